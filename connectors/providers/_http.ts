@@ -1,0 +1,149 @@
+/**
+ * What every provider's connector does with HTTP: read a body within bounds, read JSON, turn an error answer
+ * into an `UpstreamError`.
+ * @module
+ */
+import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { classifyFault } from "../../src/util/classify.ts";
+import { retryAfterMs } from "../../src/util/retry_after.ts";
+
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+
+/** How a vendor's error answers are read. */
+export interface FaultReader {
+  /** The error in OpenAI's terms; `body` is the parsed JSON, or the text when it is none. */
+  readError(body: unknown, status: number): OpenAiError;
+  /** A wait the vendor names in the body or in headers of its own, ms. */
+  readRetryAfter?(body: unknown, headers: { get(name: string): string | null }): number | undefined;
+}
+
+/**
+ * Reads a whole body.
+ *
+ * @param response The answer.
+ * @param limit Largest size, bytes.
+ * @throws {UpstreamError} `invalid_response` when it is larger.
+ */
+export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
+  if (response.body === null) return new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > limit) {
+      await reader.cancel().catch(() => {}); // what matters is already known
+      throw new UpstreamError(`The provider's answer is over ${limit} bytes`, { kind: "invalid_response" });
+    }
+    pieces.push(value);
+  }
+  if (pieces.length === 1) return pieces[0]!;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/**
+ * Reads a JSON object.
+ *
+ * @param text The text.
+ * @throws {UpstreamError} `invalid_response` when it is none; the text itself is not quoted.
+ */
+export function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const what = text.trim() === ""
+      ? "an empty body"
+      : text.trimStart().startsWith("<")
+      ? "a web page"
+      : "no valid JSON";
+    throw new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UpstreamError("The provider answered with JSON that is no object", { kind: "invalid_response" });
+  }
+  return value as Record<string, unknown>;
+}
+
+/**
+ * Reads an error answer.
+ *
+ * @param response An answer whose status is not 2xx.
+ * @param reader How the vendor writes errors.
+ * @param now Wall clock, ms.
+ */
+export async function readFault(response: UpstreamResponse, reader: FaultReader, now: number): Promise<UpstreamError> {
+  const { status, headers } = response;
+  let body: unknown = "";
+  try {
+    const text = new TextDecoder().decode(await readBytes(response, maxErrorBytes));
+    body = text;
+    body = JSON.parse(text);
+  } catch {
+    // an error answer needs no readable body: its status says enough
+  }
+  const wait = reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, now);
+  const shouldRetry = headers.get("x-should-retry");
+  return upstreamError(status, reader.readError(body, status), {
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(shouldRetry === null ? {} : { shouldRetry: shouldRetry === "true" }),
+  });
+}
+
+/**
+ * An `UpstreamError` for an error in OpenAI's terms, classed by `classifyFault`.
+ *
+ * @param status The HTTP status it came under; 200 for an error inside an answer that began well.
+ * @param error The error.
+ * @param hints What else was said.
+ */
+export function upstreamError(
+  status: number,
+  error: OpenAiError,
+  hints: { retryAfterMs?: number; shouldRetry?: boolean } = {},
+): UpstreamError {
+  return new UpstreamError(`The provider answered ${status}: ${error.message}`, {
+    kind: classifyFault(status, error),
+    fault: { status, error, ...(hints.retryAfterMs === undefined ? {} : { retryAfterMs: hints.retryAfterMs }) },
+    ...(hints.shouldRetry === undefined ? {} : { shouldRetry: hints.shouldRetry }),
+  });
+}
+
+/**
+ * The error object of OpenAI's dialect, whatever is missing in it.
+ *
+ * @param body The parsed body: `{error: {…}}`, `{error: "…"}`, `{message: "…"}` or `{detail: …}`.
+ * @param status The HTTP status, for the message of last resort.
+ */
+export function readOpenAiError(body: unknown, status: number): OpenAiError {
+  const outer = asRecord(body);
+  const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
+  const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
+  return {
+    message: firstText(inner.message, inner.detail, outer?.detail) ?? `HTTP status ${status}`,
+    type: typeof inner.type === "string" ? inner.type : "",
+    param: typeof inner.param === "string" ? inner.param : null,
+    code: typeof code === "string" ? code : null,
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? value as Record<string, unknown>
+    : undefined;
+}
+
+function firstText(...values: unknown[]): string | undefined {
+  return values.find((value) => typeof value === "string" && value !== "") as string | undefined;
+}

@@ -1,0 +1,72 @@
+/**
+ * What can be plugged in, and how it is described.
+ * @module
+ */
+import type { Observability } from "./observability.ts";
+import type { ModelInfo, ParameterRules, Provider } from "./provider.ts";
+import type { SelectionStrategy } from "./rotation.ts";
+import type { Runtime } from "./runtime.ts";
+import type { SecretStore } from "./secret_store.ts";
+
+/** `<vendor>.<kind>.v1`. */
+export type ConnectorId = string;
+
+/** The kinds of connectors and what each one makes. */
+export interface ConnectorKinds {
+  /** A vendor of models. */
+  provider: Provider;
+  /** A way to choose among candidates. */
+  strategy: SelectionStrategy;
+  /** A place secrets come from. */
+  secretStore: SecretStore;
+  /** A place records go to. */
+  observability: Observability;
+}
+
+/** Something that can be plugged in: an id, a kind and a factory. */
+export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
+  /** Its name in configuration. */
+  readonly id: ConnectorId;
+  /** What it makes. */
+  readonly kind: Kind;
+  /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
+  create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
+}
+
+/** What a provider's connector is given. */
+export interface ProviderSettings extends Readonly<Record<string, unknown>> {
+  /** The entry's id. */
+  readonly id: string;
+  /** Replaces the vendor's own address. */
+  readonly baseUrl?: string;
+}
+
+/** How a provider is found in the environment. Names in order of precedence. */
+export interface Detection {
+  /** Variables that hold the key. */
+  readonly keys: readonly string[];
+  /** Variables that hold the address; always beat the default one. */
+  readonly baseUrl?: readonly string[];
+  /** Variables whose presence alone makes a server without a key count as there. */
+  readonly host?: readonly string[];
+  /** Further variables that must be set, by the setting each one fills. */
+  readonly requires?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A provider's connector: the vendor's facts are data, so that they can be read without a call. */
+export interface ProviderConnector extends Connector<"provider"> {
+  /** Short vendor name, the prefix of its models' names. */
+  readonly vendor: string;
+  /** How it is found in the environment. */
+  readonly detection?: Detection;
+  /** Known models. */
+  readonly models: readonly ModelInfo[];
+  /** Rewording that all its models need. */
+  readonly parameters?: ParameterRules;
+  /** Its models are free and listed by the server itself (a server on one's own machine). */
+  readonly local?: boolean;
+  /** No address of its own: `base_url` has to be configured. */
+  readonly needsBaseUrl?: boolean;
+  /** Works without a key. */
+  readonly keyless?: boolean;
+}

@@ -1,0 +1,229 @@
+/**
+ * The OpenAI wire shapes that every dialect is translated to and from. Field names are OpenAI's own.
+ * Objects are open: a field this file does not name passes through untouched.
+ *
+ * Source: OpenAI REST API reference, document version 2.3.0.
+ * @module
+ */
+
+/** Any JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** One part of a message whose content is a list. */
+export interface ContentPart {
+  /** `text`, `image_url`, `input_audio`, `file`, `refusal` or what a vendor adds. */
+  type: string;
+  /** The text of a `text` part. */
+  text?: string;
+  /** The image of an `image_url` part: an `https:` or `data:` URL. */
+  image_url?: { url: string; detail?: string };
+  /** The sound of an `input_audio` part, base64. */
+  input_audio?: { data: string; format: string };
+  [key: string]: unknown;
+}
+
+/** A tool call that a model asks for. */
+export interface ToolCall {
+  /** Id to answer with, in a `tool` message's `tool_call_id`. */
+  id: string;
+  /** Always `function` today. */
+  type: "function";
+  /** The function and its arguments, a JSON text. */
+  function: { name: string; arguments: string };
+  /** Vendor-bound state that has to come back with the call, keyed by vendor. */
+  extra_content?: JsonObject;
+}
+
+/** A message of a conversation. */
+export interface ChatMessage {
+  /** `system`, `developer`, `user`, `assistant` or `tool`. */
+  role: string;
+  /** The text, the parts, or null beside tool calls. */
+  content?: string | ContentPart[] | null;
+  /** Calls an assistant message asked for. */
+  tool_calls?: ToolCall[];
+  /** In a `tool` message: the call it answers. */
+  tool_call_id?: string;
+  [key: string]: unknown;
+}
+
+/** A function the model may call. */
+export interface Tool {
+  /** `function`; other types are vendors' hosted tools. */
+  type: string;
+  /** The function's name, purpose and JSON Schema. */
+  function?: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
+  [key: string]: unknown;
+}
+
+/** The body of `POST /v1/chat/completions`. */
+export interface ChatCompletionRequest {
+  /** A pool, capability, alias or model name; the client's own pool when left out. */
+  model?: string;
+  /** The conversation so far, oldest first. */
+  messages: ChatMessage[];
+  /** Whether the answer comes as a stream of chunks. */
+  stream?: boolean | null;
+  /** Options of a streamed answer. */
+  stream_options?: { include_usage?: boolean; [key: string]: unknown } | null;
+  /** Functions the model may call. */
+  tools?: Tool[];
+  /** `none`, `auto`, `required` or one function. */
+  tool_choice?: string | { type: string; function?: { name: string } };
+  /** Whether several tool calls may come in one answer. */
+  parallel_tool_calls?: boolean;
+  /** Token limit of the answer, in tokens (older name). */
+  max_tokens?: number | null;
+  /** Token limit of the answer, reasoning included, in tokens. */
+  max_completion_tokens?: number | null;
+  /** 0 to 2. */
+  temperature?: number | null;
+  /** 0 to 1. */
+  top_p?: number | null;
+  /** How many answers; 1 by default. */
+  n?: number | null;
+  /** Up to four texts that end the answer. */
+  stop?: string | string[] | null;
+  /** The answer's form: `text`, `json_object` or `json_schema`. */
+  response_format?: { type: string; json_schema?: JsonObject };
+  /** `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
+  reasoning_effort?: string | null;
+  /** A list of further models or pools to try after `model`. */
+  models?: string[];
+  /** The end user, as the client names them. */
+  user?: string;
+  [key: string]: unknown;
+}
+
+/** Why an answer ended. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
+
+/** Token counts of one request. */
+export interface CompletionUsage {
+  /** Tokens read. */
+  prompt_tokens: number;
+  /** Tokens written. */
+  completion_tokens: number;
+  /** Both together. */
+  total_tokens: number;
+  /** Of the tokens read: how many came from, or went into, a cache. */
+  prompt_tokens_details?: { cached_tokens?: number; audio_tokens?: number; cache_write_tokens?: number } | null;
+  /** Of the tokens written: how many were reasoning. */
+  completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number; [key: string]: unknown } | null;
+  [key: string]: unknown;
+}
+
+/** The message of a whole answer. */
+export interface AssistantMessage {
+  /** Always `assistant`. */
+  role: "assistant";
+  /** The text, or null when there is none. */
+  content: string | null;
+  /** A refusal in the model's words, or null. */
+  refusal: string | null;
+  /** Tools the model wants called. */
+  tool_calls?: ToolCall[];
+  /** The model's thoughts, where its vendor shows them. */
+  reasoning_content?: string | null;
+  [key: string]: unknown;
+}
+
+/** One of the answers asked for with `n`. */
+export interface Choice {
+  /** Its place, from 0. */
+  index: number;
+  /** The answer. */
+  message: AssistantMessage;
+  /** Why it ended. */
+  finish_reason: FinishReason | null;
+  /** Log probabilities, when asked for. */
+  logprobs: JsonObject | null;
+  [key: string]: unknown;
+}
+
+/** A whole chat answer. */
+export interface ChatCompletion {
+  /** The answer's id. */
+  id: string;
+  /** Always `chat.completion`. */
+  object: "chat.completion";
+  /** Unix time, seconds. */
+  created: number;
+  /** The concrete model, as its provider names it. */
+  model: string;
+  /** The answers. */
+  choices: Choice[];
+  /** Token counts, where the provider told them. */
+  usage?: CompletionUsage;
+  [key: string]: unknown;
+}
+
+/** A piece of a streamed tool call. */
+export interface ToolCallDelta {
+  /** Which call of the answer this piece belongs to, from 0. */
+  index: number;
+  /** The call's id, in its first piece. */
+  id?: string;
+  /** `function`, in its first piece. */
+  type?: "function";
+  /** The name, in the first piece, and more of the arguments' text. */
+  function?: { name?: string; arguments?: string };
+  /** Vendor-bound state, keyed by vendor. */
+  extra_content?: JsonObject;
+}
+
+/** What a chunk adds to an answer. */
+export interface Delta {
+  /** In the first chunk. */
+  role?: "assistant";
+  /** More text. */
+  content?: string | null;
+  /** More of a refusal. */
+  refusal?: string | null;
+  /** More of tool calls. */
+  tool_calls?: ToolCallDelta[];
+  /** More of the thoughts. */
+  reasoning_content?: string | null;
+  [key: string]: unknown;
+}
+
+/** One event of a streamed chat answer. */
+export interface ChatCompletionChunk {
+  /** The same in every chunk of an answer. */
+  id: string;
+  /** Always `chat.completion.chunk`. */
+  object: "chat.completion.chunk";
+  /** Unix time, seconds. */
+  created: number;
+  /** The concrete model, as its provider names it. */
+  model: string;
+  /** What is new; empty in the chunk that carries the usage. */
+  choices: {
+    index: number;
+    delta: Delta;
+    finish_reason: FinishReason | null;
+    logprobs?: JsonObject | null;
+    [key: string]: unknown;
+  }[];
+  /** Token counts: in the last chunk, when asked for. */
+  usage?: CompletionUsage | null;
+  [key: string]: unknown;
+}
+
+/** The body of every error answer: `{ "error": … }`. */
+export interface ErrorBody {
+  /** What went wrong. */
+  error: OpenAiError;
+}
+
+/** The facts of an error answer. */
+export interface OpenAiError {
+  /** What happened and what to do. */
+  message: string;
+  /** The class, such as `invalid_request_error`. */
+  type: string;
+  /** The request's field at fault. */
+  param: string | null;
+  /** The exact condition, such as `model_not_found`. */
+  code: string | null;
+}

@@ -1,0 +1,289 @@
+/**
+ * What the engine asks of a provider, and what it tells one.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, OpenAiError } from "./openai.ts";
+import type { UpstreamRequest, UpstreamResponse } from "./runtime.ts";
+
+/** A dotted path of the capability tree. */
+export type CapabilityPath = string;
+
+/** How an answer is delivered. */
+export type Delivery = "sync" | "stream" | "batch";
+
+/** What a model can do; an explicit `false` rules it out for a request that needs it. */
+export interface ModelFeatures {
+  /** Calls functions. */
+  readonly tool_calling?: boolean;
+  /** Answers by a JSON Schema. */
+  readonly structured_output?: boolean;
+  /** Answers in some JSON. */
+  readonly json_mode?: boolean;
+  /** Takes a system prompt. */
+  readonly system_prompt?: boolean;
+  /** Grounds answers in sources. */
+  readonly grounding?: boolean;
+  /** Reports log probabilities. */
+  readonly logprobs?: boolean;
+  /** Can be fine-tuned. */
+  readonly fine_tunable?: boolean;
+  /** Reads images. */
+  readonly vision?: boolean;
+  /** Reads sound. */
+  readonly audio_input?: boolean;
+  /** Thinks before it answers. */
+  readonly reasoning?: boolean;
+}
+
+/** Sizes a model works within. */
+export interface ModelConstraints {
+  /** Tokens read and written together. */
+  readonly context_window?: number;
+  /** Tokens written per request. */
+  readonly max_output_tokens?: number;
+  /** Images per request. */
+  readonly max_images?: number;
+  /** Largest input file, bytes. */
+  readonly max_file_size?: number;
+  /** ISO language codes. */
+  readonly supported_languages?: readonly string[];
+}
+
+/** Prices in USD; tokens per million. What nobody knows is left out, never 0. */
+export interface Pricing {
+  /** Per million tokens read. */
+  readonly input?: number;
+  /** Per million tokens written. */
+  readonly output?: number;
+  /** Per million tokens read from a cache. */
+  readonly cached_input?: number;
+  /** Per million tokens written into a cache. */
+  readonly cache_write?: number;
+  /** Per million tokens of sound read. */
+  readonly audio_input?: number;
+  /** Per million tokens of sound written. */
+  readonly audio_output?: number;
+  /** Per request. */
+  readonly per_request?: number;
+  /** Per image. */
+  readonly per_image?: number;
+  /** Per search. */
+  readonly per_search?: number;
+  /** Per minute of sound. */
+  readonly per_minute?: number;
+  /** Per million characters. */
+  readonly per_million_characters?: number;
+}
+
+/** A price from a day on, for prompts of a size on: the last one that applies holds. */
+export interface DatedPricing extends Pricing {
+  /** ISO date the price holds from; always, when left out. */
+  readonly from?: string;
+  /** The price holds for prompts over this many tokens. */
+  readonly above_tokens?: number;
+}
+
+/** How a request has to be reworded for a model. */
+export interface ParameterRules {
+  /** Other name for a field, such as `max_tokens` for `max_completion_tokens`. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Sampling parameters the model refuses: dropped and named in `x-mesh-dropped-params`. */
+  readonly drop?: readonly string[];
+  /** Parameters that matter and that the model refuses: it is skipped for a request that carries one. */
+  readonly refuse?: readonly string[];
+  /** Filled in when the request has none. */
+  readonly fill?: Readonly<Record<string, unknown>>;
+}
+
+/** What is known of a model, whoever says it: the catalogue, the configuration or its provider. */
+export interface ModelInfo {
+  /** The id its provider knows it by. */
+  readonly id: string;
+  /** Capability leaves, as full paths or short names. */
+  readonly capabilities?: readonly CapabilityPath[];
+  /** What it can do. */
+  readonly features?: ModelFeatures;
+  /** What it works within. */
+  readonly constraints?: ModelConstraints;
+  /** What it costs, oldest price first. */
+  readonly pricing?: readonly DatedPricing[];
+  /** How requests are reworded for it. */
+  readonly parameters?: ParameterRules;
+  /** Capabilities (short names) this model is its provider's default choice for. */
+  readonly defaultFor?: readonly string[];
+  /** Where the facts come from, and when they were read. */
+  readonly source?: string;
+}
+
+/** A request on its way to one model. */
+export interface CompletionRequest {
+  /** The model to ask. */
+  readonly model: ModelInfo;
+  /** Whether the answer comes as a stream. */
+  readonly stream: boolean;
+  /** The parsed body, already reworded for the model; never changed by a provider. */
+  readonly body: ChatCompletionRequest;
+  /**
+   * The body's own JSON text, as the client wrote it, and what differs from it in `body`: a provider that
+   * speaks OpenAI's dialect can splice instead of writing the whole again. A value of undefined means removed.
+   */
+  readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
+}
+
+/** A whole answer in both views. */
+export interface CompletionResponse {
+  /** The answer in OpenAI's shape. */
+  readonly body: ChatCompletion;
+  /** The bytes it came in, when they are OpenAI's shape already. */
+  readonly wire?: Uint8Array;
+}
+
+/** One event of a streamed answer in both views. */
+export interface CompletionChunk {
+  /** The event in OpenAI's shape. */
+  readonly value: ChatCompletionChunk;
+  /** The JSON text it came in, when that is OpenAI's shape already. */
+  readonly wire?: string;
+}
+
+/** What a provider needs for one call. */
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal: AbortSignal;
+  /** The API key or token of this call, undefined where none is configured. */
+  readonly credential?: string;
+  /**
+   * The HTTP client of this call: time limits, silence limits and what was sent or answered are kept by it.
+   * Throws a `NetworkError` or the signal's reason.
+   */
+  send(request: UpstreamRequest): Promise<UpstreamResponse>;
+}
+
+/**
+ * Why a call failed.
+ *
+ * - `network`: no connection, or it broke
+ * - `timeout`: a time limit of ours
+ * - `server`: the provider's own fault (500, 502, 503, 504, 529, 408, 409, 425)
+ * - `rate_limited`: too much for now (429)
+ * - `quota_exhausted`: the account has nothing left (402, `insufficient_quota`)
+ * - `auth`: our key was refused (401, 403)
+ * - `request`: the request is at fault (400, 413, 422)
+ * - `model_not_found`: the provider does not have the model
+ * - `misconfigured`: probably a wrong address (plain 404, 405, 415, 451, redirects)
+ * - `invalid_response`: unreadable, empty or cut short
+ */
+export type FailureKind =
+  | "network"
+  | "timeout"
+  | "server"
+  | "rate_limited"
+  | "quota_exhausted"
+  | "auth"
+  | "request"
+  | "model_not_found"
+  | "misconfigured"
+  | "invalid_response";
+
+/** Spec: Model Execution. */
+export interface ModelExecution {
+  /** One whole answer. Throws an `UpstreamError`, a `NetworkError` or the signal's reason. */
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
+  /**
+   * A streamed answer. Throws as {@linkcode ModelExecution.complete} does, before the first event or at any
+   * later one. It ends normally only when the provider said the answer is complete; leaving the loop early
+   * ends the call.
+   */
+  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
+}
+
+/** Spec: Capabilities. */
+export interface Capabilities {
+  /** The leaves a model serves; empty when the provider does not know it. */
+  getCapabilities(model: string): readonly CapabilityPath[];
+  /** Whether a model serves a capability that way. */
+  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean;
+}
+
+/** Spec: Model Catalogue. */
+export interface ModelCatalogue {
+  /** Asks the provider which models it has. */
+  listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
+  /** What is known of one model. */
+  getModelInfo(model: string): Promise<ModelInfo | undefined>;
+}
+
+/** What is left of an account's allowance. */
+export interface Quota {
+  /** Share used, 0 to 1. */
+  readonly used?: number;
+  /** What remains, in the vendor's unit. */
+  readonly remaining?: number;
+  /** Wall clock, ms. */
+  readonly resetsAt?: number;
+}
+
+/** How much a model takes per time. */
+export interface RateLimits {
+  /** Requests a minute. */
+  readonly rpm?: number;
+  /** Tokens a minute. */
+  readonly tpm?: number;
+  /** Requests a day. */
+  readonly rpd?: number;
+  /** Requests at once. */
+  readonly concurrent?: number;
+}
+
+/** Spec: Quota and Rate Limits. */
+export interface QuotaAndRateLimits {
+  /** What is left, where the vendor tells. */
+  checkQuota(options: CallOptions): Promise<Quota | undefined>;
+  /** The limits last reported for a model. */
+  getRateLimits(model: string): RateLimits | undefined;
+}
+
+/** Tokens and money of one call. */
+export interface UsageReport {
+  /** Upstream model id. */
+  readonly model: string;
+  /** Tokens read. */
+  readonly tokensIn: number;
+  /** Tokens written. */
+  readonly tokensOut: number;
+  /** USD; undefined when the price is unknown. */
+  readonly costUsd?: number;
+}
+
+/** Spec: Cost and Pricing. */
+export interface CostAndPricing {
+  /** A model's prices, oldest first; undefined when nobody knows. */
+  getPricing(model: string): readonly DatedPricing[] | undefined;
+  /** Told after each answer. */
+  reportUsage(usage: UsageReport): void;
+}
+
+/** Spec: Error Classification. */
+export interface ErrorClassification {
+  /** Why a call failed. Never throws. */
+  classifyError(error: unknown): FailureKind;
+  /** Whether the same model may be asked again. */
+  isRetryable(error: unknown): boolean;
+}
+
+/** A provider: one account at one vendor. */
+export interface Provider
+  extends ModelExecution, Capabilities, ModelCatalogue, QuotaAndRateLimits, CostAndPricing, ErrorClassification {
+  /** The entry's id in the configuration. */
+  readonly id: string;
+}
+
+/** An error answer as a provider's connector read it. */
+export interface ProviderFault {
+  /** HTTP status. */
+  readonly status: number;
+  /** What it said, in OpenAI's terms. */
+  readonly error: OpenAiError;
+  /** How long it asks us to wait, ms. */
+  readonly retryAfterMs?: number;
+}

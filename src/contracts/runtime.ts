@@ -1,0 +1,73 @@
+/**
+ * The only door to the outside: time, chance, environment, files and network. Nothing outside
+ * `src/runtime/` knows which runtime it is on.
+ * @module
+ */
+
+/** Undoes what it was returned for; calling it twice is harmless. */
+export type Cancel = () => void;
+
+/** Time. Waits of any length are safe: no implementation lets a long one fire early. */
+export interface Clock {
+  /** Wall clock, ms since 1970: for what is stored and shown. */
+  now(): number;
+  /** Never goes back, ms: for waits and durations. */
+  monotonic(): number;
+  /** Calls `task` once after `ms`; keeps no process alive. */
+  after(ms: number, task: () => void): Cancel;
+  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `task` every `ms`, never two at once; keeps no process alive. */
+  every(ms: number, task: () => Promise<void>): Cancel;
+}
+
+/** Reading and writing files; absent in browsers. */
+export interface FileSystem {
+  /** The whole text of a file; throws when it is missing or unreadable. */
+  readText(path: string): Promise<string>;
+  /** Writes a text file whole; `createNew` refuses to replace one. */
+  writeText(path: string, text: string, options?: { createNew?: boolean }): Promise<void>;
+}
+
+/** One HTTP call to a provider. */
+export interface UpstreamRequest {
+  /** Absolute, with scheme. */
+  readonly url: string;
+  /** `POST` unless said. */
+  readonly method?: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, whole. */
+  readonly body?: string | Uint8Array;
+  /** Ends the call, its connection included. */
+  readonly signal?: AbortSignal;
+  /** Longest wait for a connection, ms, where the runtime can tell that phase. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** The answer to an {@linkcode UpstreamRequest}: head read, body not yet. */
+export interface UpstreamResponse {
+  /** HTTP status; redirects are never followed. */
+  readonly status: number;
+  /** Answer headers. */
+  readonly headers: { get(name: string): string | null };
+  /** The body as it arrives; null when there is none. */
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+/** What a {@linkcode Runtime} lets the outside in by. */
+export interface Runtime {
+  /** Time. */
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Files, where there are any. */
+  readonly files?: FileSystem;
+  /**
+   * The upstream HTTP client. Throws a `NetworkError` whose text quotes neither URL nor header, or
+   * the signal's reason.
+   */
+  send(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** An environment variable, undefined when unset. */
+  env(name: string): string | undefined;
+}

@@ -1,0 +1,437 @@
+/**
+ * Every error ModelMesh throws. They carry facts; `src/proxy/error_body.ts` turns them into HTTP.
+ * `X.isInstance(error)` also recognises errors of another copy of the package in the same process.
+ * @module
+ */
+import type { FailureKind, ProviderFault } from "./contracts/provider.ts";
+
+/** One thing wrong with a configuration. */
+export interface ConfigProblem {
+  /** Where, such as `pools.chat.strategy`; empty for the document itself. */
+  readonly path: string;
+  /** What is wrong and what is allowed. */
+  readonly message: string;
+}
+
+/** One upstream call that failed. */
+export interface FailedAttempt {
+  /** The model's name. */
+  readonly model: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** Why it failed. */
+  readonly kind: FailureKind;
+  /** HTTP status, where one came. */
+  readonly status?: number;
+}
+
+/** Options every error takes. */
+export interface MeshErrorOptions {
+  /** The exact condition, a word of the error table. */
+  code?: string;
+  /** The request it belongs to. */
+  requestId?: string;
+  /** What caused it. */
+  cause?: unknown;
+}
+
+function marker(name: string): symbol {
+  return Symbol.for(`modelmesh.error.${name}`);
+}
+
+function isMarked(error: unknown, name: string): boolean {
+  return typeof error === "object" && error !== null && marker(name) in error;
+}
+
+/**
+ * The base of all errors of this package.
+ *
+ * @example
+ * ```ts
+ * import { MeshError } from "@modelmesh/core";
+ *
+ * const error = new MeshError("Cannot go on", { code: "internal_error" });
+ * console.log(MeshError.isInstance(error)); // true
+ * ```
+ */
+export class MeshError extends Error {
+  /** The class's name. */
+  override name = "MeshError";
+  /** The exact condition, a word of the error table. */
+  readonly code: string;
+  /** The request it belongs to, once known. */
+  requestId?: string;
+
+  /**
+   * @param message What happened and what to do.
+   * @param options Code, request and cause.
+   */
+  constructor(message: string, options: MeshErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code ?? "internal_error";
+    if (options.requestId !== undefined) this.requestId = options.requestId;
+    Object.defineProperty(this, marker("MeshError"), { value: true });
+  }
+
+  /** Whether a value is an error of this package. */
+  static isInstance(error: unknown): error is MeshError {
+    return isMarked(error, "MeshError");
+  }
+}
+
+/** The configuration does not hold; `problems` lists all that is wrong, not just the first. */
+export class ConfigError extends MeshError {
+  /** The class's name. */
+  override name = "ConfigError";
+  /** Everything wrong, each with its path. */
+  readonly problems: readonly ConfigProblem[];
+
+  /**
+   * @param problems Everything wrong.
+   * @param source The file's name, when there is one.
+   * @param cause What caused it.
+   */
+  constructor(problems: readonly ConfigProblem[], source?: string, cause?: unknown) {
+    const where = source === undefined ? "configuration" : `configuration "${source}"`;
+    const lines = problems.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
+    super(
+      lines.length === 1
+        ? `Cannot use the ${where}: ${lines[0]}`
+        : `Cannot use the ${where}: ${lines.length} problems\n${lines.map((line) => `  ${line}`).join("\n")}`,
+      { code: "invalid_configuration", cause },
+    );
+    this.problems = problems;
+    Object.defineProperty(this, marker("ConfigError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is ConfigError {
+    return isMarked(error, "ConfigError");
+  }
+}
+
+/** No provider has a key in the environment. */
+export class NoProvidersError extends MeshError {
+  /** The class's name. */
+  override name = "NoProvidersError";
+
+  /** @param message Which variables would help. */
+  constructor(message: string) {
+    super(message, { code: "no_providers" });
+    Object.defineProperty(this, marker("NoProvidersError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is NoProvidersError {
+    return isMarked(error, "NoProvidersError");
+  }
+}
+
+/** A secret that the configuration refers to does not exist. Names the secret, never a value. */
+export class SecretNotFoundError extends MeshError {
+  /** The class's name. */
+  override name = "SecretNotFoundError";
+  /** The missing secrets' names. */
+  readonly names: readonly string[];
+
+  /**
+   * @param names The missing secrets.
+   * @param store Where they were looked for.
+   */
+  constructor(names: readonly string[], store: string) {
+    const list = names.map((name) => `"${name}"`).join(", ");
+    super(`Cannot find ${names.length === 1 ? "the secret" : "the secrets"} ${list} in the store "${store}"`, {
+      code: "secret_not_found",
+    });
+    this.names = names;
+    Object.defineProperty(this, marker("SecretNotFoundError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is SecretNotFoundError {
+    return isMarked(error, "SecretNotFoundError");
+  }
+}
+
+/** Nothing answers to the name a request gave: no pool, alias, capability or model. */
+export class ModelNotFoundError extends MeshError {
+  /** The class's name. */
+  override name = "ModelNotFoundError";
+
+  /** @param message The name, and the nearest ones. */
+  constructor(message: string) {
+    super(message, { code: "model_not_found" });
+    Object.defineProperty(this, marker("ModelNotFoundError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is ModelNotFoundError {
+    return isMarked(error, "ModelNotFoundError");
+  }
+}
+
+/** The request is malformed, or no model of its pool can do what it asks for. */
+export class UnsupportedRequestError extends MeshError {
+  /** The class's name. */
+  override name = "UnsupportedRequestError";
+  /** The request's field at fault. */
+  readonly param: string | null;
+
+  /**
+   * @param message What is wrong and what is allowed.
+   * @param options The condition and the field at fault.
+   */
+  constructor(message: string, options: { code: string; param?: string }) {
+    super(message, { code: options.code });
+    this.param = options.param ?? null;
+    Object.defineProperty(this, marker("UnsupportedRequestError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is UnsupportedRequestError {
+    return isMarked(error, "UnsupportedRequestError");
+  }
+}
+
+/** Every model that could serve the request is in standby. */
+export class NoActiveModelError extends MeshError {
+  /** The class's name. */
+  override name = "NoActiveModelError";
+  /** Time to the soonest recovery, ms; undefined when none is scheduled. */
+  readonly retryAfterMs?: number;
+  /** Why each model rests, by model name. */
+  readonly reasons: Readonly<Record<string, string>>;
+
+  /**
+   * @param message What rests and until when.
+   * @param facts The soonest recovery and the reasons.
+   */
+  constructor(message: string, facts: { retryAfterMs?: number; reasons: Readonly<Record<string, string>> }) {
+    super(message, { code: "no_active_model" });
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
+    this.reasons = facts.reasons;
+    Object.defineProperty(this, marker("NoActiveModelError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is NoActiveModelError {
+    return isMarked(error, "NoActiveModelError");
+  }
+}
+
+/** Every budget that could pay for the request is spent. */
+export class BudgetExceededError extends MeshError {
+  /** The class's name. */
+  override name = "BudgetExceededError";
+  /** Time to the next budget window, ms. */
+  readonly retryAfterMs?: number;
+
+  /**
+   * @param message Which budgets, and when they open again.
+   * @param retryAfterMs Time to the next window, ms.
+   */
+  constructor(message: string, retryAfterMs?: number) {
+    super(message, { code: "budget_exceeded" });
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    Object.defineProperty(this, marker("BudgetExceededError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is BudgetExceededError {
+    return isMarked(error, "BudgetExceededError");
+  }
+}
+
+/** Every candidate is limited: for now (`rate_limit_exceeded`) or until its quota resets (`insufficient_quota`). */
+export class RateLimitError extends MeshError {
+  /** The class's name. */
+  override name = "RateLimitError";
+  /** Time until a candidate takes requests again, ms; undefined when unknown. */
+  readonly retryAfterMs?: number;
+
+  /**
+   * @param message Who is limited and until when.
+   * @param facts The condition and the wait, ms.
+   */
+  constructor(message: string, facts: { code: "rate_limit_exceeded" | "insufficient_quota"; retryAfterMs?: number }) {
+    super(message, { code: facts.code });
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
+    Object.defineProperty(this, marker("RateLimitError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is RateLimitError {
+    return isMarked(error, "RateLimitError");
+  }
+}
+
+/** Facts of a {@linkcode ProviderError}. */
+export interface ProviderErrorFacts {
+  /** `all_attempts_failed`, `upstream_auth_error`, or the provider's own code. */
+  code: string;
+  /** The HTTP status a proxy answers: the provider's for a fault of the request, else 502. */
+  status: number;
+  /** The class, in OpenAI's words. */
+  type: string;
+  /** The request's field at fault, when the provider named one. */
+  param?: string | null;
+  /** Who said so, or was tried last. */
+  provider?: string;
+  /** The model that said so, or was tried last. */
+  model?: string;
+  /** Every failed attempt, in order. */
+  attempts: readonly FailedAttempt[];
+}
+
+/** Providers were asked, and none answered the request. */
+export class ProviderError extends MeshError {
+  /** The class's name. */
+  override name = "ProviderError";
+  /** The HTTP status a proxy answers. */
+  readonly status: number;
+  /** The class, in OpenAI's words. */
+  readonly type: string;
+  /** The request's field at fault, when the provider named one. */
+  readonly param: string | null;
+  /** Who said so, or was tried last: the entry id. */
+  readonly provider?: string;
+  /** The model that said so, or was tried last. */
+  readonly model?: string;
+  /** Every failed attempt, in order. */
+  readonly attempts: readonly FailedAttempt[];
+
+  /**
+   * @param message What was tried.
+   * @param facts What came of it.
+   */
+  constructor(message: string, facts: ProviderErrorFacts) {
+    super(message, { code: facts.code });
+    this.status = facts.status;
+    this.type = facts.type;
+    this.param = facts.param ?? null;
+    if (facts.provider !== undefined) this.provider = facts.provider;
+    if (facts.model !== undefined) this.model = facts.model;
+    this.attempts = facts.attempts;
+    Object.defineProperty(this, marker("ProviderError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is ProviderError {
+    return isMarked(error, "ProviderError");
+  }
+}
+
+/** A stream broke after its first content; nothing of it was sent twice. */
+export class StreamInterruptedError extends MeshError {
+  /** The class's name. */
+  override name = "StreamInterruptedError";
+  /** The text that had arrived. */
+  readonly partialText: string;
+
+  /**
+   * @param message What broke.
+   * @param partialText The text that had arrived.
+   */
+  constructor(message: string, partialText: string) {
+    super(message, { code: "stream_interrupted" });
+    this.partialText = partialText;
+    Object.defineProperty(this, marker("StreamInterruptedError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is StreamInterruptedError {
+    return isMarked(error, "StreamInterruptedError");
+  }
+}
+
+/** The request's time was up before an answer began. */
+export class DeadlineError extends MeshError {
+  /** The class's name. */
+  override name = "DeadlineError";
+
+  /** @param message How long was waited, and for whom. */
+  constructor(message: string) {
+    super(message, { code: "timeout" });
+    Object.defineProperty(this, marker("DeadlineError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is DeadlineError {
+    return isMarked(error, "DeadlineError");
+  }
+}
+
+/** A connector broke its contract or could not be made. */
+export class ConnectorError extends MeshError {
+  /** The class's name. */
+  override name = "ConnectorError";
+
+  /**
+   * @param message Which connector, and what it did.
+   * @param cause What it threw.
+   */
+  constructor(message: string, cause?: unknown) {
+    super(message, { code: "internal_error", cause });
+    Object.defineProperty(this, marker("ConnectorError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is ConnectorError {
+    return isMarked(error, "ConnectorError");
+  }
+}
+
+/**
+ * No connection, or one that broke. Thrown by the runtime port; its text quotes neither URL nor header,
+ * since the runtimes' own texts do.
+ */
+export class NetworkError extends MeshError {
+  /** The class's name. */
+  override name = "NetworkError";
+  /** Whether it is sure that nothing of the request was read by anyone. */
+  readonly neverSent: boolean;
+
+  /**
+   * @param message What happened, in our words.
+   * @param facts Whether the request can have been read.
+   */
+  constructor(message: string, facts: { neverSent: boolean }) {
+    super(message, { code: "network_error" });
+    this.neverSent = facts.neverSent;
+    Object.defineProperty(this, marker("NetworkError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is NetworkError {
+    return isMarked(error, "NetworkError");
+  }
+}
+
+/** A provider's error answer, as its connector understood it. Connectors throw it; the engine decides on it. */
+export class UpstreamError extends MeshError {
+  /** The class's name. */
+  override name = "UpstreamError";
+  /** Why the call failed. */
+  readonly kind: FailureKind;
+  /** Status and OpenAI-shaped error, where the provider gave them. */
+  readonly fault?: ProviderFault;
+  /** What the provider thinks of another try (`x-should-retry`), where it says. */
+  readonly shouldRetry?: boolean;
+
+  /**
+   * @param message What the provider did, in our words or its own.
+   * @param facts The class of the failure and what was answered.
+   */
+  constructor(message: string, facts: { kind: FailureKind; fault?: ProviderFault; shouldRetry?: boolean }) {
+    super(message, { code: "upstream_error" });
+    this.kind = facts.kind;
+    if (facts.fault !== undefined) this.fault = facts.fault;
+    if (facts.shouldRetry !== undefined) this.shouldRetry = facts.shouldRetry;
+    Object.defineProperty(this, marker("UpstreamError"), { value: true });
+  }
+
+  /** Whether a value is such an error. */
+  static override isInstance(error: unknown): error is UpstreamError {
+    return isMarked(error, "UpstreamError");
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * From an error answer in OpenAI's terms to the class of the failure. Connectors of other dialects translate
+ * their vendor's error first.
+ * @module
+ */
+import type { FailureKind } from "../contracts/provider.ts";
+import type { OpenAiError } from "../contracts/openai.ts";
+import { NetworkError, UpstreamError } from "../errors.ts";
+
+const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
+  [/insufficient_quota|billing|credit|payment_required|quota_exceeded/, "quota_exhausted"],
+  [/rate_limit|too_many_requests|resource_exhausted/, "rate_limited"],
+  [/invalid_api_key|authentication|unauthorized|permission|forbidden/, "auth"],
+  [/model_not_found/, "model_not_found"],
+  [/invalid_request|invalid_value|context_length|bad_request|content_policy|request_too_large/, "request"],
+];
+
+/**
+ * Classes an error answer by its status and its error object. An error under a status that means success
+ * (an `error` object in a 200 answer, an `error` event in a stream) is classed by its words or its numeric code.
+ *
+ * @param status The HTTP status.
+ * @param error The error, in OpenAI's terms.
+ */
+export function classifyFault(status: number, error: OpenAiError): FailureKind {
+  const words = `${error.code ?? ""} ${error.type}`.toLowerCase();
+  if (status < 300) {
+    const inner = Number(error.code);
+    if (Number.isInteger(inner) && inner >= 300) return classifyFault(inner, { ...error, code: null });
+    return wordKinds.find(([pattern]) => pattern.test(words))?.[1] ?? "server";
+  }
+  if (status === 402 || ((status === 429 || status === 403) && /insufficient_quota/.test(words))) {
+    return "quota_exhausted";
+  }
+  if (status === 429) return "rate_limited";
+  if (status === 401 || status === 403) return "auth";
+  if (status === 410 || (status === 404 && saysModelIsMissing(words, error.message))) return "model_not_found";
+  if (status === 400 || status === 413 || status === 422) return /invalid_api_key/.test(words) ? "auth" : "request";
+  if (status >= 500 || status === 408 || status === 409 || status === 425) return "server";
+  return "misconfigured";
+}
+
+function saysModelIsMissing(words: string, message: string): boolean {
+  return /model_not_found/.test(words) ||
+    /\bmodels?\b.{0,200}(not found|not exist|not supported|deprecated)/is.test(message) ||
+    (/not_found_error/.test(words) && /\bmodel\b/i.test(message));
+}
+
+/**
+ * Classes anything a call may throw.
+ *
+ * @param error What was thrown.
+ * @returns `server` for what nobody foresaw: the model may be asked again, and another one too.
+ */
+export function classifyError(error: unknown): FailureKind {
+  if (UpstreamError.isInstance(error)) return error.kind;
+  return NetworkError.isInstance(error) ? "network" : "server";
+}
+
+/**
+ * Whether the same model may be asked again after a failure of that class.
+ *
+ * @param kind The class.
+ */
+export function isRetryableKind(kind: FailureKind): boolean {
+  return kind === "network" || kind === "timeout" || kind === "server" || kind === "rate_limited" ||
+    kind === "invalid_response";
+}

@@ -1,0 +1,94 @@
+/**
+ * Changing members of a JSON object in its text, so that the rest stays byte for byte: numbers too large for a
+ * double, spacing, and megabytes of images that need no second encoding.
+ * @module
+ */
+
+interface Member {
+  readonly key: string;
+  /** Where the member's key begins. */
+  readonly start: number;
+  /** Where its value begins. */
+  readonly value: number;
+  /** One past its value. */
+  readonly end: number;
+}
+
+/**
+ * Replaces, adds and removes top-level members of a JSON object's text.
+ *
+ * @param text A valid JSON object.
+ * @param edits New values by key; undefined removes the member. Every occurrence of a repeated key is edited.
+ * @returns The new text.
+ *
+ * @example
+ * ```ts ignore
+ * editMembers('{"model":"chat","seed":12345678901234567890}', { model: "gpt-4o" });
+ * // {"model":"gpt-4o","seed":12345678901234567890}
+ * ```
+ */
+export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
+  const members = topLevelMembers(text);
+  const parts: string[] = [];
+  const written = new Set<string>();
+  for (const { key, start, value, end } of members) {
+    if (!Object.hasOwn(edits, key)) {
+      parts.push(text.slice(start, end));
+    } else if (edits[key] !== undefined && !written.has(key)) {
+      parts.push(text.slice(start, value) + JSON.stringify(edits[key]));
+      written.add(key);
+    }
+  }
+  for (const [key, value] of Object.entries(edits)) {
+    if (value !== undefined && !written.has(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+function topLevelMembers(text: string): Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(text, text.indexOf("{") + 1);
+  while (text.charCodeAt(at) === 34) {
+    const start = at;
+    const keyEnd = skipString(text, at);
+    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, value);
+    members.push({ key: JSON.parse(text.slice(start, keyEnd)), start, value, end });
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
+  }
+  return members;
+}
+
+function skipSpace(text: string, at: number): number {
+  while (text.charCodeAt(at) <= 32) at++;
+  return at;
+}
+
+/** From an opening quote to one past the closing one. */
+function skipString(text: string, at: number): number {
+  for (;;) {
+    at = text.indexOf('"', at + 1);
+    let slashes = at;
+    while (text.charCodeAt(slashes - 1) === 92) slashes--;
+    if ((at - slashes) % 2 === 0) return at + 1;
+  }
+}
+
+function skipValue(text: string, at: number): number {
+  let depth = 0;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code === 34) {
+      at = skipString(text, at);
+      if (depth === 0) return at;
+      continue;
+    }
+    if (code === 123 || code === 91) depth++;
+    else if (code === 125 || code === 93) {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (code === 44 || code <= 32 || Number.isNaN(code))) return at;
+    at++;
+  }
+}

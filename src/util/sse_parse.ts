@@ -1,0 +1,115 @@
+/**
+ * Server-sent events, read as the WHATWG standard says: LF, CR and CRLF end lines, `data` lines join by LF,
+ * one leading space goes, comments and unknown fields are ignored.
+ *
+ * Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ * @module
+ */
+import { UpstreamError } from "../errors.ts";
+
+/** One event of a stream. */
+export interface SseEvent {
+  /** The event's name; empty for a plain message. */
+  readonly event: string;
+  /** Its data lines, joined by LF. */
+  readonly data: string;
+}
+
+const maxEventChars = 4 * 1024 * 1024;
+
+/** Turns text as it arrives into events; a piece may end anywhere. */
+export class SseParser {
+  #rest = "";
+  #data: string | undefined;
+  #event = "";
+  #afterCr = false;
+
+  /**
+   * Takes the next piece of text.
+   *
+   * @param text The piece, already decoded.
+   * @returns The events it completed.
+   * @throws {UpstreamError} When a single event grows beyond 4 MiB.
+   */
+  push(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    if (this.#afterCr && text !== "") {
+      if (text.startsWith("\n")) text = text.slice(1);
+      this.#afterCr = false;
+    }
+    const buffer = this.#rest === "" ? text : this.#rest + text;
+    const hasCr = buffer.includes("\r");
+    let start = 0;
+    for (;;) {
+      const lf = buffer.indexOf("\n", start);
+      const cr = hasCr ? buffer.indexOf("\r", start) : -1;
+      const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
+      if (end < 0) break;
+      this.#line(buffer.slice(start, end), events);
+      start = end + 1;
+      if (end !== cr) continue;
+      if (start === buffer.length) this.#afterCr = true;
+      else if (buffer.charCodeAt(start) === 10) start++;
+    }
+    this.#rest = start === 0 ? buffer : buffer.slice(start);
+    if (this.#rest.length + (this.#data?.length ?? 0) > maxEventChars) {
+      throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
+    }
+    return events;
+  }
+
+  /** The data of an event that the stream's end cut off before its blank line; the standard drops it. */
+  get unfinished(): string | undefined {
+    const line = this.#rest.startsWith("data:") ? this.#rest.slice(5).trimStart() : undefined;
+    return this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
+  }
+
+  #line(line: string, events: SseEvent[]): void {
+    if (line === "") {
+      if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data });
+      this.#data = undefined;
+      this.#event = "";
+      return;
+    }
+    const colon = line.indexOf(":");
+    if (colon === 0) return;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    if (field !== "data" && field !== "event") return;
+    const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
+    if (field === "event") this.#event = value;
+    else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+}
+
+/**
+ * Reads a body as events. Leaving the loop early cancels the body.
+ *
+ * @param body The bytes as they arrive; a UTF-8 character may be cut anywhere.
+ * @param onUnfinished Told, at the end, the data of an event that was cut off.
+ * @throws Whatever reading the body throws.
+ *
+ * @example
+ * ```ts ignore
+ * for await (const { data } of readSse(response.body)) console.log(data);
+ * ```
+ */
+export async function* readSse(
+  body: ReadableStream<Uint8Array>,
+  onUnfinished?: (data: string) => void,
+): AsyncGenerator<SseEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parser = new SseParser();
+  let done = false;
+  try {
+    for (;;) {
+      const read = await reader.read();
+      done = read.done;
+      yield* parser.push(read.done ? decoder.decode() : decoder.decode(read.value, { stream: true }));
+      if (read.done) break;
+    }
+    if (parser.unfinished !== undefined) onUnfinished?.(parser.unfinished);
+  } finally {
+    if (!done) await reader.cancel().catch(() => {}); // a broken body cannot be cancelled, and needs not be
+  }
+}
