@@ -25,6 +25,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
+import { chunksOf } from "./_chunks.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError, upstreamError } from "./_http.ts";
 
 /** What sets a vendor of OpenAI's dialect apart. */
@@ -282,25 +283,4 @@ function normaliseCall(call: ToolCallDelta, place: number): boolean {
   if (typeof call.index !== "number") call.index = place;
   if (call.id !== undefined) call.type = "function";
   return !complete;
-}
-
-/** A whole answer as the stream it should have been. */
-function* chunksOf(answer: ChatCompletion): Generator<CompletionChunk> {
-  const head = {
-    id: answer.id,
-    object: "chat.completion.chunk",
-    created: answer.created,
-    model: answer.model,
-  } as const;
-  for (const { index, message, finish_reason, logprobs } of answer.choices) {
-    const { tool_calls, ...rest } = message;
-    const delta = tool_calls === undefined
-      ? rest
-      : { ...rest, tool_calls: tool_calls.map((call, place) => ({ index: place, ...call })) };
-    yield { value: { ...head, choices: [{ index, delta, finish_reason: null, logprobs: logprobs ?? null }] } };
-    yield {
-      value: { ...head, choices: [{ index, delta: {}, finish_reason: finish_reason ?? "stop", logprobs: null }] },
-    };
-  }
-  if (answer.usage !== undefined) yield { value: { ...head, choices: [], usage: answer.usage } };
 }

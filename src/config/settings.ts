@@ -179,6 +179,8 @@ export interface ProxySettings {
   readonly endpoints?: readonly string[];
   /** Tokens, secret references unresolved; none: no token is asked for. */
   readonly tokens: readonly string[];
+  /** A token was asked for in the file: a start that ends up with none is refused. */
+  readonly tokenRequired: boolean;
   /** CORS. */
   readonly cors: CorsSettings;
   /** Host names served without a token beside loopback ones. */
@@ -215,6 +217,8 @@ export interface Settings {
   readonly aliases: ReadonlyMap<string, string>;
   /** Nodes added to the capability tree: full paths of leaves. */
   readonly capabilities: readonly CapabilityPath[];
+  /** The only models that pools made on demand take in, by name; undefined: the providers' defaults. */
+  readonly only?: readonly string[];
   /** The proxy. */
   readonly proxy: ProxySettings;
   /** Routing events: connector ids and their attributes; empty: no sinks. */

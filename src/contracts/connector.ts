@@ -49,6 +49,8 @@ export interface Detection {
   readonly baseUrl?: readonly string[];
   /** Variables whose presence alone makes a server without a key count as there. */
   readonly host?: readonly string[];
+  /** Port of such a host that names none. */
+  readonly port?: number;
   /** Further variables that must be set, by the setting each one fills. */
   readonly requires?: Readonly<Record<string, readonly string[]>>;
 }

@@ -41,6 +41,8 @@ export interface ModelView {
   readonly retryAt?: number;
   /** Requests that it failed to serve, in a row. */
   readonly consecutiveFailures: number;
+  /** HTTP status of the last of them, where one came. */
+  readonly lastStatus?: number;
   /** Requests it is working on. */
   readonly inFlight: number;
 }

@@ -41,6 +41,8 @@ export interface UpstreamRequest {
   readonly body?: string | Uint8Array;
   /** Ends the call, its connection included. */
   readonly signal?: AbortSignal;
+  /** Told each time bytes of the answer arrive. */
+  readonly onBytes?: () => void;
   /** Longest wait for a connection, ms, where the runtime can tell that phase. */
   readonly connectTimeoutMs?: number;
 }

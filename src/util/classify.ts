@@ -29,9 +29,7 @@ export function classifyFault(status: number, error: OpenAiError): FailureKind {
     if (Number.isInteger(inner) && inner >= 300) return classifyFault(inner, { ...error, code: null });
     return wordKinds.find(([pattern]) => pattern.test(words))?.[1] ?? "server";
   }
-  if (status === 402 || ((status === 429 || status === 403) && /insufficient_quota/.test(words))) {
-    return "quota_exhausted";
-  }
+  if (status === 402 || (status < 500 && /insufficient_quota/.test(words))) return "quota_exhausted";
   if (status === 429) return "rate_limited";
   if (status === 401 || status === 403) return "auth";
   if (status === 410 || (status === 404 && saysModelIsMissing(words, error.message))) return "model_not_found";

@@ -1,0 +1,21 @@
+/**
+ * The command line.
+ * @module
+ */
+import { serverConnectors } from "./connectors/server.ts";
+import { runCli } from "./src/cli/main.ts";
+import { denoRuntime } from "./src/runtime/deno.ts";
+import { denoShell } from "./src/runtime/deno_shell.ts";
+
+/**
+ * Runs the command line of this process.
+ *
+ * @param args Its arguments; those of the process unless given.
+ * @returns The exit code: 0 ok, 1 failed, 2 usage.
+ */
+export async function main(args?: readonly string[]): Promise<number> {
+  const shell = denoShell();
+  return await runCli(args ?? shell.args, { connectors: serverConnectors, runtime: denoRuntime(), shell });
+}
+
+if (import.meta.main) denoShell().exit(await main());

@@ -1,0 +1,71 @@
+/**
+ * Records as lines of text.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
+import { ConfigError } from "../../src/errors.ts";
+
+type MeshRecord = MeshEvent | RoutingRecord | TraceEntry;
+
+/** What a terminal or a reader of lines would act on: control characters, line ends, changes of direction. */
+// deno-lint-ignore no-control-regex
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Writes each record as a line: the setting `write` is a function that is given the line without its end (standard
+ * error unless said), `format` is `json` (unless said) or `text`, for people. It never throws, and no record can
+ * break out of its line or steer the terminal.
+ */
+export const consoleObservability: Connector<"observability"> = {
+  id: "mesh.console.v1",
+  kind: "observability",
+  create({ write = console.error, format = "json" }) {
+    if (typeof write !== "function") throw problem("write", "a function", write);
+    if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
+    const put = (record: MeshRecord) => {
+      try {
+        write((format === "json" ? JSON.stringify(record) : textOf(record)).replace(unprintable, escaped));
+      } catch {
+        // neither a record that cannot be written down nor a closed terminal is the request's concern
+      }
+    };
+    return { emit: put, trace: put, flush: () => Promise.resolve() };
+  },
+};
+
+function problem(setting: string, allowed: string, found: unknown): ConfigError {
+  const message = `"${setting}" of "mesh.console.v1" must be ${allowed}: ${JSON.stringify(found) ?? typeof found}`;
+  return new ConfigError([{ path: "observability", message }]);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function textOf(record: MeshRecord): string {
+  return `${record.timestamp.slice(11, 19)} ${messageOf(record)}`;
+}
+
+function messageOf(record: MeshRecord): string {
+  switch (record.type) {
+    case "event":
+      return eventText(record);
+    case "routing":
+      return routingText(record);
+    case "trace":
+      return `${record.severity} ${record.component}: ${record.message}`;
+  }
+}
+
+function eventText({ event, pool, model, provider, from, to, reason, metadata }: MeshEvent): string {
+  const subject = event === "rotation" ? "" : `${model ?? provider} `;
+  const change = from === undefined && to === undefined ? "" : `${from ?? "?"} -> ${to ?? "?"} `;
+  const status = metadata?.status === undefined ? "" : `, ${metadata.status}`;
+  return `${event}${pool === undefined ? "" : ` ${pool}`}: ${subject}${change}(${reason}${status})`;
+}
+
+function routingText({ pool, model, fallback_chain, routing_latency_ms, attempts }: RoutingRecord): string {
+  const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || model || "nobody";
+  return `routing ${pool}: ${road} (attempts ${attempts}, overhead ${routing_latency_ms.toFixed(1)} ms)`;
+}

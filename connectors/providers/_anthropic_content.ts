@@ -1,0 +1,102 @@
+/**
+ * From OpenAI's content parts to content blocks of the Messages API.
+ *
+ * Sources: https://platform.claude.com/docs/en/build-with-claude/vision, /pdf-support and /prompt-caching
+ * @module
+ */
+import type { ChatMessage, ContentPart, JsonObject } from "../../src/contracts/openai.ts";
+import type { UpstreamError } from "../../src/errors.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import type { Block } from "./_anthropic_thoughts.ts";
+
+/**
+ * Translates a message's content.
+ *
+ * @param content Text, parts or nothing.
+ * @param where Its place in the request, for a fault.
+ * @throws {UpstreamError} `request` for a part Claude cannot read.
+ */
+export function contentBlocks(content: ChatMessage["content"], where: string): Block[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === "string") return textBlock(content);
+  if (!Array.isArray(content)) throw requestFault(`Cannot translate ${where}: it is neither text nor a list`, where);
+  return content.flatMap((part, index) =>
+    withCacheControl(partBlocks(part, `${where}[${index}]`), part?.cache_control)
+  );
+}
+
+/**
+ * A text block, or none: the API refuses blank ones.
+ *
+ * @param text The text.
+ */
+export function textBlock(text: string): Block[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/**
+ * Marks the last block as one to cache up to.
+ *
+ * @param blocks The blocks.
+ * @param mark The client's `cache_control`, if any.
+ */
+export function withCacheControl(blocks: Block[], mark: unknown): Block[] {
+  const cacheControl = readCacheControl(mark);
+  const last = blocks.at(-1);
+  if (cacheControl === undefined || last === undefined) return blocks;
+  return [...blocks.slice(0, -1), { ...last, cache_control: cacheControl }];
+}
+
+/**
+ * The part of a `cache_control` that the API knows.
+ *
+ * @param mark What the client wrote.
+ */
+export function readCacheControl(mark: unknown): JsonObject | undefined {
+  if (typeof mark !== "object" || mark === null) return undefined;
+  const { type, ttl } = mark as JsonObject;
+  return typeof type === "string" ? { type, ...(ttl === undefined ? {} : { ttl }) } : undefined;
+}
+
+function partBlocks(part: ContentPart, where: string): Block[] {
+  switch (part?.type) {
+    case "text":
+      return textBlock(String(part.text ?? ""));
+    case "refusal":
+      return textBlock(String(part.refusal ?? ""));
+    case "image_url":
+      return [sourceBlock(part.image_url?.url, where)];
+    case "file":
+      return [fileBlock(part, where)];
+    default:
+      throw unreadable(where, `a part of type "${part?.type}"`);
+  }
+}
+
+function fileBlock(part: ContentPart, where: string): Block {
+  const { file_data, filename } = (part.file ?? {}) as { file_data?: unknown; filename?: unknown };
+  if (typeof file_data !== "string") throw unreadable(where, "a file without file_data");
+  const block = sourceBlock(file_data, where);
+  return block.type === "document" && typeof filename === "string" ? { ...block, title: filename } : block;
+}
+
+function sourceBlock(url: unknown, where: string): Block {
+  if (typeof url !== "string") throw unreadable(where, "a part without a URL");
+  if (/^https?:/i.test(url)) return { type: "image", source: { type: "url", url } };
+  const [, type = "", data] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
+  const mediaType = type.toLowerCase().replace("image/jpg", "image/jpeg");
+  if (data === undefined || !/^image\/|^application\/pdf$/.test(mediaType)) {
+    throw unreadable(where, data === undefined ? "an address that is neither https: nor data:" : `"${mediaType}" data`);
+  }
+  return {
+    type: mediaType === "application/pdf" ? "document" : "image",
+    source: { type: "base64", media_type: mediaType, data },
+  };
+}
+
+function unreadable(where: string, what: string): UpstreamError {
+  return requestFault(
+    `Cannot translate ${where}: Claude does not read ${what}; it reads text, images and PDF files`,
+    where,
+  );
+}

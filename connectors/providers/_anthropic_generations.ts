@@ -1,0 +1,70 @@
+/**
+ * What sets Claude's generations apart for a caller: thinking, sampling, forced tools, JSON Schema.
+ *
+ * Sources, read 2026-11-21: https://platform.claude.com/docs/en/build-with-claude/thinking and /effort, the models'
+ * migration guides there, and the types of `@anthropic-ai/sdk` 1.11.0.
+ * @module
+ */
+
+/** How hard a model is to work, from little to most. */
+export const effortLevels = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** One of {@linkcode effortLevels}. */
+export type Effort = typeof effortLevels[number];
+
+/** A generation of models. */
+export interface Generation {
+  /** By a budget of tokens, by an effort level, or not at all. */
+  readonly thinking: "none" | "budget" | "adaptive";
+  /** Effort levels it takes, from little to most. */
+  readonly efforts: readonly Effort[];
+  /** How it is told not to think; left out where it always does. */
+  readonly off?: "say nothing" | "disabled" | "between_tools";
+  /** Whether it takes `temperature`, `top_p` and `top_k`. */
+  readonly sampling: boolean;
+  /** Whether a tool call can be forced. */
+  readonly forcedTools: boolean;
+  /** Whether it holds to a JSON Schema, in answers and in strict tools. */
+  readonly schemas: boolean;
+}
+
+/** The newest ways, and the most careful guess for a model not known yet. */
+const newest: Generation = {
+  thinking: "adaptive",
+  efforts: effortLevels,
+  sampling: false,
+  forcedTools: true,
+  schemas: true,
+};
+
+const budgeted: Generation = {
+  thinking: "budget",
+  efforts: [],
+  off: "say nothing",
+  sampling: true,
+  forcedTools: true,
+  schemas: true,
+};
+
+/** The first pattern that a model's id matches holds. */
+const generations: readonly (readonly [RegExp, Generation])[] = [
+  [/sonnet-5-5/, { ...newest, off: "between_tools", forcedTools: false }],
+  [/opus-5-5|(fable|mythos)-5-[12]/, { ...newest, forcedTools: false }],
+  [/haiku-5-5/, { ...newest, off: "disabled" }],
+  [/fable|mythos/, newest],
+  [/(opus|sonnet)-5/, { ...newest, off: "disabled" }],
+  [/opus-4-[78]/, { ...newest, off: "say nothing" }],
+  [/(opus|sonnet)-4-6/, { ...newest, efforts: ["low", "medium", "high", "max"], off: "say nothing", sampling: true }],
+  [/-4-5|opus-4-1/, budgeted],
+  [/(opus|sonnet)-4|claude-3-7/, { ...budgeted, schemas: false }],
+  [/claude-(instant|2|3)/, { ...budgeted, thinking: "none", schemas: false }],
+];
+
+/**
+ * The generation a model belongs to.
+ *
+ * @param model Its id; prefixes and dates do not matter.
+ */
+export function generationOf(model: string): Generation {
+  return generations.find(([pattern]) => pattern.test(model))?.[1] ?? newest;
+}

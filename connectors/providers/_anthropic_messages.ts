@@ -1,0 +1,163 @@
+/**
+ * From OpenAI's messages to the system prompt and the turns of the Messages API.
+ *
+ * Source: https://platform.claude.com/docs/en/api/messages/create
+ * @module
+ */
+import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import { type Block, thoughtsOf } from "./_anthropic_thoughts.ts";
+
+/** One turn; turns alternate. */
+export interface Turn {
+  /** Who speaks. */
+  readonly role: "user" | "assistant";
+  /** What is said. */
+  readonly content: Block[];
+}
+
+/** A conversation in the Messages API's terms. */
+export interface Conversation {
+  /** The system prompt, in order. */
+  readonly system: readonly Block[];
+  /** The turns, oldest first. */
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * Translates a conversation.
+ *
+ * @param messages OpenAI's messages, oldest first.
+ * @throws {UpstreamError} `request` for what the Messages API cannot say.
+ */
+export function toConversation(messages: readonly ChatMessage[]): Conversation {
+  const system: Block[] = [];
+  const turns: Turn[] = [];
+  messages.forEach((message, index) => {
+    const where = `messages[${index}]`;
+    const blocks = withCacheControl(blocksOf(message, where), message.cache_control);
+    if (message.role === "system" || message.role === "developer") system.push(...blocks);
+    else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
+  });
+  // OpenAI takes a system prompt alone; the Messages API wants somebody to say something
+  return turns.length === 0 && system.length > 0
+    ? { system: [], turns: [{ role: "user", content: system }] }
+    : { system, turns };
+}
+
+/**
+ * Whether a tool's result is being answered and the thoughts that led to the call are not in the conversation.
+ *
+ * @param messages OpenAI's messages, oldest first.
+ */
+export function thoughtsAreLost(messages: readonly ChatMessage[]): boolean {
+  if (messages.at(-1)?.role !== "tool") return false;
+  const asked = messages.findLast(({ role }) => role === "assistant");
+  return callsOf(asked).every((call) => thoughtsOf(call).length === 0);
+}
+
+function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): void {
+  if (blocks.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role === role) last.content.push(...blocks);
+  else turns.push({ role, content: [...blocks] });
+}
+
+function blocksOf(message: ChatMessage, where: string): Block[] {
+  switch (message.role) {
+    case "system":
+    case "developer":
+    case "user":
+      return contentBlocks(message.content, `${where}.content`);
+    case "assistant":
+      return assistantBlocks(message, where);
+    case "tool":
+      return [toolResult(message, where)];
+    default:
+      throw requestFault(
+        `Cannot translate ${where}: Claude knows no role "${message.role}"; a function's result has the role "tool"`,
+        `${where}.role`,
+      );
+  }
+}
+
+function toolResult(message: ChatMessage, where: string): Block {
+  const { tool_call_id } = message;
+  if (typeof tool_call_id !== "string" || tool_call_id === "") {
+    throw requestFault(`Cannot translate ${where}: a tool message needs a tool_call_id`, `${where}.tool_call_id`);
+  }
+  const content = contentBlocks(message.content, `${where}.content`);
+  return {
+    type: "tool_result",
+    tool_use_id: toolId(tool_call_id),
+    ...(content.length === 0 ? {} : { content }),
+  };
+}
+
+function assistantBlocks(message: ChatMessage, where: string): Block[] {
+  const calls = callsOf(message);
+  const uses = calls.map((call, index) => toolUse(call, `${where}.tool_calls[${index}]`));
+  const { content } = message;
+  if (typeof content === "string") return interleave(content, calls, uses);
+  const thoughts = calls.flatMap((call) => thoughtsOf(call).map(({ block }) => block));
+  return [...thoughts, ...contentBlocks(content, `${where}.content`), ...uses];
+}
+
+/** Puts text, thoughts and calls back in the order they were answered in: signatures cover what comes before. */
+function interleave(text: string, calls: readonly ToolCall[], uses: readonly Block[]): Block[] {
+  const blocks: Block[] = [];
+  const thoughts = calls.map(thoughtsOf);
+  let told = 0;
+  const tell = (end: number) => {
+    const upTo = Math.max(told, Math.min(end, text.length));
+    blocks.push(...textBlock(text.slice(told, upTo)));
+    told = upTo;
+  };
+  uses.forEach((use, index) => {
+    for (const { block, textBefore } of thoughts[index]!) {
+      tell(textBefore);
+      blocks.push(block);
+    }
+    tell(thoughts.slice(index + 1).flat()[0]?.textBefore ?? text.length);
+    blocks.push(use);
+  });
+  tell(text.length);
+  return blocks;
+}
+
+function callsOf(message: ChatMessage | undefined): readonly ToolCall[] {
+  return Array.isArray(message?.tool_calls) ? message.tool_calls : [];
+}
+
+function toolUse(call: ToolCall, where: string): Block {
+  const { id, function: asked } = call;
+  if (typeof id !== "string" || typeof asked?.name !== "string") {
+    throw requestFault(`Cannot translate ${where}: it needs an id and a function with a name`, where);
+  }
+  return {
+    type: "tool_use",
+    id: toolId(id),
+    name: asked.name,
+    input: parseArguments(asked.arguments, `${where}.function.arguments`),
+  };
+}
+
+/** Other vendors' ids have characters that the Messages API refuses (`functions.search:0`, `call_1|fc_2`). */
+function toolId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+function parseArguments(text: unknown, where: string): JsonObject {
+  if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
+  let value: unknown = text;
+  try {
+    if (typeof text === "string") value = JSON.parse(text);
+  } catch {
+    throw requestFault(`Cannot translate ${where}: it is no valid JSON`, where);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw requestFault(`Cannot translate ${where}: it is no JSON object`, where);
+  }
+  return value as JsonObject;
+}

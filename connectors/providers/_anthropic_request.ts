@@ -1,0 +1,99 @@
+/**
+ * From OpenAI's chat request to a request of the Messages API. An allow-list: what is not named here stays behind.
+ *
+ * Source: https://platform.claude.com/docs/en/api/messages/create
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionRequest } from "../../src/contracts/provider.ts";
+import { readCacheControl } from "./_anthropic_content.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import { type Generation, generationOf } from "./_anthropic_generations.ts";
+import { thoughtsAreLost, toConversation } from "./_anthropic_messages.ts";
+import { closedSchema } from "./_anthropic_schema.ts";
+import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";
+import { toTooling } from "./_anthropic_tools.ts";
+
+/**
+ * Translates a request.
+ *
+ * @param request The request, already reworded for the model.
+ * @throws {UpstreamError} `request` for what the Messages API, or this model, cannot do.
+ */
+export function toMessagesRequest({ model, stream, body }: CompletionRequest): JsonObject {
+  const generation = generationOf(model.id);
+  const { system, turns } = toConversation(body.messages);
+  const tooling = toTooling(body, generation, turns);
+  const plan = planThinking(generation, {
+    effort: body.reasoning_effort ?? undefined,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    ceiling: model.constraints?.max_output_tokens,
+    forcedTool: tooling.forced,
+    thoughtsLost: thoughtsAreLost(body.messages),
+  });
+  return withoutUndefined({
+    model: model.id,
+    max_tokens: plan.maxTokens,
+    system: system.length === 0 ? undefined : system,
+    messages: turns,
+    tools: tooling.tools,
+    tool_choice: tooling.choice,
+    stop_sequences: typeof body.stop === "string" ? [body.stop] : body.stop ?? undefined,
+    thinking: plan.thinking,
+    output_config: outputConfig(body, generation, plan),
+    ...(plan.sampling ? sampling(body) : {}),
+    metadata: metadata(body),
+    cache_control: readCacheControl(body.cache_control),
+    stream: stream || undefined,
+  });
+}
+
+function outputConfig(
+  { response_format }: ChatCompletionRequest,
+  generation: Generation,
+  { effort }: ThinkingPlan,
+): JsonObject | undefined {
+  const format = answerFormat(response_format, generation);
+  return format === undefined && effort === undefined ? undefined : withoutUndefined({ effort, format });
+}
+
+function answerFormat(
+  wanted: ChatCompletionRequest["response_format"],
+  generation: Generation,
+): JsonObject | undefined {
+  const type = wanted?.type ?? "text";
+  if (type === "text") return undefined;
+  if (type === "json_schema") return schemaFormat(wanted?.json_schema, generation);
+  throw requestFault(
+    `Claude has no response_format "${type}": use json_schema, or text`,
+    "response_format",
+  );
+}
+
+function schemaFormat(wanted: JsonObject | undefined, { schemas }: Generation): JsonObject {
+  const schema = wanted?.schema;
+  if (!schemas) throw requestFault("This model cannot hold its answer to a JSON Schema", "response_format");
+  if (typeof schema !== "object" || schema === null) {
+    throw requestFault("The response_format json_schema has no schema", "response_format.json_schema.schema");
+  }
+  return { type: "json_schema", schema: closedSchema(schema as JsonObject) };
+}
+
+function sampling({ temperature, top_p, top_k }: ChatCompletionRequest): JsonObject {
+  const given = {
+    // OpenAI's scale goes on to 2, Claude's ends at 1
+    temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
+    top_k: typeof top_k === "number" ? top_k : undefined,
+  };
+  // the API takes one of temperature and top_p, not both
+  return given.temperature === undefined ? { ...given, top_p: top_p ?? undefined } : given;
+}
+
+function metadata({ user, safety_identifier }: ChatCompletionRequest): JsonObject | undefined {
+  const id = user ?? safety_identifier;
+  return typeof id === "string" && id !== "" ? { user_id: id } : undefined;
+}
+
+function withoutUndefined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}

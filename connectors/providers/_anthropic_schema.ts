@@ -1,0 +1,69 @@
+/**
+ * A JSON Schema as Claude's constrained answers and strict tools take it: closed objects, and what the grammar
+ * cannot hold is told to the model in words instead.
+ *
+ * Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs, "JSON Schema limitations"
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+
+const plainKeywords = ["$ref", "type", "enum", "const", "title", "default", "required"];
+const listKeywords = ["anyOf", "allOf"];
+const mapKeywords = ["properties", "$defs", "definitions"];
+const textFormats = [
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+];
+
+/**
+ * Rewrites a schema. What it allows does not change, but for constraints that turn from rules into advice.
+ *
+ * @param schema As the client wrote it.
+ */
+export function closedSchema(schema: JsonObject): JsonObject {
+  const closed: JsonObject = {};
+  const advice: JsonObject = {};
+  for (const [keyword, value] of Object.entries(schema)) place(keyword, value, closed, advice);
+  if (closed.type === "object" || closed.properties !== undefined) {
+    closed.additionalProperties = schema.additionalProperties ?? false;
+  }
+  const words = [
+    schema.description,
+    ...Object.entries(advice).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
+  ];
+  const description = words.filter((word) => typeof word === "string" && word !== "").join("\n");
+  if (description !== "") closed.description = description;
+  return closed;
+}
+
+function place(keyword: string, value: unknown, closed: JsonObject, advice: JsonObject): void {
+  if (keyword === "description" || keyword === "additionalProperties" || keyword === "$schema") return;
+  if (plainKeywords.includes(keyword)) closed[keyword] = value;
+  else if (listKeywords.includes(keyword) && Array.isArray(value)) closed[keyword] = value.map(closeAny);
+  else if (keyword === "oneOf" && Array.isArray(value)) closed.anyOf = value.map(closeAny);
+  else if (mapKeywords.includes(keyword) && isObject(value)) closed[keyword] = mapValues(value);
+  else if (keyword === "items") closed.items = closeAny(value);
+  else if (keyword === "format" && textFormats.includes(value as string)) closed.format = value;
+  else if (keyword === "minItems" && (value === 0 || value === 1)) closed.minItems = value;
+  else advice[keyword] = value;
+}
+
+function mapValues(map: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, closeAny(value)]));
+}
+
+function closeAny(value: unknown): unknown {
+  return isObject(value) ? closedSchema(value) : value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,195 @@
+/**
+ * From the events of a streamed Messages answer to OpenAI's chunks.
+ *
+ * Source: https://platform.claude.com/docs/en/build-with-claude/streaming
+ * @module
+ */
+import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
+import { readAnthropicError } from "./_anthropic_fault.ts";
+import type { AnswerFacts } from "./_anthropic_response.ts";
+import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
+import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
+import { parseObject, upstreamError } from "./_http.ts";
+
+/** A content block that is still being told. */
+interface OpenBlock {
+  readonly type: unknown;
+  /** Place among the tool calls, for one of them. */
+  readonly call: number;
+  /** A tool's input that came whole with the block's start. */
+  readonly input: JsonObject;
+  /** Whether pieces of a tool's input came. */
+  told: boolean;
+  /** A thought so far. */
+  thought: JsonObject;
+}
+
+/** Translates one streamed answer, event by event. */
+export class MessageStream {
+  readonly #facts: AnswerFacts;
+  readonly #blocks = new Map<unknown, OpenBlock>();
+  #id = "";
+  #model: string;
+  #started = false;
+  #finished = false;
+  #calls = 0;
+  #textLength = 0;
+  #reasoned = false;
+  #gap = "";
+  #thoughts: Thought[] = [];
+  #usage: JsonObject | undefined;
+  #stopReason: unknown;
+  #stopDetails: unknown;
+
+  /** @param facts What the answer does not say itself. */
+  constructor(facts: AnswerFacts) {
+    this.#facts = facts;
+    this.#model = facts.model;
+  }
+
+  /** Whether the provider said that the answer is complete. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /**
+   * Translates the next event.
+   *
+   * @param data The event's data.
+   * @returns The chunks it makes, often none.
+   * @throws {UpstreamError} For an `error` event or unreadable data.
+   */
+  push(data: string): ChatCompletionChunk[] {
+    if (data === "" || data === "[DONE]") return [];
+    const event = parseObject(data);
+    switch (event.type) {
+      case "message_start":
+        return this.#start(asObject(event.message));
+      case "content_block_start":
+        return this.#open(event.index, asObject(event.content_block));
+      case "content_block_delta":
+        return this.#continue(this.#blocks.get(event.index), asObject(event.delta));
+      case "content_block_stop":
+        return this.#close(event.index);
+      case "message_delta":
+        return this.#note(asObject(event.delta), event.usage);
+      case "message_stop":
+        return this.#finish();
+      default:
+        if (event.type !== "error" && !event.error) return []; // `ping`, and kinds that may come
+        throw upstreamError(200, readAnthropicError(event, 200));
+    }
+  }
+
+  #start(message: JsonObject): ChatCompletionChunk[] {
+    if (typeof message.id === "string") this.#id = message.id;
+    if (typeof message.model === "string") this.#model = message.model;
+    this.#usage = mergeUsage(this.#usage, message.usage);
+    if (this.#started) return [];
+    this.#started = true;
+    return [this.#chunk({ role: "assistant", content: "", refusal: null })];
+  }
+
+  #open(index: unknown, block: JsonObject): ChatCompletionChunk[] {
+    const { type } = block;
+    const call = type === "tool_use" ? this.#calls++ : -1;
+    this.#blocks.set(index, { type, call, input: asObject(block.input), told: false, thought: block });
+    if (type === "text") return this.#text(block.text);
+    if (type === "thinking") {
+      this.#gap = this.#reasoned ? "\n\n" : "";
+      return this.#reasoning(block.thinking);
+    }
+    if (type !== "tool_use") return [];
+    const extra = carryThoughts(this.#thoughts);
+    this.#thoughts = [];
+    return [this.#callChunk({
+      index: call,
+      id: String(block.id),
+      type: "function",
+      function: { name: String(block.name), arguments: "" },
+      ...(extra === undefined ? {} : { extra_content: extra }),
+    })];
+  }
+
+  #continue(block: OpenBlock | undefined, delta: JsonObject): ChatCompletionChunk[] {
+    switch (delta.type) {
+      case "text_delta":
+        return this.#text(delta.text);
+      case "thinking_delta":
+        if (block !== undefined) block.thought = appended(block.thought, "thinking", delta.thinking);
+        return this.#reasoning(delta.thinking);
+      case "signature_delta":
+        if (block !== undefined) block.thought = appended(block.thought, "signature", delta.signature);
+        return [];
+      case "input_json_delta":
+        if (block === undefined || block.call < 0 || !delta.partial_json) return [];
+        block.told = true;
+        return [this.#callChunk({ index: block.call, function: { arguments: String(delta.partial_json) } })];
+      default:
+        return [];
+    }
+  }
+
+  #close(index: unknown): ChatCompletionChunk[] {
+    const block = this.#blocks.get(index);
+    this.#blocks.delete(index);
+    if (block === undefined) return [];
+    const thought = thoughtBlock(block.thought);
+    if (thought !== undefined) this.#thoughts.push({ block: thought, textBefore: this.#textLength });
+    if (block.call < 0 || block.told) return [];
+    return [this.#callChunk({ index: block.call, function: { arguments: JSON.stringify(block.input) } })];
+  }
+
+  #note(delta: JsonObject, usage: unknown): ChatCompletionChunk[] {
+    this.#stopReason = delta.stop_reason ?? this.#stopReason;
+    this.#stopDetails = delta.stop_details ?? this.#stopDetails;
+    this.#usage = mergeUsage(this.#usage, usage);
+    return [];
+  }
+
+  #finish(): ChatCompletionChunk[] {
+    this.#finished = true;
+    const finishReason = toFinishReason(this.#stopReason);
+    const refusal = finishReason === "content_filter" ? toRefusal(this.#stopDetails) : null;
+    const last = this.#chunk(refusal === null ? {} : { refusal });
+    last.choices[0]!.finish_reason = finishReason;
+    const counts = { ...last, choices: [], usage: toUsage(this.#usage ?? {}) };
+    return this.#usage === undefined ? [last] : [last, counts];
+  }
+
+  #text(text: unknown): ChatCompletionChunk[] {
+    if (typeof text !== "string" || text === "") return [];
+    this.#textLength += text.length;
+    return [this.#chunk({ content: text })];
+  }
+
+  #reasoning(text: unknown): ChatCompletionChunk[] {
+    if (typeof text !== "string" || text === "") return [];
+    const chunk = this.#chunk({ reasoning_content: this.#gap + text });
+    this.#reasoned = true;
+    this.#gap = "";
+    return [chunk];
+  }
+
+  #callChunk(call: ToolCallDelta): ChatCompletionChunk {
+    return this.#chunk({ tool_calls: [call] });
+  }
+
+  #chunk(delta: Delta): ChatCompletionChunk {
+    return {
+      id: this.#id,
+      object: "chat.completion.chunk",
+      created: this.#facts.created,
+      model: this.#model,
+      choices: [{ index: 0, delta, finish_reason: null, logprobs: null }],
+    };
+  }
+}
+
+function appended(thought: JsonObject, name: string, text: unknown): JsonObject {
+  return { ...thought, [name]: `${thought[name] ?? ""}${text ?? ""}` };
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
+}

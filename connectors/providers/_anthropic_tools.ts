@@ -1,0 +1,107 @@
+/**
+ * From OpenAI's tools and tool choice to those of the Messages API.
+ *
+ * Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../src/contracts/openai.ts";
+import { readCacheControl } from "./_anthropic_content.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import type { Generation } from "./_anthropic_generations.ts";
+import type { Turn } from "./_anthropic_messages.ts";
+import { closedSchema } from "./_anthropic_schema.ts";
+
+/** Tools and how they are to be used. */
+export interface Tooling {
+  /** The `tools` field. */
+  readonly tools?: readonly JsonObject[];
+  /** The `tool_choice` field. */
+  readonly choice?: JsonObject;
+  /** Whether the answer has to be a tool call. */
+  readonly forced: boolean;
+}
+
+/** A tool choice in the terms both sides share. */
+interface Choice {
+  readonly mode: "none" | "auto" | "required";
+  /** The only tool allowed to be called. */
+  readonly name?: string;
+  /** The tools allowed to be called. */
+  readonly allowed?: readonly string[];
+}
+
+/**
+ * Translates tools and tool choice.
+ *
+ * @param body The request.
+ * @param generation What the model can do.
+ * @param turns The conversation; a history of calls needs its tools declared.
+ * @throws {UpstreamError} `request` for a hosted tool, or a choice the model refuses.
+ */
+export function toTooling(body: ChatCompletionRequest, generation: Generation, turns: readonly Turn[]): Tooling {
+  const tools = (body.tools ?? []).map((tool, index) => toolOf(tool, `tools[${index}]`, generation));
+  if (tools.length === 0) return bygoneTools(turns);
+  const { mode, name, allowed } = readChoice(body.tool_choice ?? "auto");
+  const forced = mode === "required";
+  if (forced && !generation.forcedTools) {
+    throw requestFault("This model cannot be forced to call a tool: use the tool_choice auto", "tool_choice");
+  }
+  const single = body.parallel_tool_calls === false && mode !== "none" ? { disable_parallel_tool_use: true } : {};
+  const type = mode === "none" ? "none" : mode === "auto" ? "auto" : name === undefined ? "any" : "tool";
+  const isPlain = type === "auto" && body.parallel_tool_calls !== false && !body.tool_choice;
+  return {
+    tools: allowed === undefined ? tools : tools.filter((tool) => allowed.includes(tool.name as string)),
+    ...(isPlain ? {} : { choice: { type, ...(type === "tool" ? { name } : {}), ...single } }),
+    forced,
+  };
+}
+
+/** The API wants the tools of earlier calls declared even when none may be called any more. */
+function bygoneTools(turns: readonly Turn[]): Tooling {
+  const names = new Set<unknown>();
+  for (const { content } of turns) for (const { type, name } of content) if (type === "tool_use") names.add(name);
+  if (names.size === 0) return { forced: false };
+  return {
+    tools: [...names].map((name) => ({ name, input_schema: { type: "object" } })),
+    choice: { type: "none" },
+    forced: false,
+  };
+}
+
+function toolOf(tool: Tool, where: string, { schemas }: Generation): JsonObject {
+  const asked = tool?.function;
+  if (tool?.type !== "function" || typeof asked?.name !== "string") {
+    throw requestFault(
+      `Cannot translate ${where}: a tool needs the type "function" and a function with a name, not the type "${tool?.type}"`,
+      where,
+    );
+  }
+  const strict = asked.strict === true && schemas;
+  const parameters = { type: "object", ...asked.parameters };
+  const cacheControl = readCacheControl(tool.cache_control ?? (asked as JsonObject).cache_control);
+  return {
+    name: asked.name,
+    ...(asked.description === undefined ? {} : { description: asked.description }),
+    input_schema: strict ? closedSchema(parameters) : parameters,
+    ...(strict ? { strict } : {}),
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
+  };
+}
+
+function readChoice(choice: NonNullable<ChatCompletionRequest["tool_choice"]>): Choice {
+  if (choice === "none" || choice === "auto" || choice === "required") return { mode: choice };
+  if (typeof choice === "object") {
+    const { type, function: named, allowed_tools } = choice as JsonObject & { function?: { name?: string } };
+    if (type === "function" && typeof named?.name === "string") return { mode: "required", name: named.name };
+    if (type === "allowed_tools") return readAllowed(allowed_tools);
+  }
+  throw requestFault("The tool_choice is none of none, auto, required, a function and allowed_tools", "tool_choice");
+}
+
+function readAllowed(value: unknown): Choice {
+  const { mode, tools } = (value ?? {}) as { mode?: unknown; tools?: readonly Tool[] };
+  return {
+    mode: mode === "required" ? "required" : "auto",
+    allowed: (Array.isArray(tools) ? tools : []).map((tool) => tool?.function?.name ?? ""),
+  };
+}

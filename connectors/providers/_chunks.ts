@@ -1,0 +1,31 @@
+/**
+ * For servers that answer whole although a stream was asked for.
+ * @module
+ */
+import type { ChatCompletion } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+
+/**
+ * A whole answer as the stream it should have been.
+ *
+ * @param answer In OpenAI's shape.
+ */
+export function* chunksOf(answer: ChatCompletion): Generator<CompletionChunk> {
+  const head = {
+    id: answer.id,
+    object: "chat.completion.chunk",
+    created: answer.created,
+    model: answer.model,
+  } as const;
+  for (const { index, message, finish_reason, logprobs } of answer.choices) {
+    const { tool_calls, ...rest } = message;
+    const delta = tool_calls === undefined
+      ? rest
+      : { ...rest, tool_calls: tool_calls.map((call, place) => ({ index: place, ...call })) };
+    yield { value: { ...head, choices: [{ index, delta, finish_reason: null, logprobs: logprobs ?? null }] } };
+    yield {
+      value: { ...head, choices: [{ index, delta: {}, finish_reason: finish_reason ?? "stop", logprobs: null }] },
+    };
+  }
+  if (answer.usage !== undefined) yield { value: { ...head, choices: [], usage: answer.usage } };
+}

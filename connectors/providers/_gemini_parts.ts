@@ -1,0 +1,123 @@
+/**
+ * The content of a message in OpenAI's dialect as parts of a Gemini turn.
+ *
+ * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/file-input-methods (addresses and their types),
+ * /image-understanding, /audio.
+ * @module
+ */
+import type { ChatMessage, ContentPart } from "../../src/contracts/openai.ts";
+import { requestFault } from "./_gemini_fault.ts";
+import { asObject, asText, type Part } from "./_gemini_wire.ts";
+
+/** The types of images that the API fetches from an address, by the address's ending. */
+const fetchedImages: Readonly<Record<string, string>> = {
+  bmp: "image/bmp",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  png: "image/png",
+  webp: "image/webp",
+};
+
+const sounds: Readonly<Record<string, string>> = {
+  aac: "audio/aac",
+  aiff: "audio/aiff",
+  flac: "audio/flac",
+  mp3: "audio/mp3",
+  ogg: "audio/ogg",
+  wav: "audio/wav",
+};
+
+/** Type names the API refuses, and what it calls the same. */
+const properNames: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg" };
+
+/**
+ * Turns a message's content into parts; none when it says nothing.
+ *
+ * @param content The text, the parts, or null.
+ * @param param The request's field it stands in, for the error.
+ * @throws {UpstreamError} `request` for a part that cannot be said.
+ */
+export function partsOf(content: ChatMessage["content"], param: string): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === "string") return textParts(content);
+  if (!Array.isArray(content)) throw requestFault("Cannot read a message whose content is no text and no list", param);
+  return content.flatMap((part) => partOf(part, param));
+}
+
+/**
+ * The text of a content that may hold nothing else, its parts joined by line breaks.
+ *
+ * @param content The text, the parts, or null.
+ * @param param The request's field it stands in, for the error.
+ * @throws {UpstreamError} `request` for a part that is no text.
+ */
+export function textOf(content: ChatMessage["content"], param: string): string {
+  const parts = partsOf(content, param);
+  if (parts.some(({ text }) => text === undefined)) {
+    throw requestFault("Cannot send anything but text here: images, sound and files go into user messages", param);
+  }
+  return parts.map(({ text }) => text).join("\n");
+}
+
+function textParts(text: unknown): Part[] {
+  const said = asText(text);
+  return said === undefined ? [] : [{ text: said }];
+}
+
+function partOf(part: ContentPart, param: string): Part[] {
+  switch (part?.type) {
+    case "text":
+      return textParts(part.text);
+    case "refusal":
+      return textParts(part.refusal);
+    case "image_url":
+      return [imagePart(asText(part.image_url?.url) ?? "", param)];
+    case "input_audio":
+      return [soundPart(part, param)];
+    case "file":
+      return [filePart(part, param)];
+    default:
+      throw requestFault(
+        `Cannot send a content part of type "${part?.type}": it takes text, image_url, input_audio and file`,
+        param,
+      );
+  }
+}
+
+function imagePart(url: string, param: string): Part {
+  if (url.startsWith("data:")) return inlinePart(url, param);
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  const ending = address?.pathname.split(".").at(-1)?.toLowerCase() ?? "";
+  if (address?.protocol === "https:" && Object.hasOwn(fetchedImages, ending)) {
+    return { fileData: { mimeType: fetchedImages[ending]!, fileUri: url } };
+  }
+  const endings = Object.keys(fetchedImages).join(", ");
+  throw requestFault(
+    `Cannot tell the type of an image by its address: it takes https: addresses that end in ${endings}, and data: URLs`,
+    param,
+  );
+}
+
+function soundPart({ input_audio: sound }: ContentPart, param: string): Part {
+  const format = asText(sound?.format)?.toLowerCase() ?? "";
+  if (!Object.hasOwn(sounds, format)) {
+    const formats = Object.keys(sounds).join(", ");
+    throw requestFault(`Cannot send sound in the format "${format}": it takes ${formats}`, param);
+  }
+  return { inlineData: { mimeType: sounds[format]!, data: asText(sound?.data) ?? "" } };
+}
+
+function filePart({ file }: ContentPart, param: string): Part {
+  const data = asText(asObject(file)?.file_data);
+  if (data?.startsWith("data:")) return inlinePart(data, param);
+  throw requestFault("Cannot send a file by its id: it takes a data: URL in file_data", param);
+}
+
+function inlinePart(url: string, param: string): Part {
+  const comma = url.indexOf(",");
+  const [type = "", ...options] = url.slice("data:".length, Math.max(0, comma)).toLowerCase().split(";");
+  if (!type.includes("/") || options.at(-1) !== "base64") {
+    throw requestFault("Cannot read a data: URL that does not name its type or is not in base64", param);
+  }
+  return { inlineData: { mimeType: properNames[type] ?? type, data: url.slice(comma + 1) } };
+}

@@ -1,0 +1,78 @@
+/**
+ * From a chat request in OpenAI's dialect to the body of `generateContent`. An allow-list: what is not named here
+ * is not sent.
+ *
+ * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
+import { demandsSignatures, takesSampling, thinkingOf } from "./_gemini_family.ts";
+import { requestFault } from "./_gemini_fault.ts";
+import { conversationOf } from "./_gemini_messages.ts";
+import { cleanSchema } from "./_gemini_schema.ts";
+import { toolsOf } from "./_gemini_tools.ts";
+import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
+
+/**
+ * Translates a request.
+ *
+ * @param model The model's id; what can be said depends on its generation.
+ * @param body The request; not changed.
+ * @throws {UpstreamError} `request` for what the Gemini API has no words for.
+ *
+ * @example
+ * ```ts ignore
+ * toGenerateContent("gemini-2.5-flash", { messages: [{ role: "user", content: "Hi" }], max_tokens: 9 });
+ * // { contents: [{ role: "user", parts: [{ text: "Hi" }] }], generationConfig: { maxOutputTokens: 9 } }
+ * ```
+ */
+export function toGenerateContent(model: string, body: ChatCompletionRequest): GenerateContentRequest {
+  const generationConfig = generationConfigOf(model, body);
+  return {
+    ...conversationOf(body.messages, demandsSignatures(model)),
+    ...toolsOf(body),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+  };
+}
+
+function generationConfigOf(model: string, body: ChatCompletionRequest): GenerationConfig {
+  const { n, stop, seed, reasoning_effort: effort } = body;
+  return given({
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
+    candidateCount: n === 1 ? undefined : n,
+    stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
+    // a seed is any number to begin with: cutting it to the 32 bits the API takes keeps equal seeds equal
+    seed: typeof seed === "number" ? seed | 0 : undefined,
+    presencePenalty: body.presence_penalty,
+    frequencyPenalty: body.frequency_penalty,
+    ...(takesSampling(model) ? { temperature: body.temperature, topP: body.top_p, topK: body.top_k } : {}),
+    ...responseFormatOf(body.response_format),
+    thinkingConfig: typeof effort === "string" ? thinkingOf(model, effort) : undefined,
+  }) as GenerationConfig;
+}
+
+function responseFormatOf(
+  format: ChatCompletionRequest["response_format"],
+): Pick<GenerationConfig, "responseMimeType" | "responseJsonSchema"> {
+  switch (format?.type) {
+    case undefined:
+    case "text":
+      return {};
+    case "json_object":
+      return { responseMimeType: "application/json" };
+    case "json_schema": {
+      const schema = asObject(format.json_schema?.schema);
+      return {
+        responseMimeType: "application/json",
+        ...(schema === undefined
+          ? {}
+          : { responseJsonSchema: cleanSchema(schema, "response_format.json_schema.schema") }),
+      };
+    }
+    default:
+      throw requestFault(
+        `Cannot answer in the response_format "${format?.type}": it takes text, json_object and json_schema`,
+        "response_format",
+      );
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * From the events of `streamGenerateContent` to the chunks of a chat completion in OpenAI's dialect.
+ *
+ * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
+ * @module
+ */
+import type { ChatCompletionChunk, Delta, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import {
+  type AnswerFacts,
+  type AnswerHead,
+  CallCounter,
+  finishReasonOf,
+  headOf,
+  isBlocked,
+  usageOf,
+} from "./_gemini_response.ts";
+import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+
+/** What is known so far of one of the answers asked for. */
+interface Progress {
+  calls: number;
+  reason?: string;
+}
+
+/**
+ * Turns events into chunks as they arrive. The reason why the answer ended is held back to the very end: older
+ * models name one in every event, and calls may follow it.
+ *
+ * @example
+ * ```ts ignore
+ * const stream = new GeminiStream(facts);
+ * for await (const event of events) yield* stream.push(event);
+ * yield* stream.finish();
+ * ```
+ */
+export class GeminiStream {
+  readonly #facts: AnswerFacts;
+  readonly #progress = new Map<number, Progress>();
+  #head: AnswerHead | undefined;
+  #counter: CallCounter | undefined;
+  #usage: JsonObject | undefined;
+  #blocked = false;
+
+  /** @param facts What the events may lack. */
+  constructor(facts: AnswerFacts) {
+    this.#facts = facts;
+  }
+
+  /**
+   * Takes the next event.
+   *
+   * @param event The parsed event.
+   * @returns The chunks it is worth; none for one that says nothing new.
+   * @throws {UpstreamError} `invalid_response` for a call that cannot be read.
+   */
+  push(event: JsonObject): ChatCompletionChunk[] {
+    this.#head ??= headOf(event, this.#facts);
+    this.#counter ??= new CallCounter(this.#head.id);
+    // a later event may leave out what an earlier one counted
+    const usage = asObject(event.usageMetadata);
+    if (usage !== undefined) this.#usage = { ...this.#usage, ...usage };
+    this.#blocked ||= isBlocked(event);
+    return asObjects(event.candidates).flatMap((candidate, place) =>
+      this.#candidate(candidate, asNumber(candidate.index) ?? place)
+    );
+  }
+
+  /**
+   * Ends the answer.
+   *
+   * @returns Why it ended, and the token counts where they are known.
+   * @throws {UpstreamError} `invalid_response` when the events stopped before the answer did.
+   */
+  finish(): ChatCompletionChunk[] {
+    if (this.#head === undefined) {
+      throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
+    }
+    const opening = this.#blocked && this.#progress.size === 0 ? this.#candidate({}, 0) : [];
+    const endings = [...this.#progress].map(([index, progress]) => this.#ending(index, progress));
+    if (endings.length === 0) throw endedEarly();
+    const usage = usageOf(this.#usage);
+    const counts = usage === undefined ? [] : [{ ...this.#frame(), choices: [], usage }];
+    return [...opening, ...endings, ...counts];
+  }
+
+  #ending(index: number, { calls, reason = this.#blocked ? "SAFETY" : undefined }: Progress): ChatCompletionChunk {
+    if (reason === undefined) throw endedEarly();
+    return this.#chunk(index, {}, finishReasonOf(reason, calls > 0));
+  }
+
+  #candidate(candidate: JsonObject, index: number): ChatCompletionChunk[] {
+    const deltas: Delta[] = [];
+    let progress = this.#progress.get(index);
+    if (progress === undefined) {
+      progress = { calls: 0 };
+      this.#progress.set(index, progress);
+      deltas.push({ role: "assistant", content: "" });
+    }
+    for (const part of asObjects(asObject(candidate.content)?.parts)) {
+      const delta = this.#delta(part, progress);
+      if (delta !== undefined) deltas.push(delta);
+    }
+    const reason = asText(candidate.finishReason);
+    if (reason !== undefined) progress.reason = reason;
+    return deltas.map((delta) => this.#chunk(index, delta));
+  }
+
+  #delta(part: JsonObject, progress: Progress): Delta | undefined {
+    if (part.functionCall !== undefined) {
+      return { tool_calls: [{ index: progress.calls++, ...this.#counter!.toolCallOf(part) }] };
+    }
+    const text = asText(part.text);
+    if (text === undefined) return undefined;
+    return part.thought === true ? { reasoning_content: text } : { content: text };
+  }
+
+  #frame(): AnswerHead & Pick<ChatCompletionChunk, "object"> {
+    const { id, created, model } = this.#head!;
+    return { id, object: "chat.completion.chunk", created, model };
+  }
+
+  #chunk(index: number, delta: Delta, reason: FinishReason | null = null): ChatCompletionChunk {
+    return { ...this.#frame(), choices: [{ index, delta, finish_reason: reason, logprobs: null }] };
+  }
+}
+
+function endedEarly(): UpstreamError {
+  return new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+}

@@ -1,0 +1,202 @@
+/**
+ * Anthropic: Claude by the Messages API, translated from and to OpenAI's chat shape.
+ *
+ * Source: https://platform.claude.com/docs/en/api/overview
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type {
+  CallOptions,
+  CapabilityPath,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  DatedPricing,
+  Delivery,
+  FailureKind,
+  ModelInfo,
+  Provider,
+  Quota,
+  RateLimits,
+  UsageReport,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
+import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
+import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
+import { toMessagesRequest } from "./_anthropic_request.ts";
+import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { MessageStream } from "./_anthropic_stream.ts";
+import { chunksOf } from "./_chunks.ts";
+import { parseObject, readBytes, readFault } from "./_http.ts";
+
+const defaultBaseUrl = "https://api.anthropic.com/v1";
+const apiVersion = "2023-06-01";
+const maxModelPages = 20;
+
+/**
+ * Anthropic's connector. `ANTHROPIC_AUTH_TOKEN` is no key of it: a token goes into another header than a key, and
+ * by the time of a call nobody knows which one the credential is.
+ *
+ * @example
+ * ```ts ignore
+ * const provider = anthropic.create({ id: "anthropic.claude.v1" }, runtime);
+ * ```
+ */
+export const anthropic: ProviderConnector = {
+  kind: "provider",
+  id: "anthropic.claude.v1",
+  vendor: "anthropic",
+  detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
+  models: anthropicModels,
+  parameters: {
+    drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],
+    refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
+  },
+  create: (settings, runtime) => new AnthropicProvider(settings as ProviderSettings, runtime),
+};
+
+/** A provider of the Messages API. */
+class AnthropicProvider implements Provider {
+  readonly id: string;
+  readonly #baseUrl: string;
+  readonly #runtime: Runtime;
+  readonly #limits = new Map<string, RateLimits>();
+
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    this.id = settings.id;
+    this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
+    this.#runtime = runtime;
+  }
+
+  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const response = await this.#post(request, options);
+    return { body: toChatCompletion(await readObject(response), this.#facts(request)) };
+  }
+
+  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const response = await this.#post(request, options);
+    const facts = this.#facts(request);
+    if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+      yield* chunksOf(toChatCompletion(await readObject(response), facts));
+      return;
+    }
+    if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
+    const stream = new MessageStream(facts);
+    for await (const { data } of readSse(response.body)) {
+      for (const value of stream.push(data)) yield { value };
+      if (stream.finished) return;
+    }
+    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  }
+
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const models: ModelInfo[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < maxModelPages; page++) {
+      const { data, has_more, last_id } = await this.#modelPage(after, options);
+      if (!Array.isArray(data)) {
+        throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
+      }
+      models.push(...data.flatMap((entry) => listedModel(entry) ?? []));
+      if (has_more !== true || typeof last_id !== "string" || last_id === after) break;
+      after = last_id;
+    }
+    return models;
+  }
+
+  getModelInfo(model: string): Promise<ModelInfo | undefined> {
+    return Promise.resolve(knownModel(model));
+  }
+
+  getCapabilities(model: string): readonly CapabilityPath[] {
+    return knownModel(model)?.capabilities ?? [];
+  }
+
+  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
+    return delivery !== "batch" && this.getCapabilities(model).includes(capability);
+  }
+
+  checkQuota(): Promise<Quota | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  getRateLimits(model: string): RateLimits | undefined {
+    return this.#limits.get(model);
+  }
+
+  getPricing(model: string): readonly DatedPricing[] | undefined {
+    return knownModel(model)?.pricing;
+  }
+
+  reportUsage(_usage: UsageReport): void {}
+
+  classifyError(error: unknown): FailureKind {
+    return classifyError(error);
+  }
+
+  isRetryable(error: unknown): boolean {
+    return isRetryableKind(classifyError(error));
+  }
+
+  #facts({ model }: CompletionRequest): AnswerFacts {
+    return { model: model.id, created: Math.floor(this.#runtime.clock.now() / 1000) };
+  }
+
+  #headers({ credential }: CallOptions): Record<string, string> {
+    return {
+      "content-type": "application/json",
+      "anthropic-version": apiVersion,
+      ...(credential === undefined ? {} : { "x-api-key": credential }),
+    };
+  }
+
+  async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const response = await options.send({
+      url: `${this.#baseUrl}/messages`,
+      headers: this.#headers(options),
+      body: JSON.stringify(toMessagesRequest(request)),
+      signal: options.signal,
+    });
+    const limits = readLimits(response.headers);
+    if (limits !== undefined) this.#limits.set(request.model.id, limits);
+    return this.#accepted(response);
+  }
+
+  async #modelPage(after: string | undefined, options: CallOptions): Promise<Record<string, unknown>> {
+    const cursor = after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`;
+    const response = await options.send({
+      url: `${this.#baseUrl}/models?limit=1000${cursor}`,
+      method: "GET",
+      headers: this.#headers(options),
+      signal: options.signal,
+    });
+    return readObject(await this.#accepted(response));
+  }
+
+  async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+    if (response.status >= 200 && response.status <= 299) return response;
+    const now = this.#runtime.clock.now();
+    const reader = { readError: readAnthropicError, readRetryAfter: (body: unknown) => readSpendLimitReset(body, now) };
+    throw await readFault(response, reader, now);
+  }
+}
+
+/** Anthropic's own tools take addresses without the version, ours with it: both will do. */
+function versioned(baseUrl: string): string {
+  const address = baseUrl.replace(/\/+$/, "");
+  return /\/v\d+$/.test(address) ? address : `${address}/v1`;
+}
+
+async function readObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
+  return parseObject(new TextDecoder().decode(await readBytes(response)));
+}
+
+function readLimits(headers: UpstreamResponse["headers"]): RateLimits | undefined {
+  const rpm = Number(headers.get("anthropic-ratelimit-requests-limit"));
+  const tpm = Number(headers.get("anthropic-ratelimit-tokens-limit"));
+  if (!(rpm > 0) && !(tpm > 0)) return undefined;
+  return { ...(rpm > 0 ? { rpm } : {}), ...(tpm > 0 ? { tpm } : {}) };
+}

@@ -1,0 +1,27 @@
+/**
+ * Cerebras.
+ *
+ * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields it answers 400 to).
+ * @module
+ */
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import { chatModel } from "./_catalogue.ts";
+import { openAiCompatible } from "./_openai_compatible.ts";
+
+/** Cerebras. */
+export const cerebras: ProviderConnector = openAiCompatible({
+  id: "cerebras.api.v1",
+  vendor: "cerebras",
+  baseUrl: "https://api.cerebras.ai/v1",
+  detection: { keys: ["CEREBRAS_API_KEY"], baseUrl: ["CEREBRAS_BASE_URL"] },
+  parameters: { drop: ["presence_penalty", "frequency_penalty", "logit_bias"] },
+  models: [
+    chatModel("gpt-oss-120b", {
+      can: "TSR",
+      window: 131_072,
+      maxOutput: 40_000,
+      pricing: [{ input: 0.35, output: 0.75 }],
+      isDefault: true,
+    }),
+  ],
+});

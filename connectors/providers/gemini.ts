@@ -1,0 +1,262 @@
+/**
+ * Google Gemini through its own API: `generateContent` and `streamGenerateContent`.
+ *
+ * Sources, read 2026-11-21: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type {
+  CallOptions,
+  CapabilityPath,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  DatedPricing,
+  Delivery,
+  FailureKind,
+  ModelInfo,
+  Provider,
+  Quota,
+  RateLimits,
+  UsageReport,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
+import { rulesOf } from "./_gemini_family.ts";
+import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
+import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
+import { toGenerateContent } from "./_gemini_request.ts";
+import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
+import { GeminiStream } from "./_gemini_stream.ts";
+import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
+import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+
+const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
+/** Far more than there are models: a server that never ends its list must not keep us. */
+const mostPages = 20;
+
+/**
+ * Google Gemini.
+ *
+ * @example
+ * ```ts ignore
+ * const provider = gemini.create({ id: "google.gemini.v1" }, runtime);
+ * const { body } = await provider.complete({ model: { id: "gemini-2.5-flash" }, stream: false, body: request }, options);
+ * ```
+ */
+export const gemini: ProviderConnector = {
+  kind: "provider",
+  id: "google.gemini.v1",
+  vendor: "google",
+  detection: {
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    baseUrl: ["GEMINI_BASE_URL"],
+  },
+  models: geminiModels,
+  parameters: {
+    // the API knows the penalties and refuses them for every model since 2.5; the others it has no words for
+    drop: ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],
+    refuse: ["logprobs", "audio", "functions", "function_call", "web_search_options"],
+  },
+  create: (settings, runtime) => new GeminiProvider(settings as ProviderSettings, runtime),
+};
+
+class GeminiProvider implements Provider {
+  readonly id: string;
+  readonly #baseUrl: string;
+  readonly #runtime: Runtime;
+  readonly #faults: FaultReader;
+
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    this.id = settings.id;
+    this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
+    this.#runtime = runtime;
+    this.#faults = {
+      readError: readGeminiError,
+      readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()),
+    };
+  }
+
+  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const response = await this.#post("generateContent", request, options);
+    const [answer] = this.#answersIn(await textOf(response));
+    if (answer === undefined) {
+      throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
+    }
+    return { body: toChatCompletion(answer, this.#factsOf(request)) };
+  }
+
+  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const response = await this.#post("streamGenerateContent?alt=sse", request, options);
+    if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
+    const stream = new GeminiStream(this.#factsOf(request));
+    for await (const text of eventsOf(response, response.body)) {
+      for (const event of this.#answersIn(text)) {
+        for (const value of stream.push(event)) yield { value };
+      }
+    }
+    for (const value of stream.finish()) yield { value };
+  }
+
+  /** Asks `GET /models`, page by page. */
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const models: ModelInfo[] = [];
+    let token: string | undefined;
+    for (let page = 0; page < mostPages; page++) {
+      const query = new URLSearchParams({ pageSize: "1000", ...(token === undefined ? {} : { pageToken: token }) });
+      const list = await this.#get(`models?${query}`, options);
+      if (!Array.isArray(list.models)) {
+        throw new UpstreamError("The provider's model list has no models", { kind: "invalid_response" });
+      }
+      models.push(...asObjects(list.models).flatMap((entry) => this.#listed(entry)));
+      token = asText(list.nextPageToken);
+      if (token === undefined) break;
+    }
+    return models;
+  }
+
+  getModelInfo(model: string): Promise<ModelInfo | undefined> {
+    return Promise.resolve(known(model));
+  }
+
+  getCapabilities(model: string): readonly CapabilityPath[] {
+    return known(model)?.capabilities ?? [];
+  }
+
+  /** Sync and stream, for what the catalogue knows; by full path or short name. */
+  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
+    const leaf = capability.slice(capability.lastIndexOf(".") + 1);
+    return delivery !== "batch" && this.getCapabilities(model).includes(leaf);
+  }
+
+  /** The API does not tell. */
+  checkQuota(): Promise<Quota | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** The API sends no such headers. */
+  getRateLimits(): RateLimits | undefined {
+    return undefined;
+  }
+
+  getPricing(model: string): readonly DatedPricing[] | undefined {
+    return known(model)?.pricing;
+  }
+
+  /** Nothing to tell the vendor. */
+  reportUsage(_usage: UsageReport): void {}
+
+  classifyError(error: unknown): FailureKind {
+    return classifyError(error);
+  }
+
+  isRetryable(error: unknown): boolean {
+    return isRetryableKind(classifyError(error));
+  }
+
+  #factsOf({ model }: CompletionRequest): AnswerFacts {
+    const now = this.#runtime.clock.now();
+    const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
+    return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
+  }
+
+  /** The key goes into a header: addresses end up in logs. */
+  #headers({ credential }: CallOptions): Record<string, string> {
+    const headers = { "content-type": "application/json" };
+    return credential === undefined ? headers : { ...headers, "x-goog-api-key": credential };
+  }
+
+  async #post(method: string, { model, body }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const response = await options.send({
+      url: `${this.#baseUrl}/${pathOf(model.id)}:${method}`,
+      headers: this.#headers(options),
+      body: JSON.stringify(toGenerateContent(model.id, body)),
+      signal: options.signal,
+    });
+    return await this.#accepted(response);
+  }
+
+  async #get(path: string, options: CallOptions): Promise<JsonObject> {
+    const response = await options.send({
+      url: `${this.#baseUrl}/${path}`,
+      method: "GET",
+      headers: this.#headers(options),
+      signal: options.signal,
+    });
+    return parseObject(await textOf(await this.#accepted(response)));
+  }
+
+  async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+    if (response.status >= 200 && response.status <= 299) return response;
+    throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock.now()));
+  }
+
+  /** One answer, or a list of them as the API writes it without `alt=sse`. */
+  #answersIn(text: string): JsonObject[] {
+    const isList = text.trimStart().startsWith("[");
+    // a list read as a member: one reader words all complaints
+    const answers = isList ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
+    for (const answer of answers) {
+      const fault = faultInside(answer, this.#runtime.clock.now());
+      if (fault !== undefined) throw fault;
+    }
+    return answers;
+  }
+
+  #listed({ name, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods }: JsonObject): ModelInfo[] {
+    const id = asText(name)?.replace(/^models\//, "");
+    if (id === undefined) return [];
+    const capabilities = leavesOf(id, Array.isArray(methods) ? methods : []);
+    return [
+      known(id) ?? {
+        id,
+        capabilities,
+        constraints: given({
+          context_window: asNumber(inputTokenLimit),
+          max_output_tokens: asNumber(outputTokenLimit),
+        }),
+        parameters: rulesOf(id),
+        ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
+      },
+    ];
+  }
+}
+
+function known(model: string): ModelInfo | undefined {
+  return geminiModels.find(({ id }) => id === model);
+}
+
+/** Tuned models have a collection of their own. */
+function pathOf(model: string): string {
+  return (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/");
+}
+
+/** Many models beside those that chat take `generateContent` too, and answer with images, speech or actions. */
+function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityPath[] {
+  if (methods.includes("embedContent")) return ["text-embeddings"];
+  if (/tts/.test(id)) return ["text-to-speech"];
+  if (methods.length > 0 && !methods.includes("generateContent")) return [];
+  if (/image|nano-banana|live|audio|robotics|computer-use|deep-research|veo|lyria|omni/.test(id)) return [];
+  return /^gemini-[\d.]+-(pro|flash|flash-lite)\b/.test(id) ? chatLeaves : ["chat-completion"];
+}
+
+async function textOf(response: UpstreamResponse): Promise<string> {
+  return new TextDecoder().decode(await readBytes(response));
+}
+
+/** The data of each event; a body that is no event stream counts as one. */
+async function* eventsOf(response: UpstreamResponse, body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+    yield await textOf(response);
+    return;
+  }
+  let unfinished = "";
+  for await (const { data } of readSse(body, (data) => unfinished = data)) {
+    if (data !== "" && data !== "[DONE]") yield data;
+  }
+  // an event that the end cut off is either whole but for its blank line, or no JSON and reported as such
+  if (unfinished !== "") yield unfinished;
+}

@@ -1,0 +1,30 @@
+/**
+ * Hugging Face's router to inference providers.
+ *
+ * Source: huggingface.co/docs/inference-providers.
+ * @module
+ */
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import { chatModel } from "./_catalogue.ts";
+import { openAiCompatible } from "./_openai_compatible.ts";
+
+/** Hugging Face. */
+export const huggingface: ProviderConnector = openAiCompatible({
+  id: "huggingface.inference.v1",
+  vendor: "huggingface",
+  baseUrl: "https://router.huggingface.co/v1",
+  detection: {
+    keys: ["HF_TOKEN", "HUGGINGFACE_API_KEY", "HUGGING_FACE_HUB_TOKEN"],
+    baseUrl: ["HUGGINGFACE_BASE_URL"],
+  },
+  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  models: [
+    chatModel("openai/gpt-oss-120b", {
+      can: "TSR",
+      window: 131_072,
+      maxOutput: 32_768,
+      pricing: [{ input: 0.25, output: 0.69 }],
+      isDefault: true,
+    }),
+  ],
+});

@@ -1,0 +1,27 @@
+/**
+ * NVIDIA NIM's hosted models: free, and limited in rate.
+ *
+ * Source: docs.api.nvidia.com/nim, LiteLLM's list of the parameters it takes.
+ * @module
+ */
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import { chatModel } from "./_catalogue.ts";
+import { openAiCompatible } from "./_openai_compatible.ts";
+
+/** NVIDIA NIM. */
+export const nvidia: ProviderConnector = openAiCompatible({
+  id: "nvidia.nim.v1",
+  vendor: "nvidia",
+  baseUrl: "https://integrate.api.nvidia.com/v1",
+  detection: { keys: ["NVIDIA_API_KEY", "NVIDIA_NIM_API_KEY"], baseUrl: ["NVIDIA_BASE_URL"] },
+  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  models: [
+    chatModel("meta/llama-3.3-70b-instruct", {
+      can: "T",
+      window: 128_000,
+      maxOutput: 4_096,
+      pricing: [{ input: 0, output: 0 }],
+      isDefault: true,
+    }),
+  ],
+});

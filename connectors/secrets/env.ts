@@ -1,0 +1,17 @@
+/**
+ * Secrets from environment variables, read only.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+
+/** A secret is the variable of its name; a blank one counts as unset. Names are not listed: most are no secrets. */
+export const envSecrets: Connector<"secretStore"> = {
+  id: "mesh.env.v1",
+  kind: "secretStore",
+  create: (_settings, runtime) => ({
+    get: (name) => {
+      const value = runtime.env(name);
+      return Promise.resolve(value?.trim() === "" ? undefined : value);
+    },
+  }),
+};

@@ -1,0 +1,70 @@
+/**
+ * The connectors that come with the package on servers.
+ * @module
+ */
+import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
+import { consoleObservability } from "./observability/console.ts";
+import { anthropic } from "./providers/anthropic.ts";
+import { cerebras } from "./providers/cerebras.ts";
+import { cloudflare } from "./providers/cloudflare.ts";
+import { cohere } from "./providers/cohere.ts";
+import { deepseek } from "./providers/deepseek.ts";
+import { fireworks } from "./providers/fireworks.ts";
+import { gemini } from "./providers/gemini.ts";
+import { groq } from "./providers/groq.ts";
+import { huggingface } from "./providers/huggingface.ts";
+import { lmstudio } from "./providers/lmstudio.ts";
+import { localai } from "./providers/localai.ts";
+import { mistral } from "./providers/mistral.ts";
+import { nvidia } from "./providers/nvidia.ts";
+import { ollama } from "./providers/ollama.ts";
+import { openai } from "./providers/openai.ts";
+import { openaiCompatible } from "./providers/openai_compatible.ts";
+import { openrouter } from "./providers/openrouter.ts";
+import { perplexity } from "./providers/perplexity.ts";
+import { sambanova } from "./providers/sambanova.ts";
+import { together } from "./providers/together.ts";
+import { vllm } from "./providers/vllm.ts";
+import { xai } from "./providers/xai.ts";
+import { envSecrets } from "./secrets/env.ts";
+import { prioritySelection } from "./strategies/priority_selection.ts";
+import { roundRobin } from "./strategies/round_robin.ts";
+import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
+
+/** A connector of any kind; its `kind` tells which. */
+export type AnyConnector =
+  | ProviderConnector
+  | Connector<"strategy">
+  | Connector<"secretStore">
+  | Connector<"observability">;
+
+/** All connectors; the providers in the order in which they are detected and take their place in a pool. */
+export const serverConnectors: readonly AnyConnector[] = [
+  openai,
+  anthropic,
+  gemini,
+  groq,
+  mistral,
+  deepseek,
+  together,
+  openrouter,
+  xai,
+  cohere,
+  perplexity,
+  cerebras,
+  fireworks,
+  sambanova,
+  nvidia,
+  huggingface,
+  cloudflare,
+  ollama,
+  lmstudio,
+  vllm,
+  localai,
+  openaiCompatible,
+  stickUntilFailure,
+  roundRobin,
+  prioritySelection,
+  envSecrets,
+  consoleObservability,
+];

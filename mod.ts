@@ -1,0 +1,88 @@
+/**
+ * One OpenAI-compatible entry point over many AI providers: name a capability, get an answer from whichever model is
+ * up.
+ *
+ * @example
+ * ```ts ignore
+ * import { create } from "@modelmesh/core";
+ *
+ * const client = create("chat-completion"); // providers are found by their keys in the environment
+ * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+ * console.log(answer.choices[0]?.message.content);
+ * await client.close();
+ * ```
+ * @module
+ */
+import { serverConnectors } from "./connectors/server.ts";
+import type { MeshClient } from "./src/client/client.ts";
+import { createClient, runtimeWith } from "./src/client/create.ts";
+import type { CreateOptions } from "./src/client/options.ts";
+import { Mesh } from "./src/mesh.ts";
+import { denoRuntime, sendWith } from "./src/runtime/deno.ts";
+
+const parts = { connectors: serverConnectors, runtime: denoRuntime(), sendWith };
+
+/**
+ * Makes a client for a capability. Providers are found by their keys in the environment, unless a configuration says
+ * more. Returns at once; what has to be read (a file, secrets) is read by `client.ready()`, which every call awaits.
+ *
+ * @param capability A short name such as `chat-completion`, a full path or an inner node.
+ * @param options Providers, strategy, keys; or a configuration.
+ * @throws {NoProvidersError} When no provider has a key.
+ * @throws {ConfigError} When the capability is unknown or an option does not hold.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
+ * ```
+ */
+export function create(capability: string, options?: CreateOptions): MeshClient;
+/**
+ * Makes a client of a configuration, or of options alone.
+ *
+ * @param options A configuration's path or document, and more.
+ * @throws {NoProvidersError} When no provider has a key.
+ * @throws {ConfigError} When an option or the document does not hold; a file is read by `client.ready()`.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create({ config: "modelmesh.yaml" });
+ * await client.ready();
+ * ```
+ */
+export function create(options: CreateOptions): MeshClient;
+export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
+  return createClient(parts, first, second);
+}
+
+/** Options of {@linkcode ModelMesh}. */
+export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on">;
+
+/**
+ * The engine behind clients and proxies, for programs that want it bare.
+ *
+ * @example
+ * ```ts ignore
+ * const mesh = new ModelMesh();
+ * await mesh.initialize({
+ *   providers: { "openai.llm.v1": { api_key: "${secrets:OPENAI_API_KEY}" } },
+ *   pools: { chat: { capability: "chat-completion" } },
+ * });
+ * console.log(mesh.poolStatus());
+ * ```
+ */
+export class ModelMesh extends Mesh {
+  /** @param options Environment, HTTP client, time and chance, where they are not the runtime's own. */
+  constructor(options: MeshOptions = {}) {
+    super({
+      connectors: serverConnectors,
+      runtime: runtimeWith(parts, options),
+      ...(options.on === undefined ? {} : { on: options.on }),
+    });
+  }
+}
+
+export { MeshConfig } from "./src/config/bound.ts";
+export * from "./src/exports.ts";
+export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
+export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";

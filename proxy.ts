@@ -1,0 +1,38 @@
+/**
+ * The HTTP proxy: any OpenAI SDK can point at it. Run it (`deno run -A jsr:@modelmesh/core/proxy --port 8080`) or put
+ * its handler into a server of your own.
+ *
+ * @example
+ * ```ts ignore
+ * import { serve } from "@modelmesh/core/proxy";
+ *
+ * const proxy = await serve({ port: 8080, tokens: ["a-long-secret"] });
+ * console.log(proxy.url);
+ * ```
+ * @module
+ */
+import { serverConnectors } from "./connectors/server.ts";
+import { runCli } from "./src/cli/main.ts";
+import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
+import { denoRuntime } from "./src/runtime/deno.ts";
+import { denoShell } from "./src/runtime/deno_shell.ts";
+
+export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
+export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
+
+/**
+ * Starts a proxy. Everything is checked and read before the port is bound.
+ *
+ * @param options Configuration, address, tokens; without a configuration providers are detected.
+ * @throws {NoProvidersError} When no provider has a key.
+ * @throws {ConfigError} With all that is wrong.
+ * @throws {MeshError} `port_in_use` and the like.
+ */
+export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
+  return startProxy({ connectors: serverConnectors, runtime: denoRuntime(), shell: denoShell() }, options);
+}
+
+if (import.meta.main) {
+  const shell = denoShell();
+  shell.exit(await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: denoRuntime(), shell }));
+}

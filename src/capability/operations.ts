@@ -1,0 +1,72 @@
+/**
+ * Which capabilities an endpoint serves.
+ * @module
+ */
+import type { CapabilityPath } from "../contracts/provider.ts";
+import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
+
+/** What an endpoint does for its callers. */
+export type Operation =
+  | "chat"
+  | "embeddings"
+  | "speech"
+  | "transcription"
+  | "image"
+  | "moderation"
+  | "rerank"
+  | "search"
+  | "documents";
+
+/** The nodes whose leaves a call serves, for each operation but `chat`. */
+const nodes: Readonly<Record<Exclude<Operation, "chat">, CapabilityPath>> = {
+  embeddings: "representation.embeddings",
+  speech: "generation.audio.text-to-speech",
+  transcription: "understanding.audio.speech-to-text",
+  image: "generation.image",
+  moderation: "evaluation.content-moderation",
+  rerank: "retrieval.reranking",
+  search: "retrieval.search",
+  documents: "document-understanding.document-parsing",
+};
+
+/** The nodes whose leaves a chat call serves, save those that have an endpoint of their own. */
+const chatNodes: readonly CapabilityPath[] = [
+  "generation.text-generation",
+  "generation.structured-generation",
+  "understanding.text-understanding",
+  "understanding.vision-understanding",
+  "interaction",
+  "retrieval.rag",
+  "document-understanding",
+  "transformation.translation",
+  "transformation.rewriting",
+  "transformation.style-transfer",
+  "evaluation",
+];
+
+/**
+ * Whether a call of an operation serves a leaf. A custom leaf counts by the nodes above it.
+ *
+ * @param leaf Full path of a leaf.
+ * @param operation What the call does.
+ *
+ * @example
+ * ```ts ignore
+ * servesOperation("interaction.tool-calling", "chat"); // true
+ * ```
+ */
+export function servesOperation(leaf: CapabilityPath, operation: Operation): boolean {
+  if (operation !== "chat") return isAtOrBelow(leaf, nodes[operation]);
+  return chatNodes.some((node) => isAtOrBelow(leaf, node)) &&
+    !isAtOrBelow(leaf, nodes.documents) && !isAtOrBelow(leaf, nodes.moderation);
+}
+
+/**
+ * The leaves a call of an operation serves, in the tree's order.
+ *
+ * @param tree The tree of capabilities.
+ * @param operation What the call does.
+ */
+export function operationLeaves(tree: CapabilityTree, operation: Operation): readonly CapabilityPath[] {
+  return tree.leaves().filter((leaf) => servesOperation(leaf, operation));
+}

@@ -1,0 +1,62 @@
+/**
+ * Reading the command line.
+ * @module
+ */
+import { parseArgs } from "@std/cli/parse-args";
+import { nearest } from "../util/nearest.ts";
+import { type Command, type Flags, UsageError } from "./command.ts";
+
+/**
+ * Reads a command's arguments.
+ *
+ * @param command Which flags there are.
+ * @param args The arguments after the command's name.
+ * @throws {UsageError} For a flag nobody knows, a value that is missing, an argument too many.
+ */
+export function readFlags(command: Command, args: readonly string[]): Flags {
+  const switches = ["help", "json", ...command.switches ?? []];
+  const known = [...command.values, ...switches];
+  const parsed = parseArgs(args, {
+    string: command.values,
+    boolean: switches,
+    collect: command.repeated ?? [],
+    alias: { h: "help" },
+    unknown: (arg, key) => {
+      if (key === undefined) return true;
+      const hint = nearest(key, known, 1)[0];
+      throw new UsageError(`Unknown option "${arg}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`);
+    },
+  });
+  const rest = parsed._.map(String);
+  if (rest.length > (command.mostArguments ?? 0)) {
+    throw new UsageError(`Unexpected argument "${rest[command.mostArguments ?? 0]}"`);
+  }
+  const all = (name: string) => [parsed[name] ?? []].flat().map(String);
+  for (const name of command.values) {
+    const values = all(name);
+    if (values.some((value) => value.trim() === "")) throw new UsageError(`The option "--${name}" needs a value`);
+    if (values.length > 1 && !command.repeated?.includes(name)) {
+      throw new UsageError(`The option "--${name}" is given more than once`);
+    }
+  }
+  return {
+    rest,
+    json: parsed.json === true,
+    value: (name) => all(name)[0],
+    all,
+    has: (name) => parsed[name] === true,
+  };
+}
+
+/**
+ * Reads a port.
+ *
+ * @param text What was typed.
+ * @throws {UsageError} When it is none.
+ */
+export function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`The option "--port" takes a number from 0 to 65535, not "${text}"`);
+}

@@ -1,0 +1,56 @@
+/**
+ * `modelmesh check`: validates a configuration.
+ * @module
+ */
+import { loadDocument } from "../config/load.ts";
+import { detectProviders } from "../config/detect.ts";
+import { validate } from "../config/validate.ts";
+import { ConfigError, NoProvidersError } from "../errors.ts";
+import { Mesh } from "../mesh.ts";
+import { type Command, UsageError } from "./command.ts";
+
+/** The command. */
+export const check: Command = {
+  summary: "Validate a configuration file",
+  help: `Usage: modelmesh check <file> [options]
+
+Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider.
+
+Options:
+  --json    Print {"ok", "problems", "warnings"} as JSON
+  --help    Show this help
+
+Exit code: 0 valid, 1 not valid, 2 usage
+`,
+  values: [],
+  mostArguments: 1,
+  async run({ rest, json }, { connectors, runtime, shell }) {
+    const [path] = rest;
+    if (path === undefined) throw new UsageError("Name the configuration file to check");
+    const mesh = new Mesh({ connectors, runtime });
+    const document = await loadDocument(path, runtime.files!);
+    const { providers, pools, models, warnings } = validate(document, {
+      source: path,
+      known: mesh.known,
+      detected: detected(mesh),
+    });
+    if (json) {
+      shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);
+      return 0;
+    }
+    for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
+    shell.stdout.write(`${path} is valid: ${providers.size} providers, ${models.size} models, ${pools.size} pools\n`);
+    return 0;
+  },
+};
+
+function detected(mesh: Mesh) {
+  try {
+    return detectProviders(mesh.catalogue.providers, (name) => mesh.runtime.env(name)).providers.map(({ entry }) =>
+      entry
+    );
+  } catch (error) {
+    if (NoProvidersError.isInstance(error) || ConfigError.isInstance(error)) return [];
+    throw error;
+  }
+}

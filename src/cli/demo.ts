@@ -1,0 +1,143 @@
+/**
+ * Three simulated providers on real loopback HTTP, so that a person without a key can watch a failover.
+ * @module
+ */
+import type { Clock } from "../contracts/runtime.ts";
+import type { RunningServer, Shell } from "../contracts/shell.ts";
+
+/** Every third call to the first provider is refused for this long, seconds. */
+const restSeconds = 5;
+
+/** The running providers, and the configuration that puts a proxy in front of them. */
+export interface Demo {
+  /** A configuration document. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Stops the providers. */
+  stop(): Promise<void>;
+}
+
+interface Asked {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly text: string;
+}
+
+type Dialect = (asked: Asked, words: readonly string[], clock: Clock) => Response;
+
+/**
+ * Starts the providers on free ports.
+ *
+ * @param shell Serves them.
+ * @param clock Paces their streams.
+ */
+export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Promise<Demo> {
+  let calls = 0;
+  const isRefused = () => ++calls % 3 === 0;
+  const start = (dialect: Dialect, refuses: () => boolean): Promise<RunningServer> =>
+    shell.serve(async (request) => {
+      const asked = readAsked(await request.json());
+      if (refuses()) return refusal();
+      const words = `Hello from ${asked.model}, a simulated provider. You said: ${asked.text}`.split(/(?<= )/);
+      return dialect(asked, words, clock);
+    }, { host: "127.0.0.1", port: 0 });
+  const servers = await Promise.all([
+    start(openAiDialect, isRefused),
+    start(openAiDialect, () => false),
+    start(anthropicDialect, () => false),
+  ]);
+  const [alpha, beta, gamma] = servers.map(({ port }) => `http://127.0.0.1:${port}/v1`);
+  return {
+    config: {
+      providers: {
+        "demo-alpha": { connector: "openai.compatible.v1", base_url: alpha, api_key: "demo" },
+        "demo-beta": { connector: "openai.compatible.v1", base_url: beta, api_key: "demo" },
+        "demo-gamma": { connector: "anthropic.claude.v1", base_url: gamma, api_key: "demo" },
+      },
+      models: {
+        "alpha": model("demo-alpha", 0.1, 0.4),
+        "beta": model("demo-beta", 0.2, 0.8),
+        "gamma": model("demo-gamma", 0.3, 1.5),
+      },
+      pools: { "chat-completion": { capability: "chat-completion", strategy: "round-robin" } },
+    },
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop(0)));
+    },
+  };
+}
+
+function model(provider: string, input: number, output: number): Record<string, unknown> {
+  return { provider, capabilities: ["chat-completion"], pricing: { input, output } };
+}
+
+function readAsked(body: { model: string; stream?: boolean; messages: { content: unknown }[] }): Asked {
+  const content = body.messages.at(-1)?.content;
+  const text = Array.isArray(content) ? content.map((part) => part?.text ?? "").join("") : String(content ?? "");
+  return { model: body.model, stream: body.stream === true, text: text.slice(0, 200) };
+}
+
+function refusal(): Response {
+  return Response.json(
+    { error: { message: "Too many requests", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } },
+    { status: 429, headers: { "retry-after": String(restSeconds) } },
+  );
+}
+
+function openAiDialect({ model, stream, text }: Asked, words: readonly string[], clock: Clock): Response {
+  const head = { id: `demo-${crypto.randomUUID()}`, created: Math.floor(clock.now() / 1000), model };
+  const usage = usageOf(text, words);
+  if (!stream) {
+    const message = { role: "assistant", content: words.join(""), refusal: null };
+    const choices = [{ index: 0, message, finish_reason: "stop", logprobs: null }];
+    return Response.json({ ...head, object: "chat.completion", choices, usage });
+  }
+  const event = (choices: unknown[], rest: Record<string, unknown> = {}) =>
+    `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, ...rest })}\n\n`;
+  const choice = (delta: unknown, finish_reason: string | null) => [{ index: 0, delta, finish_reason, logprobs: null }];
+  return eventStream([
+    event(choice({ role: "assistant", content: "" }, null)),
+    ...words.map((word) => event(choice({ content: word }, null))),
+    event(choice({}, "stop")) + event([], { usage }) + "data: [DONE]\n\n",
+  ], clock);
+}
+
+function anthropicDialect({ model, stream, text }: Asked, words: readonly string[], clock: Clock): Response {
+  const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usageOf(text, words);
+  const head = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model, stop_sequence: null };
+  if (!stream) {
+    const content = [{ type: "text", text: words.join("") }];
+    return Response.json({ ...head, content, stop_reason: "end_turn", usage: { input_tokens, output_tokens } });
+  }
+  const event = (type: string, rest: Record<string, unknown>) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  return eventStream([
+    event("message_start", {
+      message: { ...head, content: [], stop_reason: null, usage: { input_tokens, output_tokens: 1 } },
+    }) + event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    ...words.map((word) => event("content_block_delta", { index: 0, delta: { type: "text_delta", text: word } })),
+    event("content_block_stop", { index: 0 }) +
+    event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens } }) +
+    event("message_stop", {}),
+  ], clock);
+}
+
+/** About what a tokenizer would say. */
+function usageOf(text: string, words: readonly string[]) {
+  const prompt_tokens = Math.ceil(text.length / 4) + 3;
+  const completion_tokens = words.length;
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** Word by word, at a pace a person can watch. */
+function eventStream(pieces: readonly string[], clock: Clock): Response {
+  const encoder = new TextEncoder();
+  let next = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (next > 0) await clock.sleep(40);
+      controller.enqueue(encoder.encode(pieces[next++]!));
+      if (next === pieces.length) controller.close();
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}

@@ -1,0 +1,72 @@
+/**
+ * The command line: picks the command, turns errors into messages and exit codes.
+ * @module
+ */
+import { ConfigError, MeshError } from "../errors.ts";
+import { nearest } from "../util/nearest.ts";
+import { version } from "../version.ts";
+import { readFlags } from "./args.ts";
+import { check } from "./check.ts";
+import { type Command, type CommandParts, type ExitCode, UsageError } from "./command.ts";
+import { proxy } from "./proxy.ts";
+
+const commands: Readonly<Record<string, Command>> = { proxy, check };
+
+/**
+ * Runs a command line.
+ *
+ * @param args Its arguments.
+ * @param parts Connectors, runtime, shell.
+ * @returns 0 ok · 1 failed · 2 usage.
+ */
+export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {
+  const { stdout, stderr } = parts.shell;
+  const [name, ...rest] = args;
+  if (name === "--version" || name === "version") {
+    stdout.write(`${version}\n`);
+    return 0;
+  }
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    stdout.write(overview());
+    return name === undefined ? 2 : 0;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  try {
+    if (command === undefined) {
+      const hint = nearest(name, Object.keys(commands), 1)[0];
+      throw new UsageError(`Unknown command "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);
+    }
+    const flags = readFlags(command, rest);
+    if (!flags.has("help")) return await command.run(flags, parts);
+    stdout.write(command.help);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      stderr.write(`${error.message}\nTry: modelmesh ${command === undefined ? "" : `${name} `}--help\n`);
+      return 2;
+    }
+    if (rest.includes("--json") && ConfigError.isInstance(error)) {
+      stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
+    }
+    stderr.write(`${messageOf(error)}\n`);
+    return 1;
+  }
+}
+
+/** A message for a person; the stack only of what nobody foresaw. */
+function messageOf(error: unknown): string {
+  if (MeshError.isInstance(error)) return error.message;
+  return error instanceof Error ? `Unexpected error: ${error.name}: ${error.message}` : "Unexpected error";
+}
+
+function overview(): string {
+  const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`);
+  return `modelmesh ${version}: one OpenAI-compatible entry point over many AI providers
+
+Usage: modelmesh <command> [options]
+
+${list.join("\n")}
+
+Options of every command: --help, --json
+`;
+}

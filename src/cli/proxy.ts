@@ -1,0 +1,136 @@
+/**
+ * `modelmesh proxy`: serves until it is told to stop.
+ * @module
+ */
+import type { Severity } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { Output } from "../contracts/shell.ts";
+import { MeshError, NoProvidersError } from "../errors.ts";
+import { type RunningProxy, startProxy } from "../proxy/serve.ts";
+import { readPort } from "./args.ts";
+import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import { type Demo, startDemo } from "./demo.ts";
+
+const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
+
+/** The command. */
+export const proxy: Command = {
+  summary: "Serve the OpenAI API over the providers configured or detected",
+  help: `Usage: modelmesh proxy [options]
+
+Without --config, providers are detected from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …).
+
+Options:
+  --config <file>      Configuration (.yaml, .yml or .json)
+  --host <address>     Bind address (127.0.0.1)
+  --port <port>        Port (8080); 0 takes a free one
+  --token <token>      Bearer token clients have to send; may be repeated. MODELMESH_TOKEN works too
+  --demo               Three simulated providers and no key: watch a failover
+  --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
+  --json               Print the address as JSON on standard output
+  --help               Show this help
+
+Events go to standard error, one JSON line each, or a readable line on a terminal.
+Exit code: 0 stopped as asked, 1 could not start, 2 usage
+`,
+  values: ["config", "host", "port", "token", "log-level"],
+  repeated: ["token"],
+  switches: ["demo"],
+  async run(flags, parts) {
+    const { runtime, shell, connectors } = parts;
+    const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
+    if (demo !== undefined && flags.value("config") !== undefined) {
+      throw new UsageError('"--demo" brings its own configuration: leave out "--config"');
+    }
+    const port = readPort(flags.value("port"));
+    const config = demo?.config ?? flags.value("config");
+    const host = flags.value("host");
+    const running = await start(() =>
+      startProxy({ connectors, runtime, shell, sinks: [eventSink(flags, parts)] }, {
+        tokens: flags.all("token"),
+        ...(config === undefined ? {} : { config }),
+        ...(host === undefined ? {} : { host }),
+        ...(port === undefined ? {} : { port }),
+      })
+    );
+    greet(running, demo, flags, parts);
+    await untilSignal(parts, running);
+    await demo?.stop();
+    return 0;
+  },
+};
+
+/** Starts, and adds to a failure what this command can do about it. */
+async function start(run: () => Promise<RunningProxy>): Promise<RunningProxy> {
+  try {
+    return await run();
+  } catch (error) {
+    if (NoProvidersError.isInstance(error)) {
+      error.message += "\nOr try it without a key: modelmesh proxy --demo";
+    } else if (MeshError.isInstance(error) && error.code === "port_in_use") {
+      error.message += "\nUse another one with --port, or --port 0 for a free one";
+    }
+    throw error;
+  }
+}
+
+/** Events and traces on standard error. */
+function eventSink(flags: Flags, { connectors, runtime, shell }: CommandParts): Observability {
+  const level = flags.value("log-level") ?? "info";
+  const least = severities.indexOf(level as Severity);
+  if (least < 0) throw new UsageError(`The option "--log-level" takes ${severities.join(", ")}, not "${level}"`);
+  const connector = connectors.find(({ id }) => id === "mesh.console.v1")!;
+  const sink = connector.create({
+    format: shell.stderr.isTerminal ? "text" : "json",
+    write: (line: string) => shell.stderr.write(`${line}\n`),
+  }, runtime) as Observability;
+  return {
+    emit: (record) => sink.emit(record),
+    trace: (entry) => severities.indexOf(entry.severity) >= least && sink.trace(entry),
+    flush: () => sink.flush(),
+  };
+}
+
+function greet({ url, mesh, warnings }: RunningProxy, demo: Demo | undefined, flags: Flags, parts: CommandParts): void {
+  const { stdout, stderr } = parts.shell;
+  if (flags.json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
+  for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
+  const providers = mesh.registry.homes.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
+  const pools = mesh.registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
+  stderr.write(`ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n`);
+  if (demo !== undefined) stderr.write(demoHint(url, stderr));
+}
+
+function demoHint(url: string, { isTerminal }: Output): string {
+  return `
+Try this in another terminal, a few times in a row:
+
+  curl -iN ${url}/v1/chat/completions -H 'content-type: application/json' \\
+    -d '{"model":"chat-completion","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+
+Three simulated providers take turns. Every third call to the first one is refused for 5 seconds: the
+answer comes all the same, x-mesh-model tells from whom, and the events ${
+    isTerminal ? "below" : "on this stream"
+  } tell why.
+
+`;
+}
+
+/** Resolves once the proxy has stopped after a signal; a second signal ends the process at once. */
+async function untilSignal({ shell }: CommandParts, running: RunningProxy): Promise<void> {
+  let signals = 0;
+  const { promise, resolve } = deferred();
+  const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
+    if (++signals > 1) shell.exit(1);
+    shell.stderr.write(`${signal}: finishing open answers, up to 30 s; once more to stop at once\n`);
+    running.stop().then(resolve);
+  });
+  await promise;
+  cancel();
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => resolve = settle);
+  return { promise, resolve };
+}

@@ -1,0 +1,114 @@
+/**
+ * `client.chat.completions`.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
+import { checkChatRequest } from "../pipeline/check_request.ts";
+import type { MeshClient } from "./client.ts";
+import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
+import { rememberRouting } from "../observe/routing_of.ts";
+import { ChatStream } from "./stream.ts";
+
+/** `client.chat`. */
+export class Chat {
+  /** Chat completions. */
+  readonly completions: Completions;
+
+  /** @param client Whose requests these are. */
+  constructor(client: MeshClient) {
+    this.completions = new Completions(client);
+  }
+}
+
+/** Chat completions. */
+export class Completions {
+  readonly #client: MeshClient;
+
+  /** @param client Whose requests these are. */
+  constructor(client: MeshClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Asks for a streamed answer.
+   *
+   * @param request OpenAI's chat request with `stream: true`; without `model` it goes to the client's pool.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   */
+  create(request: ChatCompletionRequest & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
+  /**
+   * Asks for a whole answer.
+   *
+   * @param request OpenAI's chat request; without `model` it goes to the client's pool.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+   * console.log(answer.choices[0]?.message.content);
+   * ```
+   */
+  create(request: ChatCompletionRequest & { stream?: false | null }, settings?: CallSettings): Promise<ChatCompletion>;
+  /**
+   * Asks for an answer, whole or streamed.
+   *
+   * @param request OpenAI's chat request; without `model` it goes to the client's pool.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   */
+  create(request: ChatCompletionRequest, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
+  async create(
+    request: ChatCompletionRequest,
+    settings: CallSettings = {},
+  ): Promise<ChatCompletion | ChatStream> {
+    const context = { requestId: settings.headers?.["x-request-id"] ?? crypto.randomUUID() };
+    const { middleware } = this.#client;
+    if (middleware.length === 0) return await this.#send(request, settings, context);
+    try {
+      let response = await this.#send(await before(middleware, request, context), settings, context);
+      for (const { afterResponse } of middleware) response = await afterResponse?.(response, context) ?? response;
+      return response;
+    } catch (error) {
+      for (const { onError } of middleware) {
+        const replacement = await onError?.(error, context);
+        if (replacement !== undefined) return replacement;
+      }
+      throw error;
+    }
+  }
+
+  async #send(
+    given: ChatCompletionRequest,
+    settings: CallSettings,
+    { requestId }: MiddlewareContext,
+  ): Promise<ChatCompletion | ChatStream> {
+    const request = checkChatRequest(given);
+    await this.#client.ready();
+    const { mesh } = this.#client;
+    const session = settings.sessionId ?? settings.headers?.["x-mesh-session"];
+    const answer = await mesh.chat({
+      id: requestId,
+      operation: "chat",
+      delivery: request.stream === true ? "stream" : "sync",
+      model: request.model ?? this.#client.poolFor("chat"),
+      body: request,
+      timeoutMs: settings.timeout ?? mesh.settings.proxy.requestTimeoutMs,
+      ...(settings.signal === undefined ? {} : { signal: settings.signal }),
+      ...(session === undefined ? {} : { session }),
+    });
+    const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
+    rememberRouting(response, answer.routing);
+    return response;
+  }
+}
+
+async function before(
+  middleware: readonly Middleware[],
+  request: ChatCompletionRequest,
+  context: MiddlewareContext,
+): Promise<ChatCompletionRequest> {
+  for (const { beforeRequest } of middleware) request = await beforeRequest?.(request, context) ?? request;
+  return request;
+}

@@ -1,0 +1,125 @@
+/**
+ * The client object that `create` returns.
+ * @module
+ */
+import type { Operation } from "../capability/operations.ts";
+import { servesOperation } from "../capability/operations.ts";
+import { MeshError, UnsupportedRequestError } from "../errors.ts";
+import type { Mesh } from "../mesh.ts";
+import { type ModelList, modelList } from "../registry/model_list.ts";
+import { Chat } from "./chat.ts";
+import { describe, type Description } from "./describe.ts";
+import type { Middleware } from "./options.ts";
+
+/** What a {@linkcode MeshClient} is made of. */
+export interface ClientParts {
+  /** Its engine. */
+  readonly mesh: Mesh;
+  /** What it is for. */
+  readonly capability: string | null;
+  /** The pool of calls without `model`. */
+  readonly pool?: string;
+  /** Called around every request. */
+  readonly middleware: readonly Middleware[];
+  /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
+  readonly load?: () => Promise<void>;
+}
+
+/**
+ * A client in the shape of OpenAI's, over many providers.
+ *
+ * @example
+ * ```ts ignore
+ * import { create } from "@modelmesh/core";
+ *
+ * const client = create("chat-completion");
+ * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+ * console.log(answer.choices[0]?.message.content);
+ * await client.close();
+ * ```
+ */
+export class MeshClient {
+  /** Chat. */
+  readonly chat: Chat;
+  /** Pools and models. */
+  readonly models: { list: () => Promise<ModelList> };
+  /** The engine behind it. */
+  readonly mesh: Mesh;
+  /** Called around every request. */
+  readonly middleware: readonly Middleware[];
+  readonly #parts: ClientParts;
+  #ready: Promise<void> | undefined;
+
+  /** @param parts What it is made of. */
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+    this.mesh = parts.mesh;
+    this.middleware = parts.middleware;
+    this.chat = new Chat(this);
+    this.models = {
+      list: async () => {
+        await this.ready();
+        return modelList(this.mesh.registry, this.mesh.runtime.clock);
+      },
+    };
+  }
+
+  /**
+   * Reads the configuration file, secrets and local servers' lists. Memoised; every call awaits it first.
+   *
+   * @throws {ConfigError} With all that is wrong.
+   * @throws {SecretNotFoundError} When a secret does not exist.
+   */
+  ready(): Promise<void> {
+    return this.#ready ??= (async () => {
+      await this.#parts.load?.();
+      await this.mesh.ready();
+    })();
+  }
+
+  /**
+   * The detected providers and the pools.
+   *
+   * @throws {MeshError} When the configuration is a file that has not been read yet.
+   */
+  describe(): Description {
+    if (!this.mesh.isConfigured) {
+      throw new MeshError(
+        "Cannot describe a client whose configuration file is not read yet: await client.ready() first",
+        {
+          code: "not_initialized",
+        },
+      );
+    }
+    return describe(this.mesh, this.#parts.capability);
+  }
+
+  /**
+   * The pool that a call without `model` goes to.
+   *
+   * @param operation What the call does.
+   * @throws {UnsupportedRequestError} When no pool serves it.
+   */
+  poolFor(operation: Operation): string {
+    if (this.#parts.pool !== undefined) return this.#parts.pool;
+    const pool =
+      this.mesh.registry.pools.find(({ members }) =>
+        members.some(({ model }) => model.leaves.some((leaf) => servesOperation(leaf, operation)))
+      ) ?? this.mesh.registry.pools[0];
+    if (pool !== undefined) return pool.name;
+    throw new UnsupportedRequestError(`No pool serves ${operation}: name a model, or configure a pool`, {
+      code: "missing_required_parameter",
+      param: "model",
+    });
+  }
+
+  /** Ends timers, writes what sinks still hold. */
+  async close(): Promise<void> {
+    await this.mesh.close();
+  }
+
+  /** The same, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The front door: `create`.
+ * @module
+ */
+import { CapabilityTree } from "../capability/tree.ts";
+import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../config/detect.ts";
+import { loadDocument } from "../config/load.ts";
+import type { ProviderEntry } from "../config/settings.ts";
+import { validate } from "../config/validate.ts";
+import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { ConfigError, NoProvidersError } from "../errors.ts";
+import { Mesh } from "../mesh.ts";
+import { addLeafPools } from "../registry/build.ts";
+import { MeshClient } from "./client.ts";
+import type { CreateOptions } from "./options.ts";
+
+/** What `create` works with. */
+export interface CreateParts {
+  /** Connectors, in order of detection. */
+  readonly connectors: readonly Connector[];
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** An HTTP client over a `fetch` that the program gives. */
+  readonly sendWith: (fetcher: typeof fetch) => Runtime["send"];
+}
+
+/**
+ * Makes a client.
+ *
+ * @param parts Connectors and runtime.
+ * @param first A capability, or the options.
+ * @param second The options, after a capability.
+ * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
+ */
+export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): MeshClient {
+  const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
+  const runtime = runtimeWith(parts, options);
+  const mesh = new Mesh({
+    connectors: parts.connectors,
+    runtime,
+    ...(options.on === undefined ? {} : { on: options.on }),
+  });
+  const { config } = options;
+  if (config === undefined) configureDetected(mesh, options);
+  else refuseBoth(options);
+  if (typeof config === "object") configureWith(mesh, config, options);
+  const pool = options.pool ?? options.capability;
+  return new MeshClient({
+    mesh,
+    capability: options.capability ?? null,
+    middleware: [options.middleware ?? []].flat(),
+    ...(pool === undefined ? {} : { pool }),
+    ...(typeof config === "string" ? { load: () => load(mesh, config, options) } : {}),
+  });
+}
+
+function configureDetected(mesh: Mesh, { capability, providers, models, strategy, apiKeys }: CreateOptions): void {
+  const path = capability === undefined ? undefined : pathOf(capability);
+  const detection = detectProviders(providersOf(mesh), environment(mesh, apiKeys), providers);
+  const settings = detectedSettings(detection, {
+    known: mesh.known,
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(models === undefined ? {} : { models }),
+  });
+  mesh.configure(settings, (registry) => {
+    if (path === undefined) addLeafPools(registry);
+    else registry.poolAt(path, true);
+  });
+}
+
+function configureWith(mesh: Mesh, document: unknown, { apiKeys }: CreateOptions, source?: string): void {
+  const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
+  mesh.configure(validate(document, {
+    known: mesh.known,
+    ...(source === undefined ? {} : { source }),
+    ...(needsDetection ? { detected: detectedEntries(mesh, apiKeys) } : {}),
+  }));
+}
+
+async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {
+  const { files } = mesh.runtime;
+  if (files === undefined) {
+    throw new ConfigError(
+      [{ path: "", message: "this runtime has no files: pass the configuration as an object" }],
+      path,
+    );
+  }
+  configureWith(mesh, await loadDocument(path, files), options, path);
+}
+
+function detectedEntries(mesh: Mesh, apiKeys: CreateOptions["apiKeys"]): ProviderEntry[] {
+  try {
+    return detectProviders(providersOf(mesh), environment(mesh, apiKeys)).providers.map(({ entry }) => entry);
+  } catch (error) {
+    if (NoProvidersError.isInstance(error)) return []; // the validator says what the document lacks
+    throw error;
+  }
+}
+
+function providersOf(mesh: Mesh): readonly ProviderConnector[] {
+  return mesh.catalogue.providers;
+}
+
+function environment(mesh: Mesh, apiKeys: CreateOptions["apiKeys"]): Environment {
+  const env = (name: string) => mesh.runtime.env(name);
+  return apiKeys === undefined ? env : overlayKeys(providersOf(mesh), env, apiKeys);
+}
+
+function pathOf(capability: string): string {
+  const tree = new CapabilityTree();
+  const paths = tree.matches(capability);
+  if (paths.length === 1) return paths[0]!;
+  const choices = paths.length > 1 ? paths : tree.nearest(capability);
+  throw new ConfigError([{
+    path: "capability",
+    message: paths.length > 1
+      ? `"${capability}" is ambiguous: use ${choices.join(" or ")}`
+      : `"${capability}" is no capability; the nearest are ${choices.map((name) => `"${name}"`).join(", ")}`,
+  }]);
+}
+
+function refuseBoth(options: CreateOptions): void {
+  const problems = (["providers", "models", "strategy"] as const)
+    .filter((name) => options[name] !== undefined)
+    .map((name) => ({ path: name, message: "goes without `config`: say it in the configuration" }));
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/**
+ * A runtime with some of its doors replaced.
+ *
+ * @param parts The runtime.
+ * @param options What replaces them.
+ */
+export function runtimeWith(
+  { runtime, sendWith }: Pick<CreateParts, "runtime" | "sendWith">,
+  { env, fetch, clock, random }: Pick<CreateOptions, "env" | "fetch" | "clock" | "random">,
+): Runtime {
+  return {
+    ...runtime,
+    ...(clock === undefined ? {} : { clock }),
+    ...(random === undefined ? {} : { random }),
+    ...(fetch === undefined ? {} : { send: sendWith(fetch) }),
+    ...(env === undefined ? {} : { env: typeof env === "function" ? env : (name: string) => env[name] }),
+  };
+}

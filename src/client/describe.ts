@@ -1,0 +1,94 @@
+/**
+ * What a client has found and made, for people and programs.
+ * @module
+ */
+import type { StandbyReason } from "../contracts/rotation.ts";
+import type { Mesh } from "../mesh.ts";
+import { statusOf } from "../registry/status.ts";
+
+/** What `client.describe()` returns; as a text it is a readable tree. */
+export interface Description {
+  /** What the client is for; null when a configuration says more than one thing. */
+  readonly capability: string | null;
+  /** Its pools. */
+  readonly pools: readonly DescribedPool[];
+  /** Its providers. */
+  readonly providers: readonly DescribedProvider[];
+  /** The same as a readable tree. */
+  toString(): string;
+}
+
+/** One pool. */
+export interface DescribedPool {
+  /** Its name. */
+  readonly name: string;
+  /** The node it targets. */
+  readonly capability: string | null;
+  /** Its strategy's id. */
+  readonly strategy: string;
+  /** Its models, in order. */
+  readonly models: readonly {
+    readonly name: string;
+    readonly provider: string;
+    readonly status: "active" | "standby";
+    readonly reason?: StandbyReason;
+  }[];
+}
+
+/** One provider. */
+export interface DescribedProvider {
+  /** Its entry id. */
+  readonly id: string;
+  /** `active` while one of its models is. */
+  readonly status: "active" | "standby";
+  /** Where it was found: `config`, or the variable's name. */
+  readonly source: string;
+}
+
+/**
+ * Describes a mesh.
+ *
+ * @param mesh Configured.
+ * @param capability What its client is for.
+ */
+export function describe(mesh: Mesh, capability: string | null): Description {
+  const { registry, runtime } = mesh;
+  const active = new Set(mesh.activeProviders());
+  const facts = {
+    capability,
+    pools: registry.pools.map((pool): DescribedPool => {
+      const { strategy, models } = statusOf(pool, runtime.clock);
+      return {
+        name: pool.name,
+        capability: pool.capability,
+        strategy,
+        models: models.map(({ name, provider, status, reason }) => ({
+          name,
+          provider,
+          status,
+          ...(reason === undefined ? {} : { reason }),
+        })),
+      };
+    }),
+    providers: registry.homes.map(({ entry }): DescribedProvider => ({
+      id: entry.id,
+      status: active.has(entry.id) ? "active" : "standby",
+      source: entry.source,
+    })),
+  };
+  return Object.defineProperty(facts, "toString", { value: () => treeOf(facts) });
+}
+
+function treeOf({ pools, providers }: Omit<Description, "toString">): string {
+  return [
+    "providers",
+    ...providers.map(({ id, status, source }) => `  ${id} (${status}, from ${source})`),
+    "pools",
+    ...pools.flatMap(({ name, capability, strategy, models }) => [
+      `  ${name} (${capability ?? "mixed"}, ${strategy})`,
+      ...models.map((model) =>
+        `    ${model.name} (${model.status}${model.reason === undefined ? "" : `, ${model.reason}`})`
+      ),
+    ]),
+  ].join("\n");
+}

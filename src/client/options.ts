@@ -1,0 +1,76 @@
+/**
+ * What `create` and the calls of a client take.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { ChatStream } from "./stream.ts";
+
+/** Options of {@linkcode create}. */
+export interface CreateOptions {
+  /** What the client is for: a short name, a full path or an inner node of the capability tree. */
+  capability?: string;
+  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file, or a document as an object. */
+  config?: string | Readonly<Record<string, unknown>>;
+  /** Only these providers: vendors, connector ids or entry ids. */
+  providers?: readonly string[];
+  /** Only these models, in this order of preference, in place of the providers' defaults: names such as `openai.gpt-5-mini`. */
+  models?: readonly string[];
+  /** Selection strategy: a short name such as `round-robin`, an id, or an instance. */
+  strategy?: string | SelectionStrategy;
+  /** The pool that calls without `model` go to; else the first one that serves the operation. */
+  pool?: string;
+  /** Keys by variable (`OPENAI_API_KEY`) or provider name (`openai`); they win over the environment. */
+  apiKeys?: Readonly<Record<string, string>>;
+  /** Called around every request. */
+  middleware?: Middleware | readonly Middleware[];
+  /** The environment, in place of the process's. */
+  env?: Readonly<Record<string, string | undefined>> | ((name: string) => string | undefined);
+  /** The HTTP client, in place of the runtime's. */
+  fetch?: typeof fetch;
+  /** Time, for tests. */
+  clock?: Clock;
+  /** Chance, uniform in [0, 1), for tests. */
+  random?: () => number;
+  /** Told every event and routing decision. */
+  on?: (record: MeshEvent | RoutingRecord) => void;
+}
+
+/** Options of one call. */
+export interface CallSettings {
+  /** Aborts the call. */
+  signal?: AbortSignal;
+  /** Longest time to an answer, or to a stream's first content, ms. */
+  timeout?: number;
+  /** Whom the call belongs to, for session-stickiness. */
+  sessionId?: string;
+  /** Request headers as a proxy would read them: `x-request-id`, `x-mesh-session`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What middleware is told beside the request. */
+export interface MiddlewareContext {
+  /** The request's id. */
+  readonly requestId: string;
+}
+
+/** Called around every request. A returned value replaces the one given. */
+export interface Middleware {
+  /** Before routing. */
+  beforeRequest?(
+    request: ChatCompletionRequest,
+    context: MiddlewareContext,
+  ): ChatCompletionRequest | void | Promise<ChatCompletionRequest | void>;
+  /** When an answer, or a stream's first content, is there. */
+  afterResponse?(
+    response: ChatCompletion | ChatStream,
+    context: MiddlewareContext,
+  ): ChatCompletion | ChatStream | void | Promise<ChatCompletion | ChatStream | void>;
+  /** When there is none; without a returned response the error goes on. */
+  onError?(
+    error: unknown,
+    context: MiddlewareContext,
+  ): ChatCompletion | void | Promise<ChatCompletion | void>;
+}

@@ -1,0 +1,68 @@
+/**
+ * A streamed answer as a program reads it.
+ * @module
+ */
+import type { ChatCompletionChunk } from "../contracts/openai.ts";
+import { MeshError, StreamInterruptedError } from "../errors.ts";
+import type { AnswerStream } from "../pipeline/answer_stream.ts";
+
+/**
+ * The chunks of an answer, once. Leaving the loop early ends the provider's call.
+ *
+ * @example
+ * ```ts ignore
+ * const stream = await client.chat.completions.create({ messages, stream: true });
+ * for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content ?? "");
+ * ```
+ */
+export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
+  readonly #stream: AnswerStream;
+  readonly #requestId: string;
+  #isTaken = false;
+  #text = "";
+
+  /**
+   * @param stream Where the chunks come from.
+   * @param requestId For errors.
+   */
+  constructor(stream: AnswerStream, requestId: string) {
+    this.#stream = stream;
+    this.#requestId = requestId;
+  }
+
+  /** Ends the stream early; no failure of anybody. */
+  cancel(): void {
+    this.#stream.cancel();
+  }
+
+  /**
+   * The chunks.
+   *
+   * @throws {StreamInterruptedError} From the iterator, when the provider fails midway; it carries the text so far.
+   */
+  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
+    if (this.#isTaken) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
+    this.#isTaken = true;
+    return {
+      next: () => this.#next(),
+      return: () => {
+        this.#stream.cancel();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+
+  async #next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
+    try {
+      const chunk = await this.#stream.read();
+      if (chunk === undefined) return { done: true, value: undefined };
+      this.#text += chunk.value.choices[0]?.delta?.content ?? "";
+      return { done: false, value: chunk.value };
+    } catch (error) {
+      if (!StreamInterruptedError.isInstance(error)) throw error;
+      const interrupted = new StreamInterruptedError(error.message, this.#text);
+      interrupted.requestId = this.#requestId;
+      throw interrupted;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The sections `secrets`, `observability.routing` and `proxy`.
+ * @module
+ */
+import { tokenWarning } from "./_checks.ts";
+import { type Report, show, suggest } from "./_report.ts";
+import { copyTree } from "./_tree.ts";
+import { defaultCors, defaultProxy, defaultSecretStore, defaultSink } from "./defaults.ts";
+import type { KnownConnectors } from "./known.ts";
+import { referencesIn } from "./references.ts";
+import type { SecretValues, SinkValues } from "./schema.ts";
+import type { CorsValues, ProxyValues } from "./schema_proxy.ts";
+import type { CorsSettings, ProxySettings, Settings } from "./settings.ts";
+
+/**
+ * The secret store.
+ *
+ * @param values As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
+export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): Settings["secrets"] {
+  const { store = defaultSecretStore, resolution, ...rest } = values;
+  if (values.store !== undefined && !known.secretStores.includes(store)) {
+    report.problem(
+      "secrets.store",
+      `no secret store ${show(store)} is registered${suggest(store, known.secretStores)}`,
+    );
+  }
+  const config = copyTree(rest, (text, path) => {
+    if (referencesIn(text).names.length === 0) return;
+    report.problem(path, "cannot be a secret reference: this section says where secrets come from");
+  }, "secrets");
+  return {
+    store,
+    failOnMissing: resolution?.fail_on_missing ?? true,
+    config: config as Readonly<Record<string, unknown>>,
+  };
+}
+
+/**
+ * The sinks of routing events.
+ *
+ * @param sinks As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
+export function buildObservability(
+  sinks: readonly SinkValues[],
+  known: KnownConnectors,
+  report: Report,
+): Settings["observability"] {
+  return sinks.map(({ connector = defaultSink, config, ...attributes }, place) => {
+    const path = sinks.length > 1 ? `observability.routing[${place}]` : "observability.routing";
+    if (!known.observability.includes(connector)) {
+      const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
+      report.problem(`${path}.connector`, problem);
+    }
+    if (connector === "mesh.webhook.v1" && attributes.url === undefined) {
+      report.problem(`${path}.url`, "missing: a webhook has to know where to deliver to");
+    }
+    return { connector, config: { ...config, ...attributes } };
+  });
+}
+
+/**
+ * The proxy.
+ *
+ * @param values As read.
+ * @param report Where warnings go.
+ */
+export function buildProxy(values: ProxyValues, report: Report): ProxySettings {
+  const tokens = (values.auth?.tokens ?? []).flatMap((entry, place) => {
+    const token = typeof entry === "string" ? entry : entry.token;
+    const isWritten = token !== undefined && referencesIn(token).names.length === 0;
+    const warning = isWritten ? tokenWarning(token) : undefined;
+    if (warning !== undefined) report.warn(`proxy.auth.tokens[${place}]`, warning);
+    return token ?? [];
+  });
+  return {
+    host: values.host ?? defaultProxy.host,
+    port: values.port ?? defaultProxy.port,
+    endpoints: values.endpoints,
+    tokens,
+    tokenRequired: values.auth?.method !== undefined || values.auth?.tokens !== undefined,
+    cors: buildCors(values.cors ?? {}),
+    allowedHosts: values.allowed_hosts ?? [],
+    maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
+    bodyLimit: values.body_limit ?? defaultProxy.bodyLimit,
+    requestTimeoutMs: values.request_timeout ?? defaultProxy.requestTimeoutMs,
+    drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
+  };
+}
+
+function buildCors(values: CorsValues): CorsSettings {
+  return {
+    enabled: values.enabled ?? defaultCors.enabled,
+    origins: values.origins,
+    headers: values.headers,
+    methods: values.methods,
+    maxAgeSeconds: values.max_age === undefined ? defaultCors.maxAgeSeconds : Math.floor(values.max_age / 1000),
+  };
+}

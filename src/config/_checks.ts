@@ -1,0 +1,124 @@
+/**
+ * What texts of a certain kind have to look like. Each says what is wrong, never what the text is.
+ * @module
+ */
+
+const shortestToken = 16;
+
+/**
+ * What is wrong with a key: it goes into a header as it is.
+ *
+ * @param key The key.
+ */
+export function credentialProblem(key: string): string | undefined {
+  const at = key.search(/[^\x21-\x7e]/);
+  if (at === -1) return undefined;
+  return `expected a key of visible ASCII characters, found a space, a control or another character at position ${
+    at + 1
+  }`;
+}
+
+/**
+ * What is odd about a proxy token that holds.
+ *
+ * @param token The token.
+ */
+export function tokenWarning(token: string): string | undefined {
+  return token.length < shortestToken
+    ? `is short: use ${shortestToken} characters or more, so that it cannot be guessed`
+    : undefined;
+}
+
+/**
+ * What is wrong with a provider's address.
+ *
+ * @param address The address.
+ */
+export function baseUrlProblem(address: string): string | undefined {
+  const expected = 'expected an absolute address such as "https://api.example.com/v1"';
+  const url = parseUrl(address);
+  if (url === undefined) return `${expected}, found none`;
+  if (url.username !== "" || url.password !== "") return `${expected} without a user name or password: use "api_key"`;
+  if (/[?#]/.test(address)) return `${expected} without a query or fragment`;
+  return undefined;
+}
+
+/**
+ * What is odd about an address that holds.
+ *
+ * @param address The address.
+ * @param hasKey Whether a key is sent there.
+ */
+export function baseUrlWarning(address: string, hasKey: boolean): string | undefined {
+  const url = parseUrl(address);
+  if (url === undefined) return undefined;
+  if (/^(?:169\.254\.|\[fe80:|\[fd00:ec2:)/.test(url.hostname)) return "is a link-local address";
+  return hasKey && url.protocol === "http:" && !isLoopback(url.hostname)
+    ? "sends the key unencrypted: use https"
+    : undefined;
+}
+
+/**
+ * Whether a host name stands for this machine.
+ *
+ * @param host As in a URL.
+ */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
+}
+
+/**
+ * What is wrong with an origin that browsers may come from.
+ *
+ * @param origin The origin, or `*`.
+ */
+export function originProblem(origin: string): string | undefined {
+  return origin === "*" || parseUrl(origin)?.origin === origin
+    ? undefined
+    : 'expected "*" or an origin such as "https://app.example.com", in lower case and without a path';
+}
+
+/**
+ * What is wrong with a host name or address.
+ *
+ * @param host The host.
+ */
+export function hostProblem(host: string): string | undefined {
+  return /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/.test(host)
+    ? undefined
+    : 'expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"';
+}
+
+const cronRanges: readonly (readonly [least: number, greatest: number])[] = [[0, 59], [0, 23], [1, 31], [1, 12], [
+  0,
+  7,
+]];
+
+/**
+ * What is wrong with a cron expression.
+ *
+ * @param expression Five fields of numbers.
+ */
+export function cronProblem(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/);
+  const isFine = expression.length <= 200 && fields.length === cronRanges.length &&
+    fields.every((field, place) => field.split(",").every((part) => isCronPart(part, ...cronRanges[place]!)));
+  return isFine ? undefined : 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';
+}
+
+function isCronPart(part: string, least: number, greatest: number): boolean {
+  const match = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part);
+  if (match === null) return false;
+  const [from = least, to = from] = match.slice(1, 3).flatMap((digits) => digits === undefined ? [] : Number(digits));
+  return from >= least && to <= greatest && from <= to && match[3] !== "0";
+}
+
+function parseUrl(text: string): URL | undefined {
+  // The parser mends what it can ("http:host", surrounding blanks): only what is written out counts.
+  if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text)) return undefined;
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Which models there will be, as far as that can be known before any provider is asked.
+ * @module
+ */
+import type { KnownProvider } from "./known.ts";
+import type { ConfiguredModel, ProviderEntry } from "./settings.ts";
+
+/** The names of models. */
+export class ModelNames {
+  readonly #names = new Set<string>();
+  readonly #upstream = new Set<string>();
+  readonly #open: string[] = [];
+
+  /**
+   * @param entries The providers.
+   * @param connectorOf An entry's connector; undefined when it is not known.
+   * @param configured Models of the document.
+   */
+  constructor(
+    entries: ReadonlyMap<string, ProviderEntry>,
+    connectorOf: (entry: ProviderEntry) => KnownProvider | undefined,
+    configured: ReadonlyMap<string, ConfiguredModel>,
+  ) {
+    for (const { name, id = name } of configured.values()) this.#add(name, [id]);
+    for (const entry of entries.values()) {
+      const connector = connectorOf(entry);
+      const vendor = connector?.vendor ?? entry.id;
+      // What an instance or a server of one's own has is known only once it is asked.
+      if (connector === undefined || connector.local) this.#open.push(`${vendor}.`, `${vendor}/`);
+      for (const { id } of connector?.models ?? []) this.#add(`${vendor}.${id}`, [id, `${vendor}/${id}`]);
+    }
+  }
+
+  /** Whether a model goes, or may come to go, by this name here. */
+  has(name: string): boolean {
+    return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix));
+  }
+
+  /** Whether a request may ask for a model this way: by name, by `<vendor>/<id>` or by the provider's own id. */
+  answersTo(name: string): boolean {
+    return this.has(name) || this.#upstream.has(name);
+  }
+
+  /** All names, those of the document first. */
+  all(): readonly string[] {
+    return [...this.#names];
+  }
+
+  #add(name: string, upstream: readonly string[]): void {
+    this.#names.add(name);
+    for (const id of upstream) this.#upstream.add(id);
+  }
+}

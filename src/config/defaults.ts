@@ -1,0 +1,70 @@
+/**
+ * What holds when the configuration says nothing. Written once: the schema, the validation and the detection of
+ * providers all read it here.
+ * @module
+ */
+import type { CorsSettings, RetryBudgetSettings, RetrySettings } from "./settings.ts";
+
+/** Built-in strategy of a pool. */
+export const defaultStrategy = "mesh.stick-until-failure.v1";
+
+/** Built-in secret store: environment variables. */
+export const defaultSecretStore = "mesh.env.v1";
+
+/** Built-in sink of routing events, once they are configured. */
+export const defaultSink = "mesh.console.v1";
+
+/** Statuses that are retried unless configured otherwise. */
+export const defaultRetryableCodes: readonly number[] = [408, 409, 425, 429, 500, 502, 503, 504, 529];
+
+/** Statuses that are not retried unless configured otherwise. */
+export const defaultNonRetryableCodes: readonly number[] = [400, 401, 403, 404, 413, 422];
+
+/** Built-in retrying, but for the lists of codes. */
+export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableCodes"> = {
+  maxAttempts: 2,
+  backoff: "exponential_jitter",
+  initialDelayMs: 500,
+  maxDelayMs: 10_000,
+  scope: "any",
+  honorRetryAfter: true,
+};
+
+/** Built-in retry budget of a provider. */
+export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, windowMs: 10_000 };
+
+/** Failures in a row that set a model aside. */
+export const defaultRetryLimit = 3;
+
+/** Time in standby, ms. */
+export const defaultCooldownMs = 60_000;
+
+/** Share of a model under strategies that weigh. */
+export const defaultWeight = 1;
+
+/** Time limits of calls to a provider, ms. */
+export const defaultTimeouts: { readonly answer: number; readonly silence: number; readonly connect: number } = {
+  answer: 240_000,
+  silence: 60_000,
+  connect: 10_000,
+};
+
+/** Built-in cross-origin rules. */
+export const defaultCors: CorsSettings = { enabled: true, maxAgeSeconds: 600 };
+
+/** The proxy's limits and address. */
+export const defaultProxy: {
+  readonly host: string;
+  readonly port: number;
+  readonly maxConcurrent: number;
+  readonly bodyLimit: number;
+  readonly requestTimeoutMs: number;
+  readonly drainDelayMs: number;
+} = {
+  host: "127.0.0.1",
+  port: 8080,
+  maxConcurrent: 1000,
+  bodyLimit: 33_554_432,
+  requestTimeoutMs: 600_000,
+  drainDelayMs: 0,
+};

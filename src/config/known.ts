@@ -1,0 +1,62 @@
+/**
+ * What the shells tell the configuration of the connectors they bring.
+ * @module
+ */
+import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+
+/** What has to be known of a provider's connector; a {@linkcode ProviderConnector} is one as it stands. */
+export interface KnownProvider extends Pick<ProviderConnector, "id" | "vendor" | "needsBaseUrl" | "local"> {
+  /** Models of the catalogue. */
+  readonly models: readonly { readonly id: string }[];
+}
+
+/** The connectors a configuration may name. */
+export interface KnownConnectors {
+  /** Of providers. */
+  readonly providers: readonly KnownProvider[];
+  /** Ids of strategies. */
+  readonly strategies: readonly string[];
+  /** Ids of secret stores. */
+  readonly secretStores: readonly string[];
+  /** Ids of sinks. */
+  readonly observability: readonly string[];
+}
+
+/**
+ * Sorts connectors by kind.
+ *
+ * @param connectors All of a shell's, in order.
+ */
+export function knownConnectors(connectors: readonly Connector[]): KnownConnectors {
+  const idsOf = (kind: Connector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
+  return {
+    providers: connectors.filter(isProviderConnector),
+    strategies: idsOf("strategy"),
+    secretStores: idsOf("secretStore"),
+    observability: idsOf("observability"),
+  };
+}
+
+/**
+ * The id of a strategy by its id or short name.
+ *
+ * @param name Such as `mesh.round-robin.v1`, `round-robin` or `priority`.
+ * @param strategies Ids of those there are.
+ */
+export function resolveStrategy(name: string, strategies: readonly string[]): string | undefined {
+  const short = name === "priority" ? "priority-selection" : name;
+  return strategies.find((id) => id === name) ?? strategies.find((id) => shortNameOf(id) === short);
+}
+
+/**
+ * A connector's id without vendor and version.
+ *
+ * @param id Such as `mesh.round-robin.v1`.
+ */
+export function shortNameOf(id: string): string {
+  return id.split(".").slice(1, -1).join(".");
+}
+
+function isProviderConnector(connector: Connector): connector is ProviderConnector {
+  return connector.kind === "provider";
+}

@@ -1,0 +1,104 @@
+/**
+ * Secret references in texts: `${secrets:NAME}`, and `$${secrets:` for the characters themselves.
+ * @module
+ */
+
+const opening = "${secrets:";
+const escaped = "$${secrets:";
+const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
+/** What people write who mean a secret: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
+const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
+
+/** The references of a text. */
+export interface References {
+  /** Secret names, in order, each once. */
+  readonly names: readonly string[];
+  /** What is wrong with the text, if anything. */
+  readonly problem?: string;
+}
+
+type Part = { readonly literal: string } | { readonly name: string };
+
+/**
+ * Finds the references of a text.
+ *
+ * @param text As written in the configuration.
+ *
+ * @example
+ * ```ts ignore
+ * referencesIn("Bearer ${secrets:TOKEN}"); // { names: ["TOKEN"] }
+ * ```
+ */
+export function referencesIn(text: string): References {
+  if (!text.includes("${")) return { names: [] };
+  const { parts, problem } = split(text);
+  const names = [...new Set(parts.flatMap((part) => "name" in part ? [part.name] : []))];
+  return problem === undefined ? { names } : { names, problem };
+}
+
+/**
+ * Replaces the references of a text, without a look into what they stand for.
+ *
+ * @param text As written in the configuration.
+ * @param get A secret's value; undefined when there is none of that name.
+ */
+export function resolveReferences(
+  text: string,
+  get: (name: string) => string | undefined,
+): { text: string; missing: readonly string[] } {
+  if (!text.includes("${")) return { text, missing: [] };
+  const missing = new Set<string>();
+  const resolved = split(text).parts.map((part) => {
+    if ("literal" in part) return part.literal;
+    const value = get(part.name);
+    if (value === undefined) missing.add(part.name);
+    return value ?? "";
+  });
+  return { text: resolved.join(""), missing: [...missing] };
+}
+
+/**
+ * A text that {@linkcode resolveReferences} turns back into the one given.
+ *
+ * @param text Any text.
+ */
+export function escapeReferences(text: string): string {
+  return text.replaceAll(opening, escaped);
+}
+
+function split(text: string): { parts: Part[]; problem?: string } {
+  const parts: Part[] = [];
+  let from = 0;
+  for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, from)) {
+    if (at > from && text[at - 1] === "$") {
+      parts.push({ literal: text.slice(from, at - 1) + opening });
+      from = at + opening.length;
+      continue;
+    }
+    const end = text.indexOf("}", at);
+    const name = text.slice(at + opening.length, end);
+    if (end === -1 || !namePattern.test(name)) return { parts, problem: malformed(end, name) };
+    parts.push({ literal: text.slice(from, at) }, { name });
+    from = end + 1;
+  }
+  parts.push({ literal: text.slice(from) });
+  const problem = problemOf(parts);
+  return problem === undefined ? { parts } : { parts, problem };
+}
+
+function malformed(end: number, name: string): string {
+  const rule = 'write "${secrets:NAME}", or "$${secrets:" for the characters themselves';
+  if (end === -1) return `a secret reference is not closed: ${rule}`;
+  if (name === "") return `a secret reference names no secret: ${rule}`;
+  return name.includes("$")
+    ? `a secret reference cannot be inside another one: ${rule}`
+    : `a secret's name has a character that is not allowed: ${rule}`;
+}
+
+function problemOf(parts: readonly Part[]): string | undefined {
+  for (const part of parts) {
+    const name = "literal" in part ? mistaken.exec(part.literal)?.[1] : undefined;
+    if (name !== undefined) return `"\${${name}}" refers to nothing: write "\${secrets:${name}}"`;
+  }
+  return undefined;
+}

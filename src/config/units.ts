@@ -1,0 +1,70 @@
+/**
+ * Durations and sizes as people write them.
+ * @module
+ */
+
+const durationPattern = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
+const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
+  ["w", 604_800_000],
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+  ["ms", 1],
+];
+const longestDurationMs = 3650 * 86_400_000;
+const sizePattern = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
+const sizePrefixes = "KMGT";
+/** Nothing longer is a duration or a size; it bounds the work that a hostile text can cause. */
+const longestText = 40;
+
+/**
+ * A duration in ms; undefined when the text is none, or more than ten years.
+ *
+ * @param text Integers with units, the largest first: `500ms`, `1h30m`.
+ *
+ * @example
+ * ```ts ignore
+ * parseDuration("1h30m"); // 5400000
+ * ```
+ */
+export function parseDuration(text: string): number | undefined {
+  const match = text === "" || text.length > longestText ? null : durationPattern.exec(text);
+  if (match === null) return undefined;
+  const ms = durationUnits.reduce((sum, [, unit], place) => sum + Number(match[place + 1] ?? 0) * unit, 0);
+  return ms > longestDurationMs ? undefined : ms;
+}
+
+/**
+ * The shortest text that {@linkcode parseDuration} reads as that many ms.
+ *
+ * @param ms Not negative, whole.
+ */
+export function formatDuration(ms: number): string {
+  let rest = ms;
+  let text = "";
+  for (const [unit, length] of durationUnits) {
+    const count = Math.floor(rest / length);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * length;
+  }
+  return text === "" ? "0s" : text;
+}
+
+/**
+ * A size in bytes; undefined when the text is none.
+ *
+ * @param text An integer with its unit: `512MB` (10⁶), `64KiB` (2¹⁰).
+ *
+ * @example
+ * ```ts ignore
+ * parseSize("64KiB"); // 65536
+ * ```
+ */
+export function parseSize(text: string): number | undefined {
+  const match = text.length > longestText ? null : sizePattern.exec(text);
+  if (match === null) return undefined;
+  const [, digits = "", unit = ""] = match;
+  const bytes = Number(digits) * (unit.includes("i") ? 1024 : 1000) ** (sizePrefixes.indexOf(unit[0]!) + 1);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * What the shells (`cli.ts`, `proxy.ts`) need of the machine beyond a `Runtime`: a listening socket, signals,
+ * standard streams. The engine never sees it.
+ * @module
+ */
+import type { Cancel } from "./runtime.ts";
+
+/** Answers one request. It must not throw; if it does, the client gets a bare 500. */
+export type RequestHandler = (request: Request) => Promise<Response>;
+
+/** Where to listen. */
+export interface ServeOptions {
+  /** Host name or address, such as `127.0.0.1`. */
+  readonly host: string;
+  /** Port; 0 picks a free one. */
+  readonly port: number;
+  /** Told the address once connections are accepted. */
+  readonly onListen?: (address: { host: string; port: number }) => void;
+}
+
+/** A server that accepts connections. */
+export interface RunningServer {
+  /** The port it listens on. */
+  readonly port: number;
+  /**
+   * Refuses new connections and closes idle ones at once, lets open answers finish for `graceMs`, then ends what is
+   * left: its `request.signal` aborts, a pending answer becomes a 503, a stream breaks off. Calling it again with a
+   * shorter time hurries it up. Resolves when nothing is open any more.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** A signal that asks the process to end. */
+export type EndSignal = "SIGINT" | "SIGTERM";
+
+/** A standard stream to write to. */
+export interface Output {
+  /** Whether a person reads it. */
+  readonly isTerminal: boolean;
+  /** Writes text; false when nobody reads the other end any more. Never throws. */
+  write(text: string): boolean;
+}
+
+/** The machine, as a shell sees it. */
+export interface Shell {
+  /** Arguments of the command line, without the program's name. */
+  readonly args: readonly string[];
+  /** Standard output: results. */
+  readonly stdout: Output;
+  /** Standard error: everything else. */
+  readonly stderr: Output;
+  /** All of standard input, as text. */
+  readInput(): Promise<string>;
+  /**
+   * Starts a server.
+   *
+   * Throws a `MeshError`: `port_in_use`, `port_not_permitted` or `cannot_listen`.
+   */
+  serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer>;
+  /** Calls `task` on each of the signals, in place of ending the process. */
+  onSignal(signals: readonly EndSignal[], task: (signal: EndSignal) => void): Cancel;
+  /** Ends the process. */
+  exit(code: number): never;
+}

@@ -1,0 +1,25 @@
+/**
+ * What every entry of the package exports: errors, contracts, and the parts of a client.
+ * @module
+ */
+export * from "./errors.ts";
+export type * from "./contracts/connector.ts";
+export type * from "./contracts/events.ts";
+export type * from "./contracts/observability.ts";
+export type * from "./contracts/openai.ts";
+export type * from "./contracts/provider.ts";
+export type * from "./contracts/rotation.ts";
+export type * from "./contracts/runtime.ts";
+export type * from "./contracts/secret_store.ts";
+export { CapabilityTree, capabilityTree } from "./capability/tree.ts";
+export { deliveryModes } from "./capability/delivery.ts";
+export { type Operation, operationLeaves, servesOperation } from "./capability/operations.ts";
+export { Chat, Completions } from "./client/chat.ts";
+export { type ClientParts, MeshClient } from "./client/client.ts";
+export type * from "./client/describe.ts";
+export type * from "./client/options.ts";
+export { ChatStream } from "./client/stream.ts";
+export { routingOf } from "./observe/routing_of.ts";
+export type { ListedEntry, ModelList } from "./registry/model_list.ts";
+export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";
+export { version } from "./version.ts";

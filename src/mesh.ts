@@ -1,0 +1,335 @@
+/**
+ * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
+ * @module
+ */
+import { resolveSettings } from "./config/references.ts";
+import type { Settings } from "./config/settings.ts";
+import { type KnownConnectors, knownConnectors, validate } from "./config/validate.ts";
+import type { Connector, ProviderSettings } from "./contracts/connector.ts";
+import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
+import type { Observability } from "./contracts/observability.ts";
+import type { ModelInfo } from "./contracts/provider.ts";
+import type { Cancel, Runtime } from "./contracts/runtime.ts";
+import { MeshError } from "./errors.ts";
+import { Hub } from "./observe/hub.ts";
+import { Redactor } from "./observe/redact.ts";
+import { chat, type ChatAnswer } from "./pipeline/chat.ts";
+import { Connection } from "./pipeline/connection.ts";
+import { failureOf } from "./pipeline/failure.ts";
+import type { RoutedRequest } from "./pipeline/request.ts";
+import { buildRegistry } from "./registry/build.ts";
+import { ConnectorCatalogue } from "./registry/catalogue.ts";
+import type { ProviderHome, Registry } from "./registry/registry.ts";
+import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
+import { MeshState } from "./state/mesh_state.ts";
+import type { Transition } from "./state/rest.ts";
+
+/** What a mesh is made with. */
+export interface MeshParts {
+  /** Connectors it can use, in order of detection. */
+  readonly connectors: readonly Connector[];
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told every event and routing decision, beside the sinks configured. */
+  readonly on?: (record: MeshEvent | RoutingRecord) => void;
+}
+
+/** A configured pool's name and capability. */
+export interface ListedPool {
+  /** Its name. */
+  readonly name: string;
+  /** The node it targets; null for a list of models with nothing in common. */
+  readonly capability: string | null;
+}
+
+/** Longest wait for a server on one's own machine to list its models, ms. */
+const listingLimitMs = 5_000;
+
+/** What {@linkcode Mesh.configure} makes and {@linkcode Mesh.ready} replaces once secrets are known. */
+interface Assembly {
+  readonly settings: Settings;
+  readonly state: MeshState;
+  readonly registry: Registry;
+  /** Adds the pools that no configuration names. */
+  readonly addPools: (registry: Registry) => void;
+}
+
+/**
+ * The engine. Programs use `ModelMesh`, which is this with a runtime and its connectors.
+ */
+export class Mesh {
+  readonly #runtime: Runtime;
+  readonly #catalogue: ConnectorCatalogue;
+  readonly #hub: Hub;
+  readonly #redactor = new Redactor();
+  readonly #startedAt: number;
+  #assembly: Assembly | undefined;
+  #ready: Promise<void> | undefined;
+  #cancelRecovery: Cancel | undefined;
+  #isReady = false;
+  #isClosed = false;
+
+  /** @param parts Connectors, runtime and a listener. */
+  constructor({ connectors, runtime, on }: MeshParts) {
+    this.#runtime = runtime;
+    this.#catalogue = new ConnectorCatalogue(connectors);
+    this.#hub = new Hub(runtime.clock);
+    this.#startedAt = runtime.clock.monotonic();
+    if (on !== undefined) this.#hub.add(listener(on));
+  }
+
+  /** The door to the outside. */
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
+  /** The connectors it can use. */
+  get known(): KnownConnectors {
+    return knownConnectors(this.#catalogue.all);
+  }
+
+  /** Those connectors by id. */
+  get catalogue(): ConnectorCatalogue {
+    return this.#catalogue;
+  }
+
+  /** What it runs by. Throws before it is configured. */
+  get settings(): Settings {
+    return this.#current.settings;
+  }
+
+  /** What exists. Throws before it is configured. */
+  get registry(): Registry {
+    return this.#current.registry;
+  }
+
+  /** Time since it was made, ms. */
+  get uptimeMs(): number {
+    return this.#runtime.clock.monotonic() - this.#startedAt;
+  }
+
+  /** Whether it has been configured. */
+  get isConfigured(): boolean {
+    return this.#assembly !== undefined;
+  }
+
+  /** Whether it can answer requests at once. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Adds a connector of one's own; its id works wherever a connector's id does. */
+  registerConnector(connector: Connector): void {
+    this.#catalogue.register(connector);
+  }
+
+  /** Adds a sink for records. */
+  addSink(sink: Observability): void {
+    this.#hub.add(sink);
+  }
+
+  /** A note to the sinks. */
+  get hub(): Hub {
+    return this.#hub;
+  }
+
+  /** The text without a secret in it. */
+  redact(text: string): string {
+    return this.#redactor.redact(text);
+  }
+
+  /**
+   * Loads a configuration and makes ready for requests.
+   *
+   * @param config A configuration document, as an object.
+   * @throws {ConfigError} With all that is wrong.
+   * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+   */
+  async initialize(config: unknown): Promise<void> {
+    this.configure(validate(config, { known: this.known }));
+    await this.ready();
+  }
+
+  /**
+   * Takes settings; sends nothing and reads nothing yet.
+   *
+   * @param settings A validated configuration.
+   * @param addPools Adds pools that the configuration does not name, such as those of detected providers.
+   */
+  configure(settings: Settings, addPools: (registry: Registry) => void = () => {}): void {
+    this.#assembly = this.#assemble(settings, addPools, new Map());
+    this.#ready = undefined;
+  }
+
+  /** Reads secrets, makes providers, asks local servers for their models. Memoised. */
+  ready(): Promise<void> {
+    return this.#ready ??= this.#start();
+  }
+
+  /**
+   * Answers a chat request.
+   *
+   * @param request What is asked.
+   * @throws A `MeshError`, or the client's abort.
+   */
+  async chat(request: RoutedRequest): Promise<ChatAnswer> {
+    if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
+    await this.ready();
+    try {
+      return await chat(request, { registry: this.registry, runtime: this.#runtime, hub: this.#hub });
+    } catch (error) {
+      if (MeshError.isInstance(error)) {
+        error.requestId = request.id;
+        error.message = this.redact(error.message);
+      }
+      throw error;
+    }
+  }
+
+  /** Per-pool health and model counts, by pool name. */
+  poolStatus(): Record<string, PoolStatus> {
+    return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.#runtime.clock)]));
+  }
+
+  /** Entry ids of the providers that have an active model. */
+  activeProviders(): string[] {
+    const active = listModels(this.registry, this.#runtime.clock.monotonic()).filter(({ status }) =>
+      status === "active"
+    );
+    const ids = new Set(active.map(({ provider }) => provider));
+    return this.registry.homes.map(({ entry }) => entry.id).filter((id) => ids.has(id));
+  }
+
+  /** Configured pools and their capabilities. */
+  listPools(): ListedPool[] {
+    return this.registry.pools.map(({ name, capability }) => ({ name, capability }));
+  }
+
+  /** All models and their status. */
+  listModels(): ListedModel[] {
+    return listModels(this.registry, this.#runtime.clock.monotonic());
+  }
+
+  /** Ends timers and writes what sinks still hold. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelRecovery?.();
+    await this.#hub.flush();
+  }
+
+  get #current(): Assembly {
+    if (this.#assembly === undefined) {
+      throw new MeshError("The mesh has no configuration yet: call initialize() first", { code: "not_initialized" });
+    }
+    return this.#assembly;
+  }
+
+  #assemble(
+    settings: Settings,
+    addPools: Assembly["addPools"],
+    discovered: ReadonlyMap<string, readonly ModelInfo[]>,
+  ): Assembly {
+    const state = new MeshState((transition) => this.#tell(transition));
+    const registry = buildRegistry({ settings, catalogue: this.#catalogue, state, runtime: this.#runtime, discovered });
+    addPools(registry);
+    return { settings, state, registry, addPools };
+  }
+
+  async #start(): Promise<void> {
+    const { settings: written, addPools } = this.#current;
+    const store = this.#catalogue.get("secretStore", written.secrets.store)
+      .create(written.secrets.config, this.#runtime);
+    const { settings, secrets } = await resolveSettings(written, (name) => store.get(name));
+    for (const secret of secrets) this.#redactor.add(secret);
+    for (const { connector, config } of settings.observability) {
+      this.#hub.add(this.#catalogue.get("observability", connector).create(config, this.#runtime));
+    }
+    const first = this.#assemble(settings, addPools, new Map());
+    for (const home of first.registry.homes) this.#open(home);
+    const discovered = await this.#discover(first.registry.homes);
+    const assembly = discovered.size === 0 ? first : this.#assemble(settings, addPools, discovered);
+    if (assembly !== first) { for (const home of assembly.registry.homes) this.#open(home); }
+    this.#assembly = assembly;
+    this.#isReady = true;
+    for (const { path, message } of settings.warnings) {
+      this.#hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
+    }
+  }
+
+  /** Gives a provider its instance and its key. */
+  #open(home: ProviderHome): void {
+    const { entry, connector } = home;
+    const settings: ProviderSettings = {
+      id: entry.id,
+      config: entry.config,
+      ...(entry.baseUrl === undefined ? {} : { baseUrl: entry.baseUrl }),
+    };
+    home.provider = entry.instance ?? connector!.create(settings, this.#runtime);
+    const [key] = entry.apiKeys;
+    if (key === undefined) return;
+    home.credential = key;
+    for (const secret of entry.apiKeys) this.#redactor.add(secret);
+  }
+
+  /** Asks servers without a catalogue which models they have; one that does not answer is told and left out. */
+  async #discover(homes: readonly ProviderHome[]): Promise<Map<string, readonly ModelInfo[]>> {
+    const configured = new Set([...this.settings.models.values()].map(({ provider }) => provider));
+    const found = new Map<string, readonly ModelInfo[]>();
+    await Promise.all(homes.map(async (home) => {
+      const { entry, connector } = home;
+      if (connector?.local !== true || configured.has(entry.id)) return;
+      const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
+      const connection = new Connection(this.#runtime, { ...home, entry: limits }, "sync");
+      try {
+        found.set(
+          entry.id,
+          await home.provider!.listModels({
+            signal: connection.signal,
+            send: (request) => connection.send(request),
+            ...(home.credential === undefined ? {} : { credential: home.credential }),
+          }),
+        );
+      } catch (error) {
+        const { message } = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!);
+        this.#hub.trace({
+          severity: "warning",
+          component: "mesh",
+          message: `The provider "${entry.id}" did not list its models: ${this.redact(message)}`,
+        });
+      } finally {
+        connection.close();
+      }
+    }));
+    return found;
+  }
+
+  #tell({ owner, to, reason, restMs }: Transition): void {
+    this.#hub.event({
+      event: to === "standby" ? "deactivation" : "recovery",
+      ...owner,
+      from: to === "standby" ? "active" : "standby",
+      to,
+      reason,
+      metadata: restMs === undefined ? {} : { rest_ms: Math.round(restMs) },
+    });
+    if (to === "standby") this.#scheduleRecovery();
+  }
+
+  /** One timer for the soonest recovery, so that it is told in time and not at the next request. */
+  #scheduleRecovery(): void {
+    this.#cancelRecovery?.();
+    if (this.#isClosed) return;
+    const { clock } = this.#runtime;
+    const state = this.#assembly?.state;
+    const at = state?.nextRecovery();
+    if (state === undefined || at === undefined) return;
+    this.#cancelRecovery = clock.after(Math.max(0, at - clock.monotonic()), () => {
+      state.settle(clock.monotonic());
+      this.#scheduleRecovery();
+    });
+  }
+}
+
+function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
+  return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
+}

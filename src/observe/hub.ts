@@ -1,0 +1,74 @@
+/**
+ * Hands records to every sink. A sink that throws hurts no request and no other sink.
+ * @module
+ */
+import type { MeshEvent, RoutingRecord, Severity, TraceEntry } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { Clock } from "../contracts/runtime.ts";
+
+/** What an event is made of; id and time are added. */
+export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
+
+/** A note of a component; time is added. */
+export interface TraceFacts {
+  readonly severity: Severity;
+  readonly component: string;
+  readonly message: string;
+  readonly [key: string]: unknown;
+}
+
+/** All sinks of a mesh. */
+export class Hub {
+  readonly #clock: Clock;
+  readonly #sinks: Observability[] = [];
+
+  /** @param clock For the records' times. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Adds a sink. */
+  add(sink: Observability): void {
+    this.#sinks.push(sink);
+  }
+
+  /** Tells all sinks an event. */
+  event(facts: EventFacts): void {
+    if (this.#sinks.length === 0) return;
+    const { event, ...rest } = facts;
+    const record: MeshEvent = { type: "event", event, id: crypto.randomUUID(), timestamp: this.timestamp(), ...rest };
+    this.#each((sink) => sink.emit(record));
+  }
+
+  /** Tells all sinks a routing decision. */
+  routing(record: RoutingRecord): void {
+    this.#each((sink) => sink.emit(record));
+  }
+
+  /** Tells all sinks a note. */
+  trace(facts: TraceFacts): void {
+    if (this.#sinks.length === 0) return;
+    const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...facts };
+    this.#each((sink) => sink.trace(entry));
+  }
+
+  /** Resolves when every sink has written what it was told. */
+  async flush(): Promise<void> {
+    await Promise.allSettled(this.#sinks.map((sink) => sink.flush()));
+  }
+
+  /** The time, as records carry it. */
+  timestamp(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+
+  #each(tell: (sink: Observability) => void): void {
+    for (const sink of this.#sinks) {
+      try {
+        tell(sink);
+      } catch {
+        // a sink has nobody to complain to but the others, and they may be it; it is asked again next time
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Rewords a request for one model: routing fields out, names and limits as the model takes them. The rules are data
+ * of the connector and the model; nothing here knows a vendor.
+ * @module
+ */
+import type { ChatCompletionRequest, ChatMessage, JsonObject } from "../contracts/openai.ts";
+import type { CompletionRequest, ParameterRules } from "../contracts/provider.ts";
+import type { ModelEntry } from "../registry/registry.ts";
+import type { RoutedRequest } from "./request.ts";
+
+/** Fields that steer us, or that would let a caller choose the target or the key. */
+const privateFields: readonly string[] = [
+  "mesh",
+  "models",
+  "api_key",
+  "api_base",
+  "base_url",
+  "extra_headers",
+];
+
+/** A request in a model's words. */
+export interface AdaptedRequest {
+  readonly completion: CompletionRequest;
+  /** Parameters left out because the model refuses them. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Rewords a request.
+ *
+ * @param request As the client made it.
+ * @param model Whom it goes to.
+ */
+export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
+  const { body, text } = request;
+  const edits: Record<string, unknown> = {};
+  for (const name of privateFields) if (name in body) edits[name] = undefined;
+  const dropped = applyRules(model.info.parameters, body, edits);
+  const messages = withoutForeignState(body.messages, model.home.vendor);
+  if (messages !== body.messages) edits.messages = messages;
+  const adapted = edited(body, edits);
+  return {
+    completion: {
+      model: model.info,
+      stream: request.delivery === "stream",
+      body: adapted,
+      ...(text === undefined ? {} : { wire: { text, edits } }),
+    },
+    dropped,
+  };
+}
+
+function applyRules(
+  rules: ParameterRules | undefined,
+  body: ChatCompletionRequest,
+  edits: Record<string, unknown>,
+): readonly string[] {
+  if (rules === undefined) return [];
+  const isGiven = (name: string) => body[name] !== undefined && body[name] !== null;
+  for (const [from, to] of Object.entries(rules.rename ?? {})) {
+    if (!(from in body)) continue;
+    edits[from] = undefined;
+    if (isGiven(from) && !isGiven(to)) edits[to] = body[from];
+  }
+  for (const [name, value] of Object.entries(rules.fill ?? {})) {
+    if (!isGiven(name) && edits[name] === undefined) edits[name] = value;
+  }
+  const dropped = (rules.drop ?? []).filter(isGiven);
+  for (const name of dropped) edits[name] = undefined;
+  return dropped;
+}
+
+function edited(body: ChatCompletionRequest, edits: Readonly<Record<string, unknown>>): ChatCompletionRequest {
+  const names = Object.keys(edits);
+  if (names.length === 0) return body;
+  const copy = { ...body, ...edits };
+  for (const name of names) if (edits[name] === undefined) delete copy[name];
+  return copy;
+}
+
+/** What a vendor minted goes back to that vendor only; another would refuse it. */
+function withoutForeignState(messages: ChatMessage[], vendor: string): ChatMessage[] {
+  const isForeign = (extra: JsonObject | undefined) =>
+    typeof extra === "object" && extra !== null && Object.keys(extra).some((key) => key !== vendor);
+  if (
+    !messages.some(({ tool_calls }) =>
+      Array.isArray(tool_calls) && tool_calls.some((call) => isForeign(call?.extra_content))
+    )
+  ) {
+    return messages;
+  }
+  return messages.map((message) =>
+    Array.isArray(message.tool_calls)
+      ? {
+        ...message,
+        tool_calls: message.tool_calls.map(({ extra_content, ...call }) => {
+          const own = extra_content?.[vendor];
+          return own === undefined ? call : { ...call, extra_content: { [vendor]: own } };
+        }),
+      }
+      : message
+  );
+}

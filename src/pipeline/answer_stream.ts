@@ -1,0 +1,129 @@
+/**
+ * A committed stream on its way to the client.
+ * @module
+ */
+import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
+import type { CompletionChunk } from "../contracts/provider.ts";
+import { StreamInterruptedError } from "../errors.ts";
+import { failureOf } from "./failure.ts";
+import type { OpenStream } from "./open_stream.ts";
+import type { Routed } from "./request.ts";
+
+/** How a stream ended: as it should, by a failure, or because nobody wanted the rest. */
+export type StreamEnd = "complete" | "interrupted" | "cancelled";
+
+/** Told once, when the stream is over. */
+export type OnStreamEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => void;
+
+/** The events of one answer, one after the other. */
+export class AnswerStream {
+  readonly #routed: Routed<OpenStream>;
+  readonly #wantsUsage: boolean;
+  readonly #onEnd: OnStreamEnd;
+  readonly #signal: AbortSignal | undefined;
+  #place = 0;
+  #usage: CompletionUsage | undefined;
+  #usageSent = false;
+  #last: ChatCompletionChunk | undefined;
+  #isOver = false;
+
+  /**
+   * @param routed Where the stream comes from.
+   * @param wantsUsage Whether the client asked for the usage.
+   * @param onEnd Told how it ended.
+   * @param signal The client's own; its abort is no failure.
+   */
+  constructor(routed: Routed<OpenStream>, wantsUsage: boolean, onEnd: OnStreamEnd, signal?: AbortSignal) {
+    this.#routed = routed;
+    this.#wantsUsage = wantsUsage;
+    this.#onEnd = onEnd;
+    this.#signal = signal;
+    routed.connection.pause();
+  }
+
+  /**
+   * The next event; undefined when the answer is complete.
+   *
+   * @throws {StreamInterruptedError} When the provider fails midway.
+   */
+  async read(): Promise<CompletionChunk | undefined> {
+    while (!this.#isOver) {
+      const chunk = await this.#next();
+      if (chunk === undefined) return this.#isOver ? undefined : this.#finish();
+      const { usage } = chunk.value;
+      if (usage === null || usage === undefined) return this.#pass(chunk);
+      this.#usage = usage;
+      if (chunk.value.choices.length > 0) return this.#pass(chunk);
+      if (!this.#wantsUsage || this.#usageSent) continue; // we asked for it, the client did not
+      this.#usageSent = true;
+      return chunk;
+    }
+    return undefined;
+  }
+
+  /** Ends the stream early, and the provider's call with it; no failure of anybody. */
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#end("cancelled");
+    this.#routed.connection.abort(new DOMException("The client has left", "AbortError"));
+    this.#closeSource();
+  }
+
+  #pass(chunk: CompletionChunk): CompletionChunk {
+    this.#last = chunk.value;
+    return chunk;
+  }
+
+  async #next(): Promise<CompletionChunk | undefined> {
+    const { held, rest, complete } = this.#routed.answer;
+    if (this.#place < held.length) return held[this.#place++];
+    if (complete) return undefined;
+    const { connection, member } = this.#routed;
+    connection.listen();
+    try {
+      const { done, value } = await rest.next();
+      return done ? undefined : value;
+    } catch (error) {
+      if (this.#isOver) return undefined;
+      if (this.#signal?.aborted) {
+        this.#end("cancelled");
+        throw this.#signal.reason;
+      }
+      const failure = failureOf(
+        connection.signal.aborted ? connection.signal.reason : error,
+        member.model.home.provider!,
+      );
+      this.#end("interrupted");
+      connection.abort(error);
+      throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
+    } finally {
+      connection.pause();
+    }
+  }
+
+  /** The end of a complete answer; usage that came with the last content is told in the event it belongs in. */
+  #finish(): CompletionChunk | undefined {
+    const owes = this.#wantsUsage && !this.#usageSent && this.#usage !== undefined && this.#last !== undefined;
+    if (!owes) {
+      this.#end("complete");
+      return undefined;
+    }
+    this.#usageSent = true;
+    const { id, object, created, model } = this.#last!;
+    return { value: { id, object, created, model, choices: [], usage: this.#usage! } };
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none");
+    this.#onEnd(end, this.#usage);
+    if (end === "complete") this.#closeSource();
+  }
+
+  /** Lets a source that has more to say, such as data after `[DONE]`, free its socket. */
+  #closeSource(): void {
+    // a failure of what nobody reads any more is none
+    this.#routed.answer.rest.return?.()?.catch(() => {});
+  }
+}

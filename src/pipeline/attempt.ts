@@ -1,0 +1,85 @@
+/**
+ * Step 6, first half: one model, asked until it serves or is to be left.
+ * @module
+ */
+import type { RetrySettings } from "../config/settings.ts";
+import type { CompletionRequest } from "../contracts/provider.ts";
+import type { Member } from "../registry/registry.ts";
+import { Connection } from "./connection.ts";
+import { decide, type NextStep } from "./decide.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import type { Call, RouteDeps, Served } from "./request.ts";
+import type { Trip } from "./trip.ts";
+
+/** What asking a model came to. */
+export type AttemptEnd<T> =
+  | { readonly served: Served<T>; readonly connection: Connection }
+  | { readonly failure: Failure; readonly next: NextStep & { readonly step: "rotate" } };
+
+/** One model to be asked. */
+export interface AttemptPlan<T> {
+  readonly member: Member;
+  readonly completion: CompletionRequest;
+  readonly call: Call<T>;
+  readonly settings: RetrySettings;
+  /** Nobody else could take the request. */
+  readonly alone: boolean;
+}
+
+/**
+ * Asks one model, again after a wait where that makes sense.
+ *
+ * @param plan Whom to ask what.
+ * @param trip The request's journey.
+ * @param deps What the pipeline works with.
+ * @throws The client's abort or the deadline; a failure of the model is returned.
+ */
+export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
+  const { clock, random } = deps.runtime;
+  const { home } = plan.member.model;
+  home.retryBudget.deposit(clock.monotonic());
+  for (let retries = 0;; retries++) {
+    const end = await tryOnce(plan, trip, deps);
+    if ("served" in end) return end;
+    const next = decide(end.failure, {
+      retries,
+      settings: plan.settings,
+      alone: plan.alone,
+      remainingMs: trip.remainingMs,
+      tryLimitMs: plan.completion.stream ? home.entry.silenceMs : home.entry.timeoutMs,
+      random,
+    });
+    if (next.step === "rotate") return { failure: end.failure, next };
+    if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: { step: "rotate" } };
+    await trip.wait(next.delayMs);
+  }
+}
+
+async function tryOnce<T>(
+  { member, completion, call }: AttemptPlan<T>,
+  trip: Trip,
+  { runtime }: RouteDeps,
+): Promise<{ served: Served<T>; connection: Connection } | { failure: Failure }> {
+  trip.check();
+  const { home } = member.model;
+  const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync");
+  trip.follow(connection);
+  const from = runtime.clock.monotonic();
+  try {
+    const served = await call(member, completion, {
+      signal: connection.signal,
+      send: (request) => connection.send(request),
+      ...(home.credential === undefined ? {} : { credential: home.credential }),
+    });
+    return { served, connection };
+  } catch (error) {
+    trip.check();
+    const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!);
+    if (connection.calls > 0 && !connection.answered && !failure.neverSent) trip.possiblyBilled = true;
+    connection.abort(error); // frees a socket whose answer nobody will read to its end
+    return { failure };
+  } finally {
+    trip.attempts += connection.calls;
+    trip.awayMs += runtime.clock.monotonic() - from;
+  }
+}

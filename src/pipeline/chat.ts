@@ -1,0 +1,114 @@
+/**
+ * The chat operation: one road for whole and streamed answers, two calls on it.
+ * @module
+ */
+import type { CompletionUsage } from "../contracts/openai.ts";
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { CompletionResponse } from "../contracts/provider.ts";
+import { costNanoUsd } from "../util/cost.ts";
+import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
+import { isEmptyCompletion } from "./content.ts";
+import { type OpenStream, openStream } from "./open_stream.ts";
+import type { Call, Routed, RouteDeps, RoutedRequest } from "./request.ts";
+import { route } from "./route.ts";
+
+/** How an answer came about. */
+export interface AnswerFacts {
+  /** The request's id. */
+  readonly requestId: string;
+  /** The routing decision. */
+  readonly routing: RoutingRecord;
+  /** Parameters left out for the model that answered. */
+  readonly dropped: readonly string[];
+}
+
+/** A whole answer. */
+export interface WholeAnswer extends AnswerFacts {
+  readonly kind: "whole";
+  readonly response: CompletionResponse;
+  /** Nano-dollars; undefined when a price is unknown. */
+  readonly costNanoUsd?: number;
+}
+
+/** A streamed answer, committed. */
+export interface StreamedAnswer extends AnswerFacts {
+  readonly kind: "stream";
+  readonly stream: AnswerStream;
+}
+
+/** What a chat request comes to. */
+export type ChatAnswer = WholeAnswer | StreamedAnswer;
+
+const complete: Call<CompletionResponse> = async ({ model }, completion, options) => {
+  const answer = await model.home.provider!.complete(completion, options);
+  return { answer, empty: isEmptyCompletion(answer.body) };
+};
+
+const stream: Call<OpenStream> = ({ model }, completion, options) =>
+  openStream(model.home.provider!.stream(completion, options));
+
+/**
+ * Routes a chat request.
+ *
+ * @param request What is asked.
+ * @param deps What the pipeline works with.
+ * @throws A `MeshError`, or the client's abort.
+ */
+export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
+  if (request.delivery === "stream") return streamed(request, await route(request, stream, deps), deps);
+  const routed = await route(request, complete, deps);
+  routed.settle("success");
+  const { answer } = routed;
+  const cost = report(routed, answer.body.usage, deps);
+  return {
+    kind: "whole",
+    ...factsOf(request, routed),
+    response: answer,
+    ...(cost === undefined ? {} : { costNanoUsd: cost }),
+  };
+}
+
+function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
+  const wantsUsage = request.body.stream_options?.include_usage === true;
+  const onEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => {
+    report(routed, usage, deps);
+    if (end !== "interrupted") return;
+    const { name, provider } = routed.member.state;
+    deps.hub.trace({
+      severity: "warning",
+      component: "router",
+      message: "A stream was interrupted after its first content",
+      request_id: request.id,
+      pool: routed.pool.name,
+      model: name,
+      provider,
+    });
+  };
+  return {
+    kind: "stream",
+    ...factsOf(request, routed),
+    stream: new AnswerStream(routed, wantsUsage, onEnd, request.signal),
+  };
+}
+
+function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
+  return { requestId: request.id, routing, dropped };
+}
+
+/** Tells the provider what the request used; its cost in nano-dollars, where that is known. */
+function report(
+  { member }: Routed<unknown>,
+  usage: CompletionUsage | undefined,
+  { runtime }: RouteDeps,
+): number | undefined {
+  if (typeof usage !== "object" || usage === null) return undefined;
+  const { info, home } = member.model;
+  const cost = costNanoUsd(usage, info.pricing, runtime.clock.now());
+  home.provider!.reportUsage({
+    model: info.id,
+    tokensIn: usage.prompt_tokens,
+    tokensOut: usage.completion_tokens,
+    ...(cost === undefined ? {} : { costUsd: cost / 1e9 }),
+  });
+  return cost;
+}

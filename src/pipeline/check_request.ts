@@ -1,0 +1,114 @@
+/**
+ * The shape of a request, checked at the boundary: what the engine itself relies on. The rest is for the provider to
+ * judge.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+
+const deepest = 64;
+const mostContainers = 200_000;
+const longestName = 256;
+
+/**
+ * Checks the body of a chat request.
+ *
+ * @param body Anything.
+ * @returns The same value.
+ * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the field at fault.
+ */
+export function checkChatRequest(body: unknown): ChatCompletionRequest {
+  if (!isObject(body)) throw invalid("The body has to be a JSON object");
+  checkSize(body);
+  const { model, messages, stream } = body;
+  if (model !== undefined) checkName(model, "model");
+  if (messages === undefined) throw missing("messages");
+  if (!Array.isArray(messages)) throw wrongType("messages", "an array", messages);
+  if (messages.length === 0) throw invalid('"messages" has to have at least one message', "messages");
+  messages.forEach(checkMessage);
+  if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
+    throw wrongType("stream", "a boolean", stream);
+  }
+  for (const name of ["tools", "models"]) checkOptional(body, name, "an array", Array.isArray);
+  for (const name of ["stream_options", "response_format"]) checkOptional(body, name, "an object", isObject);
+  for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
+    checkOptional(body, name, "a number", (value) => typeof value === "number" && Number.isFinite(value));
+  }
+  return body as unknown as ChatCompletionRequest;
+}
+
+/**
+ * Checks a virtual name.
+ *
+ * @param name Anything.
+ * @param param The field it stands in.
+ * @throws {UnsupportedRequestError} When it is no usable name.
+ */
+export function checkName(name: unknown, param: string): asserts name is string {
+  if (typeof name !== "string") throw wrongType(param, "a string", name);
+  if (name.trim() === "" || name.length > longestName) {
+    throw invalid(`"${param}" has to have 1 to ${longestName} characters`, param);
+  }
+}
+
+/** @param param The field that is not there. */
+export function missing(param: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(`The parameter "${param}" is missing`, {
+    code: "missing_required_parameter",
+    param,
+  });
+}
+
+function checkMessage(message: unknown, place: number): void {
+  const param = `messages[${place}]`;
+  if (!isObject(message)) throw wrongType(param, "an object", message);
+  if (message.role === undefined) throw missing(`${param}.role`);
+  if (typeof message.role !== "string") throw wrongType(`${param}.role`, "a string", message.role);
+  const { content } = message;
+  if (content === undefined || content === null || typeof content === "string") return;
+  if (!Array.isArray(content)) throw wrongType(`${param}.content`, "a string or an array", content);
+  content.forEach((part, at) => {
+    if (!isObject(part)) throw wrongType(`${param}.content[${at}]`, "an object", part);
+  });
+}
+
+function checkOptional(
+  body: Record<string, unknown>,
+  name: string,
+  what: string,
+  fits: (value: unknown) => boolean,
+): void {
+  const value = body[name];
+  if (value !== undefined && value !== null && !fits(value)) throw wrongType(name, what, value);
+}
+
+/** Refuses what would overflow a later step: nesting without end, and containers by the million. */
+function checkSize(body: object): void {
+  let layer: object[] = [body];
+  let containers = 0;
+  for (let depth = 1; layer.length > 0; depth++) {
+    containers += layer.length;
+    if (depth > deepest) throw invalid(`The body is nested over ${deepest} levels deep`);
+    if (containers > mostContainers) throw invalid(`The body has over ${mostContainers} objects and arrays`);
+    const next: object[] = [];
+    for (const container of layer) {
+      for (const value of Object.values(container)) {
+        if (typeof value === "object" && value !== null) next.push(value);
+      }
+    }
+    layer = next;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string, param?: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
+}
+
+function wrongType(param: string, what: string, value: unknown): UnsupportedRequestError {
+  const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  return invalid(`"${param}" has to be ${what}, not ${found.replace("a object", "an object")}`, param);
+}

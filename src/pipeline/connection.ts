@@ -1,0 +1,130 @@
+/**
+ * One try of one model: its signal, its time limits, its HTTP client.
+ * @module
+ */
+import type { Delivery } from "../contracts/provider.ts";
+import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { NetworkError } from "../errors.ts";
+import type { ProviderHome } from "../registry/registry.ts";
+import { AttemptTimeout } from "./failure.ts";
+
+/** From the first byte sent to the last one received. */
+export class Connection {
+  /** Upstream calls sent. */
+  calls = 0;
+  /** An answer's head has arrived. */
+  answered = false;
+  readonly #controller = new AbortController();
+  readonly #runtime: Runtime;
+  readonly #home: ProviderHome;
+  readonly #silence: SilenceWatch | undefined;
+  #cancelTimeout: Cancel | undefined;
+
+  /**
+   * @param runtime The door to the outside.
+   * @param home Whose limits hold.
+   * @param delivery A whole answer is limited as a whole, a stream by its silence.
+   */
+  constructor(runtime: Runtime, home: ProviderHome, delivery: Delivery) {
+    this.#runtime = runtime;
+    this.#home = home;
+    const { timeoutMs, silenceMs } = home.entry;
+    const { clock } = runtime;
+    if (delivery === "stream") {
+      this.#silence = new SilenceWatch(clock, silenceMs, () => this.#timeOut(`was silent for ${silenceMs} ms`));
+    } else {
+      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
+    }
+  }
+
+  /** Aborts with the connection. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends it, and the upstream call with it. */
+  abort(reason: unknown): void {
+    this.close();
+    this.#controller.abort(reason);
+  }
+
+  /** Stops the limits: the answer is complete. */
+  close(): void {
+    this.#silence?.stop();
+    this.#cancelTimeout?.();
+    this.#cancelTimeout = undefined;
+  }
+
+  /** Time counts as silence from here on. */
+  listen(): void {
+    this.#silence?.listen();
+  }
+
+  /** The one who reads is busy with something else: no silence of the provider. */
+  pause(): void {
+    this.#silence?.pause();
+  }
+
+  /** Sends a request; one that never left is sent once more, for free. */
+  async send(request: UpstreamRequest): Promise<UpstreamResponse> {
+    this.calls++;
+    const upstream: UpstreamRequest = {
+      connectTimeoutMs: this.#home.entry.connectTimeoutMs,
+      ...request,
+      signal: this.signal,
+      onBytes: () => this.#silence?.touch(),
+    };
+    const response = await this.#runtime.send(upstream).catch((error) => {
+      if (!NetworkError.isInstance(error) || !error.neverSent || this.signal.aborted) throw error;
+      return this.#runtime.send(upstream);
+    });
+    this.answered = true;
+    this.#silence?.touch();
+    return response;
+  }
+
+  #timeOut(what: string): void {
+    this.#controller.abort(new AttemptTimeout(`The provider ${what}`));
+  }
+}
+
+/** Notices when nothing arrives while somebody waits for it. One timer, re-armed only when it fires. */
+class SilenceWatch {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onSilence: () => void;
+  #heardAt: number;
+  #isListening = true;
+  #cancel: Cancel;
+
+  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onSilence = onSilence;
+    this.#heardAt = clock.monotonic();
+    this.#cancel = clock.after(limitMs, () => this.#check());
+  }
+
+  touch(): void {
+    this.#heardAt = this.#clock.monotonic();
+  }
+
+  listen(): void {
+    this.touch();
+    this.#isListening = true;
+  }
+
+  pause(): void {
+    this.#isListening = false;
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #check(): void {
+    const quietMs = this.#isListening ? this.#clock.monotonic() - this.#heardAt : 0;
+    if (quietMs >= this.#limitMs) this.#onSilence();
+    else this.#cancel = this.#clock.after(this.#limitMs - quietMs, () => this.#check());
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Whether an answer says anything: what a stream commits on, and what an empty answer lacks.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts";
+
+const contentFields = ["content", "refusal", "reasoning_content", "reasoning", "tool_calls", "function_call", "audio"];
+
+/** Whether an event bears content: text, refusal, reasoning, tool call, audio, or an end other than a bare `stop`. */
+export function bearsContent({ choices }: ChatCompletionChunk): boolean {
+  return choices.some(({ delta, finish_reason }) => saysSomething(delta) || endsForAReason(finish_reason));
+}
+
+/** Whether a whole answer has no text, tool call, refusal, reasoning or audio, and no reason why. */
+export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
+  return !choices.some(({ message, finish_reason }) => saysSomething(message) || endsForAReason(finish_reason));
+}
+
+function saysSomething(part: Record<string, unknown> | null | undefined): boolean {
+  if (part === null || part === undefined) return false;
+  return contentFields.some((field) => {
+    const value = part[field];
+    return typeof value === "string" || Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined;
+  });
+}
+
+function endsForAReason(reason: string | null | undefined): boolean {
+  return reason !== null && reason !== undefined && reason !== "stop";
+}

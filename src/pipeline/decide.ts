@@ -1,0 +1,74 @@
+/**
+ * After a failed try: the same model again, or the next one? Deciding only; nothing is done here.
+ * @module
+ */
+import type { RetrySettings } from "../config/settings.ts";
+import { longestHintMs } from "../state/rest.ts";
+import { backoffCapMs, backoffMs } from "../util/backoff.ts";
+import type { Failure } from "./failure.ts";
+
+/** What the decision rests on. */
+export interface Circumstances {
+  /** Retries of this model so far in this request. */
+  readonly retries: number;
+  readonly settings: RetrySettings;
+  /** Nobody else could take the request. */
+  readonly alone: boolean;
+  /** What is left of the request's deadline, ms. */
+  readonly remainingMs: number;
+  /** The limit one try has, ms. */
+  readonly tryLimitMs: number;
+  readonly random: () => number;
+}
+
+/** What to do next, and for how long the model is to be left alone. */
+export type NextStep =
+  | { readonly step: "retry"; readonly delayMs: number }
+  | { readonly step: "rotate"; readonly rest?: Rest };
+
+/** A fact about the vendor that a failure taught. */
+export type Rest =
+  | { readonly reason: "rate_limited"; readonly restMs: number }
+  | { readonly reason: "quota_exhausted"; readonly restMs?: number }
+  | { readonly reason: "model_not_found" };
+
+/**
+ * Decides by the failure's class, the provider's hint, the codes configured and what time is left.
+ *
+ * @param failure The try that failed.
+ * @param circumstances What else counts.
+ */
+export function decide(failure: Failure, circumstances: Circumstances): NextStep {
+  const { settings, alone } = circumstances;
+  if (failure.kind === "quota_exhausted") {
+    const { retryAfterMs: restMs } = failure; // when the quota resets, where the provider says
+    return { step: "rotate", rest: { reason: "quota_exhausted", ...(restMs === undefined ? {} : { restMs }) } };
+  }
+  if (failure.kind === "model_not_found") return { step: "rotate", rest: { reason: "model_not_found" } };
+  const heedsHint = settings.honorRetryAfter || settings.backoff === "retry_after";
+  const hintMs = heedsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
+  const rotate: NextStep = hintMs === undefined
+    ? { step: "rotate" }
+    : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, longestHintMs) } };
+  if (!mayRetry(failure, circumstances)) return rotate;
+  const delayMs = hintMs === undefined
+    ? backoffMs(circumstances.retries, settings, circumstances.random)
+    : hintMs <= (alone ? settings.maxDelayMs : backoffCapMs(circumstances.retries, settings))
+    ? hintMs
+    : Infinity;
+  return delayMs < circumstances.remainingMs ? { step: "retry", delayMs } : rotate;
+}
+
+function isRefusalForNow({ kind }: Failure): boolean {
+  return kind === "rate_limited" || kind === "server";
+}
+
+function mayRetry(failure: Failure, { retries, settings, alone, remainingMs, tryLimitMs }: Circumstances): boolean {
+  if (retries >= settings.maxAttempts || failure.shouldRetry === false) return false;
+  if (failure.neverSent && !alone) return false;
+  if (failure.kind === "timeout") return alone || remainingMs >= 2 * tryLimitMs;
+  const { status } = failure;
+  if (status !== undefined && settings.retryableCodes.has(status)) return true;
+  if (status !== undefined && settings.nonRetryableCodes.has(status)) return false;
+  return failure.retryable;
+}

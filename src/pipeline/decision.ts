@@ -1,0 +1,42 @@
+/**
+ * The routing decision record.
+ * @module
+ */
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { Member } from "../registry/registry.ts";
+import type { RouteDeps } from "./request.ts";
+import type { RotatePlan } from "./rotate.ts";
+import type { Trip } from "./trip.ts";
+
+/**
+ * Writes down why a request went where it went.
+ *
+ * @param plan What was asked, of which pool.
+ * @param trip Where it has been.
+ * @param deps For the time.
+ * @param served Who answered; undefined when nobody did.
+ */
+export function recordOf<T>(
+  { request, pool }: RotatePlan<T>,
+  trip: Trip,
+  { hub, runtime }: RouteDeps,
+  served: Member | undefined,
+): RoutingRecord {
+  const last = trip.chain.at(-1);
+  const left = served === undefined ? undefined : trip.chain.findLast(({ model }) => model !== served.model.name);
+  return {
+    type: "routing",
+    timestamp: hub.timestamp(),
+    request_id: request.id,
+    capability: pool.capability,
+    pool: pool.name,
+    model: served?.model.name ?? last?.model ?? null,
+    provider: served?.model.home.entry.id ?? last?.provider ?? null,
+    delivery: request.delivery,
+    ...(left === undefined ? {} : { replaced_provider: left.provider, rotation_reason: left.outcome }),
+    fallback_chain: trip.chain,
+    routing_latency_ms: Math.max(0, runtime.clock.monotonic() - trip.startedAt - trip.awayMs),
+    attempts: trip.attempts,
+    ...(trip.possiblyBilled ? { possibly_billed: true } : {}),
+  };
+}

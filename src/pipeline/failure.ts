@@ -1,0 +1,60 @@
+/**
+ * What went wrong with one try, as data the decisions are made on.
+ * @module
+ */
+import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
+import { NetworkError, UpstreamError } from "../errors.ts";
+
+/** One try that failed. */
+export interface Failure {
+  readonly kind: FailureKind;
+  /** What happened, without a key, a URL or a body. */
+  readonly message: string;
+  /** HTTP status, where one came. */
+  readonly status?: number;
+  /** What the provider said, in OpenAI's terms. */
+  readonly fault?: ProviderFault;
+  /** The wait it asks for, ms. */
+  readonly retryAfterMs?: number;
+  /** What the provider thinks of another try, where it says. */
+  readonly shouldRetry?: boolean;
+  /** Nothing of the request was read by anyone. */
+  readonly neverSent: boolean;
+  /** The connector would ask the same model again. */
+  readonly retryable: boolean;
+}
+
+/** A time limit of ours ran out on one try. */
+export class AttemptTimeout extends Error {
+  override name = "AttemptTimeout";
+}
+
+/**
+ * Reads what a call threw.
+ *
+ * @param error Anything.
+ * @param provider Whose call it was; its own classification holds.
+ */
+export function failureOf(error: unknown, provider: Provider): Failure {
+  if (error instanceof AttemptTimeout) {
+    return { kind: "timeout", message: error.message, neverSent: false, retryable: true };
+  }
+  const kind = provider.classifyError(error);
+  const facts = {
+    kind,
+    neverSent: NetworkError.isInstance(error) && error.neverSent,
+    retryable: provider.isRetryable(error),
+  };
+  if (!UpstreamError.isInstance(error)) {
+    // the text of an unforeseen error may quote anything
+    return { ...facts, message: NetworkError.isInstance(error) ? error.message : "The connector failed" };
+  }
+  const { fault, shouldRetry } = error;
+  return {
+    ...facts,
+    message: error.message,
+    ...(fault === undefined ? {} : { fault, status: fault.status }),
+    ...(fault?.retryAfterMs === undefined ? {} : { retryAfterMs: fault.retryAfterMs }),
+    ...(shouldRetry === undefined ? {} : { shouldRetry }),
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * Opening a stream: events are held until one bears content, so that a failure up to there can go to another model.
+ * @module
+ */
+import type { CompletionChunk } from "../contracts/provider.ts";
+import { bearsContent } from "./content.ts";
+import type { Served } from "./request.ts";
+
+/** As much as is held before the stream is passed on all the same, characters. */
+const mostHeldChars = 64 * 1024;
+
+/** A stream whose first content has arrived. */
+export interface OpenStream {
+  /** Events up to and with the first that bears content. */
+  readonly held: CompletionChunk[];
+  /** The events after them. */
+  readonly rest: AsyncIterator<CompletionChunk>;
+  /** The held events are all there are. */
+  readonly complete: boolean;
+}
+
+/**
+ * Reads a stream up to its first content.
+ *
+ * @param events A provider's stream, not read yet.
+ * @throws Whatever the provider throws before the first content.
+ */
+export async function openStream(events: AsyncIterable<CompletionChunk>): Promise<Served<OpenStream>> {
+  const rest = events[Symbol.asyncIterator]();
+  const held: CompletionChunk[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await rest.next();
+    if (done) return { answer: { held, rest, complete: true }, empty: true };
+    held.push(value);
+    size += value.wire?.length ?? JSON.stringify(value.value).length;
+    if (bearsContent(value.value) || size > mostHeldChars) {
+      return { answer: { held, rest, complete: false }, empty: false };
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Nobody served: which row of the error table that is. Chosen over all candidates, tried ones and resting ones alike.
+ * @module
+ */
+import { type FailedAttempt, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
+import type { Member } from "../registry/registry.ts";
+import type { RouteDeps } from "./request.ts";
+import type { RotatePlan } from "./rotate.ts";
+import type { Miss, Trip } from "./trip.ts";
+
+/**
+ * The error of a request that no candidate served.
+ *
+ * @param plan What was asked, and who could have taken it.
+ * @param trip Who was tried.
+ * @param deps For the time.
+ */
+export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runtime }: RouteDeps): MeshError {
+  const now = runtime.clock.monotonic();
+  for (const { state } of capable) state.settle(now);
+  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip) ?? []));
+  const retryAfterMs = soonest(capable, now);
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (kinds.size === 1 && kinds.has("rate_limited")) {
+    return new RateLimitError(`Every model of the pool "${pool.name}" is rate-limited${inSeconds(retryAfterMs)}`, {
+      code: "rate_limit_exceeded",
+      ...wait,
+    });
+  }
+  if (kinds.size === 1 && kinds.has("quota_exhausted")) {
+    return new RateLimitError(`The quota of every model of the pool "${pool.name}" is exhausted`, {
+      code: "insufficient_quota",
+      ...wait,
+    });
+  }
+  if (trip.misses.length > 0) return answeredError(trip.misses);
+  const reasons = Object.fromEntries(capable.map(({ state }) => [state.name, state.reason ?? "unknown"]));
+  const list = Object.entries(reasons).map(([name, reason]) => `${name} (${reason})`).join(", ");
+  return new NoActiveModelError(
+    `Every model of the pool "${pool.name}" is in standby${inSeconds(retryAfterMs)}: ${list}`,
+    { ...wait, reasons },
+  );
+}
+
+/** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
+function whyNot({ model, state }: Member, trip: Trip): string | undefined {
+  const miss = trip.misses.find(({ member }) => member.model === model);
+  if (miss !== undefined) return miss.failure.kind;
+  return state.status === "standby" ? state.reason : undefined;
+}
+
+function answeredError(misses: readonly Miss[]): ProviderError {
+  const attempts: FailedAttempt[] = misses.map(({ member, failure }) => ({
+    model: member.model.name,
+    provider: member.model.home.entry.id,
+    kind: failure.kind,
+    ...(failure.status === undefined ? {} : { status: failure.status }),
+  }));
+  const { model, provider } = attempts.at(-1)!;
+  const [first] = misses;
+  if (misses.every(({ failure }) => failure.kind === "request")) {
+    const { error } = first!.failure.fault!;
+    return new ProviderError(error.message, {
+      code: error.code ?? "invalid_value",
+      status: first!.failure.status!,
+      type: error.type === "" ? "invalid_request_error" : error.type,
+      param: error.param,
+      provider: attempts[0]!.provider,
+      model: attempts[0]!.model,
+      attempts,
+    });
+  }
+  const tried = attempts.map(({ model, kind, status }) =>
+    `${model} (${status === undefined ? kind : `${kind}, ${status}`})`
+  );
+  const refused = misses.every(({ failure }) => failure.kind === "auth");
+  return new ProviderError(
+    refused
+      ? `Every provider refused the key configured for it: ${tried.join(", ")}`
+      : `Every model that was tried failed: ${tried.join(", ")}`,
+    {
+      code: refused ? "upstream_auth_error" : "all_attempts_failed",
+      status: 502,
+      type: "server_error",
+      provider,
+      model,
+      attempts,
+    },
+  );
+}
+
+function soonest(members: readonly Member[], now: number): number | undefined {
+  const ends = members.flatMap(({ state }) => state.retryAt ?? []);
+  return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends) - now);
+}
+
+function inSeconds(ms: number | undefined): string {
+  return ms === undefined ? "" : `; the first is back in ${Math.ceil(ms / 1000)} s`;
+}

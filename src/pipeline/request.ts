@@ -1,0 +1,69 @@
+/**
+ * A request on its way through the pipeline, and what comes of it.
+ * @module
+ */
+import type { Operation } from "../capability/operations.ts";
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { CallOptions, CompletionRequest, Delivery } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Vote } from "../state/model_state.ts";
+import type { Connection } from "./connection.ts";
+
+/** One request, whoever made it. */
+export interface RoutedRequest {
+  /** Its id. */
+  readonly id: string;
+  /** What it asks for. */
+  readonly operation: Operation;
+  /** How the answer is to be delivered. */
+  readonly delivery: Delivery;
+  /** The virtual name it asks for. */
+  readonly model: string;
+  /** The parsed body. */
+  readonly body: ChatCompletionRequest;
+  /** The body's own text, when it came over HTTP. */
+  readonly text?: string;
+  /** Aborts it. */
+  readonly signal?: AbortSignal;
+  /** Longest time to an answer, or to a stream's first content, ms. */
+  readonly timeoutMs: number;
+  /** Whom it belongs to, for strategies that care. */
+  readonly session?: string;
+}
+
+/** What the pipeline works with. */
+export interface RouteDeps {
+  readonly registry: Registry;
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+}
+
+/** An answer, and whether there is anything in it. */
+export interface Served<T> {
+  readonly answer: T;
+  /** Nothing was said, and nothing says why. */
+  readonly empty: boolean;
+}
+
+/** Asks one model: a whole answer, or a stream up to its first content. */
+export type Call<T> = (member: Member, completion: CompletionRequest, options: CallOptions) => Promise<Served<T>>;
+
+/** An answer, and how it came about. */
+export interface Routed<T> {
+  readonly answer: T;
+  readonly pool: Pool;
+  readonly member: Member;
+  readonly routing: RoutingRecord;
+  /** Parameters left out for this model. */
+  readonly dropped: readonly string[];
+  /** What it came over; open as long as a stream is. */
+  readonly connection: Connection;
+  /** To be called when the answer is whole, broken or no longer wanted; the first call counts. */
+  readonly settle: Settle;
+}
+
+/** Ends a request: what it meant for the model that took it. */
+export type Settle = (vote: Vote) => void;

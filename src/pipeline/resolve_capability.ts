@@ -1,0 +1,50 @@
+/**
+ * Step 1: what the name in a request stands for.
+ * @module
+ */
+import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
+import { nearest } from "../util/nearest.ts";
+
+/** What a name stands for: a pool, a node of the capability tree, or certain models. */
+export type Target =
+  | { readonly kind: "pool"; readonly pool: Pool }
+  | { readonly kind: "capability"; readonly path: string }
+  | { readonly kind: "models"; readonly name: string; readonly models: readonly ModelEntry[] };
+
+/**
+ * Resolves a name, first match wins: pool, alias, capability, model, `<vendor>/<id>` or upstream id.
+ *
+ * @param name The request's `model`.
+ * @param registry What exists.
+ * @throws {ModelNotFoundError} When nothing answers to it; the message names the nearest.
+ * @throws {UnsupportedRequestError} When it is the short name of several capabilities.
+ */
+export function resolveCapability(name: string, registry: Registry): Target {
+  const alias = registry.pool(name) === undefined ? registry.aliases.get(name) : undefined;
+  const target = find(alias ?? name, registry);
+  if (target !== undefined) return target;
+  const suggestions = nearest(name, [...registry.names(), ...registry.tree.nearest(name)]);
+  const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
+  throw new ModelNotFoundError(`The model or pool ${quoted(name)} does not exist${hint}`);
+}
+
+function find(name: string, registry: Registry): Target | undefined {
+  const pool = registry.pool(name);
+  if (pool !== undefined) return { kind: "pool", pool };
+  const paths = registry.tree.matches(name);
+  if (paths.length === 1) return { kind: "capability", path: paths[0]! };
+  const model = registry.model(name);
+  if (model !== undefined) return { kind: "models", name, models: [model] };
+  const models = registry.modelsByUpstreamId(name);
+  if (models.length > 0) return { kind: "models", name, models };
+  if (paths.length === 0) return undefined;
+  throw new UnsupportedRequestError(`The capability ${quoted(name)} is ambiguous: use ${paths.join(" or ")}`, {
+    code: "invalid_value",
+    param: "model",
+  });
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+}

@@ -1,0 +1,184 @@
+/**
+ * Step 6, second half: from model to model, until one serves.
+ * @module
+ */
+import { rememberRouting } from "../observe/routing_of.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
+import { applyStrategy } from "./apply_strategy.ts";
+import { attempt } from "./attempt.ts";
+import type { Connection } from "./connection.ts";
+import { recordOf } from "./decision.ts";
+import { filterByState } from "./filter_by_state.ts";
+import { learn } from "./learn.ts";
+import { errorOf } from "./outcome.ts";
+import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
+import { Trip } from "./trip.ts";
+import type { Vote } from "../state/model_state.ts";
+
+/** A request whose pool is known. */
+export interface RotatePlan<T> {
+  readonly request: RoutedRequest;
+  readonly pool: Pool;
+  /** Members that can take it. */
+  readonly capable: readonly Member[];
+  readonly call: Call<T>;
+}
+
+/** A fault of the request itself is not carried to more models than this. */
+const mostRequestFaults = 3;
+
+/**
+ * Asks candidates in the strategy's order, each at most once.
+ *
+ * @param plan What is asked, and who can take it.
+ * @param deps What the pipeline works with.
+ * @throws What the error table says when nobody served; the client's abort; the deadline.
+ */
+export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<Routed<T>> {
+  const trip = new Trip(plan.request, deps.runtime.clock);
+  let empty: Landing<T> | undefined;
+  try {
+    for (;;) {
+      const candidates = remaining(plan, trip, deps);
+      if (candidates.length === 0) break;
+      const landing = await ask(choose(candidates, plan, trip, deps), candidates.length === 1, plan, trip, deps);
+      if (landing === undefined) continue;
+      if (!landing.served.empty) return arrive(landing, plan, trip, deps);
+      landing.settle("none");
+      if (empty !== undefined) break; // a second empty answer: the first is as good
+      empty = landing;
+    }
+    if (empty === undefined) throw errorOf(plan, trip, deps);
+    return arrive(empty, plan, trip, deps);
+  } catch (error) {
+    trip.end();
+    const record = recordOf(plan, trip, deps, undefined);
+    deps.hub.routing(record);
+    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+    throw error;
+  }
+}
+
+/** A model that answered; it holds its ticket and its connection until it is settled. */
+interface Landing<T> {
+  readonly member: Member;
+  readonly served: Served<T>;
+  readonly adapted: AdaptedRequest;
+  readonly connection: Connection;
+  readonly settle: Settle;
+}
+
+function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip, { runtime }: RouteDeps): readonly Member[] {
+  const now = runtime.clock.monotonic();
+  const [first] = trip.misses;
+  if (first === undefined && trip.tried.size === 0) return filterByState(capable, now);
+  if (trip.misses.filter(({ failure }) => failure.kind === "request").length >= mostRequestFaults) return [];
+  const left = capable.filter(({ model }) => !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id));
+  if (first === undefined) return filterByState(left, now);
+  const { home } = first.member.model;
+  const { scope } = pool.routing.retry(home.entry.id);
+  if (scope === "same_model") return [];
+  return filterByState(scope === "any" ? left : left.filter(({ model }) => model.home === home), now);
+}
+
+function choose<T>(
+  candidates: readonly Member[],
+  { pool, request }: RotatePlan<T>,
+  trip: Trip,
+  deps: RouteDeps,
+): Member {
+  const { modelPriority, providerPriority } = pool.routing;
+  const member = applyStrategy(candidates, pool, {
+    pool: pool.name,
+    now: deps.runtime.clock.monotonic(),
+    modelPriority,
+    providerPriority,
+    tried: trip.tried,
+    random: deps.runtime.random,
+    ...(request.session === undefined ? {} : { session: request.session }),
+  }, deps.hub);
+  const previous = trip.chain.at(-1);
+  if (previous !== undefined) {
+    deps.hub.event({
+      event: "rotation",
+      pool: pool.name,
+      model: member.model.name,
+      provider: member.model.home.entry.id,
+      from: previous.model,
+      to: member.model.name,
+      reason: previous.outcome,
+      metadata: { request_id: request.id, ...(previous.status === undefined ? {} : { status: previous.status }) },
+    });
+  }
+  return member;
+}
+
+/** One member's turn: what it answered, or undefined when it did not serve and lessons were drawn. */
+async function ask<T>(
+  member: Member,
+  alone: boolean,
+  plan: RotatePlan<T>,
+  trip: Trip,
+  deps: RouteDeps,
+): Promise<Landing<T> | undefined> {
+  const { clock } = deps.runtime;
+  const { model, state } = member;
+  const adapted = adaptRequest(plan.request, model);
+  const ticket = state.begin();
+  const from = clock.monotonic();
+  trip.tried.add(model.name);
+  const step = (outcome: string, status?: number) =>
+    trip.chain.push({
+      model: model.name,
+      provider: model.home.entry.id,
+      outcome,
+      ...(status === undefined ? {} : { status }),
+      ms: Math.round(clock.monotonic() - from),
+    });
+  try {
+    const settings = plan.pool.routing.retry(model.home.entry.id);
+    const end = await attempt({ member, completion: adapted.completion, call: plan.call, settings, alone }, trip, deps);
+    if ("served" in end) {
+      step(end.served.empty ? "empty" : "ok");
+      const settle = once((vote: Vote) => {
+        end.connection.close();
+        state.finish(ticket, vote, clock.monotonic());
+      });
+      return { member, adapted, ...end, settle };
+    }
+    step(end.failure.kind, end.failure.status);
+    learn({ member, ticket, pool: plan.pool, ...end }, trip, clock);
+  } catch (error) {
+    step("aborted");
+    state.finish(ticket, "none", clock.monotonic());
+    throw error;
+  }
+}
+
+function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
+  const { member, served, connection, adapted } = landing;
+  const routing = recordOf(plan, trip, deps, member);
+  trip.commit();
+  deps.hub.routing(routing);
+  return {
+    answer: served.answer,
+    pool: plan.pool,
+    member,
+    routing,
+    dropped: adapted.dropped,
+    connection,
+    settle(vote) {
+      trip.end();
+      landing.settle(vote);
+    },
+  };
+}
+
+function once(settle: Settle): Settle {
+  let isOpen = true;
+  return (vote) => {
+    if (isOpen) settle(vote);
+    isOpen = false;
+  };
+}

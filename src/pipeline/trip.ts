@@ -1,0 +1,105 @@
+/**
+ * What one request keeps in mind on its way: its deadline, its client, where it has been and how long that took.
+ * @module
+ */
+import type { FallbackStep } from "../contracts/events.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import { DeadlineError } from "../errors.ts";
+import type { Member } from "../registry/registry.ts";
+import type { Connection } from "./connection.ts";
+import type { Failure } from "./failure.ts";
+import type { RoutedRequest } from "./request.ts";
+
+/** A model that was tried and did not serve. */
+export interface Miss {
+  readonly member: Member;
+  readonly failure: Failure;
+}
+
+/** One request's journey. */
+export class Trip {
+  readonly startedAt: number;
+  /** Every model tried, in order. */
+  readonly chain: FallbackStep[] = [];
+  /** Those that did not serve. */
+  readonly misses: Miss[] = [];
+  /** Models tried. */
+  readonly tried: Set<string> = new Set();
+  /** Providers whose other models are ruled out for this request. */
+  readonly ruledOut: Set<string> = new Set();
+  /** Upstream calls sent. */
+  attempts = 0;
+  /** Time spent in providers and back-off, ms. */
+  awayMs = 0;
+  /** A call may have been billed although its answer never came. */
+  possiblyBilled = false;
+  readonly #clock: Clock;
+  readonly #deadlineAt: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.#stop(this.#signal!.reason);
+  #cancelDeadline: Cancel;
+  #current: Connection | AbortController | undefined;
+  #stopped: { readonly reason: unknown } | undefined;
+
+  /**
+   * @param request Whose journey it is.
+   * @param clock For its deadline.
+   */
+  constructor(request: RoutedRequest, clock: Clock) {
+    this.#clock = clock;
+    this.startedAt = clock.monotonic();
+    this.#deadlineAt = this.startedAt + request.timeoutMs;
+    this.#cancelDeadline = clock.after(
+      request.timeoutMs,
+      () => this.#stop(new DeadlineError(`The request was not answered within its ${request.timeoutMs} ms`)),
+    );
+    this.#signal = request.signal;
+    if (this.#signal?.aborted) this.#stop(this.#signal.reason);
+    else this.#signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  /** What is left of the deadline, ms. */
+  get remainingMs(): number {
+    return Math.max(0, this.#deadlineAt - this.#clock.monotonic());
+  }
+
+  /** Throws what ended the journey early: the client's abort, or the deadline. */
+  check(): void {
+    if (this.#stopped !== undefined) throw this.#stopped.reason;
+  }
+
+  /** The connection that a stop has to end. */
+  follow(current: Connection | AbortController | undefined): void {
+    this.#current = current;
+    if (this.#stopped !== undefined) current?.abort(this.#stopped.reason);
+  }
+
+  /** Waits between tries. Rejects when the journey ends early. */
+  async wait(ms: number): Promise<void> {
+    const controller = new AbortController();
+    this.follow(controller);
+    const from = this.#clock.monotonic();
+    try {
+      await this.#clock.sleep(ms, controller.signal);
+    } finally {
+      this.awayMs += this.#clock.monotonic() - from;
+    }
+  }
+
+  /** An answer has begun: from here on only silence ends it, or the client. */
+  commit(): void {
+    this.#cancelDeadline();
+  }
+
+  /** The journey is over. */
+  end(): void {
+    this.#cancelDeadline();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#current = undefined;
+  }
+
+  #stop(reason: unknown): void {
+    this.#stopped ??= { reason };
+    this.#current?.abort(this.#stopped.reason);
+  }
+}

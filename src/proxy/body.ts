@@ -1,0 +1,71 @@
+/**
+ * Reading a JSON body within bounds.
+ * @module
+ */
+import { UnsupportedRequestError } from "../errors.ts";
+import { Refusal } from "./error_body.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** A body, parsed and as it came. */
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/**
+ * Reads the JSON body of a request.
+ *
+ * @param request Its body has not been read yet.
+ * @param limit Largest size, bytes.
+ * @throws {Refusal} 413 when it is larger, 415 when it is not JSON by its headers.
+ * @throws {UnsupportedRequestError} `invalid_json` when it does not parse.
+ */
+export async function readJson(request: Request, limit: number): Promise<JsonBody> {
+  checkType(request.headers);
+  const bytes = await readBytes(request, limit);
+  let text: string;
+  try {
+    text = decoder.decode(bytes); // also drops one leading byte order mark
+  } catch {
+    throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
+  }
+  try {
+    return { value: JSON.parse(text), text };
+  } catch {
+    const what = text.trim() === "" ? "is empty" : "is not valid JSON";
+    throw new UnsupportedRequestError(`The body ${what}`, { code: "invalid_json" });
+  }
+}
+
+function checkType(headers: Headers): void {
+  const type = headers.get("content-type");
+  const unsupported = (message: string) => new Refusal(message, { status: 415, code: "unsupported_media_type" });
+  if (type !== null && !/^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
+    throw unsupported("The content type has to be application/json");
+  }
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(type ?? "")?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported("The charset has to be UTF-8");
+  if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) {
+    throw unsupported("A compressed body is not supported: send it as it is");
+  }
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new Refusal(`The body is over the limit of ${limit} bytes (proxy.body_limit)`, {
+      status: 413,
+      code: "request_too_large",
+    });
+  const declared = request.headers.get("content-length");
+  if (Number(declared) > limit) throw tooLarge();
+  if (declared !== null || request.body === null) return new Uint8Array(await request.arrayBuffer());
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body) {
+    size += piece.length;
+    if (size > limit) throw tooLarge();
+    pieces.push(piece);
+  }
+  return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer());
+}

@@ -1,0 +1,128 @@
+/**
+ * The error table: from what was thrown to a status, a body and the headers that tell a client what to do next.
+ * @module
+ */
+import type { ErrorBody } from "../contracts/openai.ts";
+import {
+  BudgetExceededError,
+  DeadlineError,
+  MeshError,
+  ModelNotFoundError,
+  NoActiveModelError,
+  ProviderError,
+  RateLimitError,
+  StreamInterruptedError,
+  UnsupportedRequestError,
+} from "../errors.ts";
+
+/** A hint beyond this is not waited for by the official clients, ms. */
+const longestHintMs = 60_000;
+
+/** One row of the table. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A refusal of the proxy itself: the rows that have nothing to do with routing. */
+export class Refusal extends Error {
+  override name = "Refusal";
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param message What is refused, and what to do.
+   * @param facts Its row.
+   */
+  constructor(
+    message: string,
+    facts: { status: number; code: string; type?: string; headers?: Readonly<Record<string, string>> },
+  ) {
+    super(message);
+    this.status = facts.status;
+    this.type = facts.type ?? "invalid_request_error";
+    this.code = facts.code;
+    this.headers = facts.headers ?? {};
+  }
+}
+
+/**
+ * The answer for an error.
+ *
+ * @param error Anything that was thrown.
+ * @param requestId For the message of an error nobody foresaw.
+ */
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  if (error instanceof Refusal) {
+    return answer(error.status, error.type, error.code, error.message, { headers: error.headers });
+  }
+  if (UnsupportedRequestError.isInstance(error)) {
+    return answer(400, "invalid_request_error", error.code, error.message, { param: error.param });
+  }
+  if (ModelNotFoundError.isInstance(error)) {
+    return answer(404, "invalid_request_error", error.code, error.message, { param: "model" });
+  }
+  if (ProviderError.isInstance(error)) {
+    const headers = error.status >= 500 ? { "x-should-retry": "false" } : {};
+    return answer(error.status, error.type, error.code, error.message, { param: error.param, headers });
+  }
+  return waitingAnswer(error) ?? internalAnswer(error, requestId);
+}
+
+/** The rows that name a wait. */
+function waitingAnswer(error: unknown): ErrorAnswer | undefined {
+  if (RateLimitError.isInstance(error)) {
+    const isQuota = error.code === "insufficient_quota";
+    const type = isQuota ? "insufficient_quota" : "rate_limit_error";
+    return answer(429, type, error.code, error.message, { headers: waitHeaders(error.retryAfterMs, isQuota) });
+  }
+  if (BudgetExceededError.isInstance(error)) {
+    return answer(429, "insufficient_quota", error.code, error.message, {
+      headers: waitHeaders(error.retryAfterMs, true),
+    });
+  }
+  if (NoActiveModelError.isInstance(error)) {
+    return answer(503, "server_error", error.code, error.message, { headers: waitHeaders(error.retryAfterMs, false) });
+  }
+  if (DeadlineError.isInstance(error)) return answer(504, "server_error", error.code, error.message);
+}
+
+function internalAnswer(error: unknown, requestId: string): ErrorAnswer {
+  if (StreamInterruptedError.isInstance(error)) {
+    return answer(502, "server_error", error.code, error.message);
+  }
+  if (MeshError.isInstance(error) && error.code === "shutting_down") {
+    return answer(503, "server_error", error.code, error.message, { headers: waitHeaders(1000, false) });
+  }
+  return answer(500, "server_error", "internal_error", `Internal error; the request id is ${requestId}`);
+}
+
+function answer(
+  status: number,
+  type: string,
+  code: string,
+  message: string,
+  { param = null, headers = {} }: { param?: string | null; headers?: Readonly<Record<string, string>> } = {},
+): ErrorAnswer {
+  return { status, body: { error: { message, type, param, code } }, headers };
+}
+
+/**
+ * The headers of a wait: `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` where another
+ * try would only multiply.
+ *
+ * @param waitMs Time to the soonest recovery, ms; undefined when none is known.
+ * @param pointless Whether waiting does not help anyway.
+ */
+export function waitHeaders(waitMs: number | undefined, pointless: boolean): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (waitMs !== undefined) {
+    headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
+    headers["retry-after-ms"] = String(Math.max(1, Math.ceil(waitMs)));
+  }
+  if (pointless || waitMs === undefined || waitMs > longestHintMs) headers["x-should-retry"] = "false";
+  return headers;
+}

@@ -1,0 +1,108 @@
+/**
+ * Which hosts and origins are served, and the CORS headers of those that are. Without a token any web page that a
+ * person opens could spend the keys, so only pages of the own machine may call.
+ *
+ * Source: Fetch standard, CORS protocol; the host check is against DNS rebinding.
+ * @module
+ */
+import type { CorsSettings } from "../config/settings.ts";
+import { Refusal } from "./error_body.ts";
+
+const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
+  "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, retry-after, retry-after-ms, x-should-retry";
+
+/** What the door is set up with. */
+export interface DoorSettings {
+  readonly cors: CorsSettings;
+  /** Whether a token is asked for. */
+  readonly hasToken: boolean;
+  /** Bind address. */
+  readonly host: string;
+  /** Host names served beside loopback ones. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** Decides by `Host` and `Origin`. */
+export class Door {
+  readonly #settings: DoorSettings;
+  readonly #checksHost: boolean;
+
+  /** @param settings CORS, token, address. */
+  constructor(settings: DoorSettings) {
+    this.#settings = settings;
+    this.#checksHost = !settings.hasToken && isLoopback(settings.host);
+  }
+
+  /**
+   * Lets a request in.
+   *
+   * @param request The request.
+   * @returns The CORS headers of its answer.
+   * @throws {Refusal} 403 for a foreign host or origin, 400 for a `Host` that is none.
+   */
+  check(request: Request): Record<string, string> {
+    const host = request.headers.get("host") ?? new URL(request.url).host;
+    if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) {
+      throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
+    }
+    const name = host.replace(/:\d*$/, "").toLowerCase();
+    if (this.#checksHost && !isLoopback(name) && !this.#settings.allowedHosts.includes(name)) {
+      throw new Refusal(
+        `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
+        { status: 403, code: "host_not_allowed" },
+      );
+    }
+    const origin = request.headers.get("origin");
+    if (origin === null) return {};
+    if (!this.#allows(origin, host)) {
+      throw new Refusal(`The origin "${origin}" is not allowed: add it to proxy.cors.origins`, {
+        status: 403,
+        code: "origin_not_allowed",
+      });
+    }
+    return this.#headers(origin);
+  }
+
+  /** The answer to a preflight; undefined for any other request. */
+  preflight(request: Request, methods: string): Record<string, string> | undefined {
+    const asked = request.headers.get("access-control-request-method");
+    if (request.method !== "OPTIONS" || asked === null || !this.#settings.cors.enabled) return undefined;
+    const { cors } = this.#settings;
+    return {
+      "access-control-allow-methods": cors.methods?.join(", ") ?? methods,
+      "access-control-allow-headers": cors.headers?.join(", ") ??
+        request.headers.get("access-control-request-headers") ?? "authorization, content-type",
+      "access-control-max-age": String(cors.maxAgeSeconds),
+    };
+  }
+
+  #allows(origin: string, host: string): boolean {
+    const { cors, hasToken } = this.#settings;
+    if (cors.origins?.includes(origin) || cors.origins?.includes("*")) return true;
+    if (origin === "null") return hasToken && cors.origins === undefined;
+    const url = URL.canParse(origin) ? new URL(origin) : undefined;
+    if (url?.host === host) return true;
+    if (hasToken) return cors.origins === undefined;
+    return url !== undefined && isLoopback(url.hostname);
+  }
+
+  #headers(origin: string): Record<string, string> {
+    const { cors, hasToken } = this.#settings;
+    if (!cors.enabled) return {};
+    const anyone = hasToken && cors.origins === undefined;
+    return {
+      "access-control-allow-origin": anyone ? "*" : origin,
+      "access-control-expose-headers": exposed,
+      ...(anyone ? {} : { vary: "Origin" }),
+    };
+  }
+}
+
+/**
+ * Whether a name or address is the own machine's.
+ *
+ * @param host Without port; an IPv6 address with or without brackets.
+ */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}

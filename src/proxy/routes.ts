@@ -1,0 +1,136 @@
+/**
+ * The proxy's paths.
+ * @module
+ */
+import type { Mesh } from "../mesh.ts";
+import { checkChatRequest, missing } from "../pipeline/check_request.ts";
+import { ModelNotFoundError } from "../errors.ts";
+import { modelList } from "../registry/model_list.ts";
+import { version } from "../version.ts";
+import { readJson } from "./body.ts";
+import { routingHeaders } from "./routing_headers.ts";
+import { sseBody } from "./sse.ts";
+
+/** One request at the proxy. */
+export interface Exchange {
+  readonly mesh: Mesh;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly path: string;
+  /** It has an accepted token, or none is asked for. */
+  readonly isTrusted: boolean;
+  /** The proxy is about to stop. */
+  readonly isDraining: boolean;
+  /** To be called when a streamed answer is over. */
+  readonly onEnd: () => void;
+}
+
+/** One path. */
+export interface RouteEntry {
+  readonly methods: readonly string[];
+  /** Needs no token. */
+  readonly isPublic?: boolean;
+  /** Counts toward the limit of requests at once, and is refused while draining. */
+  readonly isWork?: boolean;
+  readonly handle: (exchange: Exchange) => Response | Promise<Response>;
+}
+
+const prefix = "/v1/";
+
+/** Paths below `/v1/`, which `proxy.endpoints` may limit. */
+const endpoints: Readonly<Record<string, RouteEntry>> = {
+  "chat/completions": { methods: ["POST"], isWork: true, handle: chatCompletions },
+  "models": { methods: ["GET"], handle: listModels },
+};
+
+const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
+
+const others: Readonly<Record<string, RouteEntry>> = {
+  "/health": { methods: ["GET"], isPublic: true, handle: health },
+  "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
+  "/live": { methods: ["GET"], isPublic: true, handle: () => Response.json({ status: "ok" }) },
+};
+
+/**
+ * What serves a path.
+ *
+ * @param path Of the URL; one trailing slash is let pass, case matters.
+ * @param exposed Endpoints to serve, without `/v1/`; undefined: all.
+ */
+export function routeOf(path: string, exposed: readonly string[] | undefined): RouteEntry | undefined {
+  const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  if (Object.hasOwn(others, plain)) return others[plain];
+  if (!plain.startsWith(prefix)) return undefined;
+  const name = plain.slice(prefix.length);
+  const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
+  if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
+  return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
+}
+
+async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): Promise<Response> {
+  const { value, text } = await readJson(request, mesh.settings.proxy.bodyLimit);
+  const body = checkChatRequest(value);
+  if (body.model === undefined) throw missing("model");
+  const session = request.headers.get("x-mesh-session");
+  const answer = await mesh.chat({
+    id: requestId,
+    operation: "chat",
+    delivery: body.stream === true ? "stream" : "sync",
+    model: body.model,
+    body,
+    text,
+    signal: request.signal,
+    timeoutMs: timeoutOf(request, mesh.settings.proxy.requestTimeoutMs),
+    ...(session === null ? {} : { session }),
+  });
+  const headers = routingHeaders(answer.routing, answer);
+  if (answer.kind === "stream") {
+    return new Response(sseBody(answer.stream, requestId, onEnd), {
+      headers: { ...headers, "content-type": "text/event-stream", "cache-control": "no-cache" },
+    });
+  }
+  const { wire, body: parsed } = answer.response;
+  return new Response((wire ?? JSON.stringify(parsed)) as BodyInit, {
+    headers: { ...headers, "content-type": "application/json" },
+  });
+}
+
+/** The least of our own deadline and the one that official clients send along, seconds. */
+function timeoutOf(request: Request, ownMs: number): number {
+  const clientMs = Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000;
+  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
+}
+
+function listModels({ mesh }: Exchange): Response {
+  return Response.json(modelList(mesh.registry, mesh.runtime.clock));
+}
+
+function oneListedModel({ mesh, path }: Exchange): Response {
+  const id = decoded(path.slice(`${prefix}models/`.length));
+  const entry = modelList(mesh.registry, mesh.runtime.clock).data.find((one) => one.id === id);
+  if (entry === undefined) {
+    throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
+  }
+  return Response.json(entry);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a stray percent sign: then it is part of the name
+  }
+}
+
+function health({ mesh, isTrusted }: Exchange): Response {
+  const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
+  const up = pools.filter(([, { status }]) => status === "ok").length;
+  const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
+  const counts = Object.fromEntries(pools.map(([name, { active, standby }]) => [name, { active, standby }]));
+  const details = isTrusted ? { version, uptime_seconds: Math.floor(mesh.uptimeMs / 1000), pools: counts } : {};
+  return Response.json({ status, ...details }, { status: status === "unavailable" ? 503 : 200 });
+}
+
+function readiness({ isDraining }: Exchange): Response {
+  return Response.json({ status: isDraining ? "draining" : "ok" }, { status: isDraining ? 503 : 200 });
+}

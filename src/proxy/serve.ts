@@ -1,0 +1,156 @@
+/**
+ * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
+ * @module
+ */
+import { detectedSettings, detectProviders } from "../config/detect.ts";
+import { loadDocument } from "../config/load.ts";
+import type { ConfigProblem } from "../errors.ts";
+import { ConfigError } from "../errors.ts";
+import { validate } from "../config/validate.ts";
+import type { Connector } from "../contracts/connector.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Shell } from "../contracts/shell.ts";
+import type { Observability } from "../contracts/observability.ts";
+import { Mesh } from "../mesh.ts";
+import { addLeafPools } from "../registry/build.ts";
+import { createHandler } from "./handler.ts";
+import { isLoopback } from "./origin.ts";
+
+/** How long open answers may take once the proxy stops, ms. */
+const graceMs = 30_000;
+
+/** Options of {@linkcode serve}. */
+export interface ServeOptions {
+  /** A configuration: a file's path or a document. Without one, providers are detected from the environment. */
+  config?: string | Readonly<Record<string, unknown>>;
+  /** Bind address; wins over the configuration's. */
+  host?: string;
+  /** Port; wins over the configuration's; 0 takes a free one. */
+  port?: number;
+  /** Accepted tokens, beside those of the configuration and of `MODELMESH_TOKEN`. */
+  tokens?: readonly string[];
+}
+
+/** What a proxy is run with. */
+export interface ServeParts {
+  /** Connectors, in order of detection. */
+  readonly connectors: readonly Connector[];
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** The machine. */
+  readonly shell: Pick<Shell, "serve">;
+  /** Told the start's progress and everything after it. */
+  readonly sinks?: readonly Observability[];
+}
+
+/** A proxy that listens. */
+export interface RunningProxy {
+  /** Where, without path. */
+  readonly url: string;
+  /** Its engine. */
+  readonly mesh: Mesh;
+  /** What an operator should know. */
+  readonly warnings: readonly string[];
+  /** Refuses new connections, lets open answers finish (30 s at most), writes what sinks hold. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a proxy.
+ *
+ * @param parts Connectors and shell.
+ * @param options Configuration, address, tokens.
+ * @throws Whatever makes a start impossible, before the port is bound.
+ */
+export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
+  const { connectors, runtime, shell, sinks = [] } = parts;
+  const mesh = new Mesh({ connectors, runtime });
+  for (const sink of sinks) mesh.addSink(sink);
+  await configure(mesh, options.config);
+  const { proxy } = mesh.settings;
+  const host = options.host ?? proxy.host;
+  const port = options.port ?? proxy.port;
+  const tokens = tokensOf(runtime, options, proxy.tokens.length > 0 || !proxy.tokenRequired);
+  const problems = loops(mesh, host, port);
+  if (problems.length > 0) throw new ConfigError(problems, mesh.settings.source);
+  await mesh.ready();
+  let isDraining = false;
+  const handler = createHandler(mesh, { tokens, host, isDraining: () => isDraining });
+  const server = await shell.serve(handler, { host, port });
+  const stop = async () => {
+    isDraining = true;
+    if (proxy.drainDelayMs > 0) await runtime.clock.sleep(proxy.drainDelayMs);
+    await server.stop(graceMs);
+    await mesh.close();
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    mesh,
+    warnings: exposureWarnings(host, tokens.length + mesh.settings.proxy.tokens.length > 0),
+    stop: () => stopping ??= stop(),
+  };
+}
+
+async function configure(mesh: Mesh, config: ServeOptions["config"]): Promise<void> {
+  const { runtime, catalogue, known } = mesh;
+  const detect = () => detectProviders(catalogue.providers, (name) => runtime.env(name));
+  if (config === undefined) {
+    mesh.configure(detectedSettings(detect(), { known }), addLeafPools);
+    return;
+  }
+  const source = typeof config === "string" ? config : undefined;
+  const document = source === undefined ? config : await loadDocument(source, runtime.files!);
+  mesh.configure(validate(document, {
+    known,
+    ...(source === undefined ? {} : { source }),
+    ...(hasProviders(document) ? {} : { detected: detect().providers.map(({ entry }) => entry) }),
+  }));
+}
+
+function hasProviders(document: unknown): boolean {
+  return typeof document === "object" && document !== null && "providers" in document;
+}
+
+function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {
+  const fromEnvironment = runtime.env("MODELMESH_TOKEN");
+  const tokens = [...options.tokens ?? [], ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
+  if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {
+    throw new ConfigError([{
+      path: "proxy.auth.tokens",
+      message: "a token has to be visible ASCII characters, at least one (see --token and MODELMESH_TOKEN)",
+    }]);
+  }
+  if (tokens.length === 0 && !mayBeNone) {
+    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are asked for, but there is none" }]);
+  }
+  return tokens;
+}
+
+/** Providers whose address is the proxy's own: every request would come back to itself. */
+function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
+  if (port === 0) return [];
+  return mesh.registry.homes.flatMap(({ entry }) => {
+    if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
+    const url = new URL(entry.baseUrl);
+    const isHere = isLoopback(url.hostname) || url.hostname === host;
+    const isSelf = isHere && Number(url.port || (url.protocol === "https:" ? 443 : 80)) === port;
+    const where = entry.source === "config" ? `providers.${entry.id}.base_url` : `the base URL of "${entry.id}"`;
+    return isSelf
+      ? [{
+        path: where,
+        message: `is this proxy itself (port ${port}): unset that base URL variable, or use another port`,
+      }]
+      : [];
+  });
+}
+
+function exposureWarnings(host: string, hasToken: boolean): string[] {
+  if (isLoopback(host)) return [];
+  return [
+    ...(hasToken ? [] : [
+      `Listening on ${host} without a token: whoever reaches this address can spend your keys. Set --token, or listen on 127.0.0.1`,
+    ]),
+    "This server does not time out slow request headers: put a reverse proxy in front of it where strangers can reach it",
+  ];
+}

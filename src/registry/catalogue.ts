@@ -1,0 +1,65 @@
+/**
+ * Connectors by id: pre-shipped and registered ones alike.
+ * @module
+ */
+import type { Connector, ConnectorKinds, ProviderConnector } from "../contracts/connector.ts";
+import { ConfigError } from "../errors.ts";
+import { nearest } from "../util/nearest.ts";
+
+/** All connectors of a mesh. */
+export class ConnectorCatalogue {
+  readonly #connectors: Map<string, Connector> = new Map();
+
+  /** @param connectors Those it begins with, in order. */
+  constructor(connectors: Iterable<Connector>) {
+    for (const connector of connectors) this.register(connector);
+  }
+
+  /** Adds a connector; one with the same id is replaced. */
+  register(connector: Connector): void {
+    this.#connectors.set(connector.id, connector);
+  }
+
+  /** All of them, in order. */
+  get all(): readonly Connector[] {
+    return [...this.#connectors.values()];
+  }
+
+  /** The providers, in order of detection. */
+  get providers(): readonly ProviderConnector[] {
+    return [...this.#connectors.values()].filter((one): one is ProviderConnector => one.kind === "provider");
+  }
+
+  /** The ids of a kind, in order. */
+  ids(kind: keyof ConnectorKinds): string[] {
+    return [...this.#connectors.values()].flatMap((one) => one.kind === kind ? one.id : []);
+  }
+
+  /**
+   * A connector of a kind.
+   *
+   * @throws {ConfigError} When there is none; the message lists those that exist.
+   */
+  get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> {
+    const found = this.#connectors.get(kind === "strategy" ? strategyId(id) : id);
+    if (found?.kind === kind) return found as Connector<Kind>;
+    const ids = this.ids(kind);
+    const hint = nearest(id, ids, 1)[0];
+    throw new ConfigError([{
+      path: "",
+      message: `no ${kind} connector "${id}"${hint === undefined ? "" : ` (did you mean "${hint}"?)`}; there are ${
+        ids.join(", ")
+      }`,
+    }]);
+  }
+}
+
+/**
+ * The connector id of a strategy: its short name (`round-robin`, `priority`) spelt out.
+ *
+ * @param name Short name or id.
+ */
+export function strategyId(name: string): string {
+  if (name.includes(".")) return name;
+  return `mesh.${name === "priority" ? "priority-selection" : name}.v1`;
+}

@@ -1,0 +1,240 @@
+/**
+ * What exists: providers, models, pools, and the names they go by.
+ * @module
+ */
+import type { CapabilityTree } from "../capability/tree.ts";
+import type { PoolSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
+import type { ProviderConnector } from "../contracts/connector.ts";
+import type { Delivery, ModelInfo, Provider } from "../contracts/provider.ts";
+import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { Operation } from "../capability/operations.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { ModelState } from "../state/model_state.ts";
+import type { RetryBudget } from "../state/retry_budget.ts";
+
+/** One provider of a mesh. */
+export interface ProviderHome {
+  /** As configured or detected. */
+  readonly entry: ProviderEntry;
+  /** The vendor's facts; undefined for an instance given by the program. */
+  readonly connector?: ProviderConnector;
+  /** Short vendor name. */
+  readonly vendor: string;
+  /** Same-model retries its traffic allows. */
+  readonly retryBudget: RetryBudget;
+  /** Made when the mesh is initialised. */
+  provider?: Provider;
+  /** Resolved when the mesh is initialised. */
+  credential?: string;
+}
+
+/** One model of a mesh. */
+export interface ModelEntry {
+  /** The name it goes by here. */
+  readonly name: string;
+  /** What is known of it; `id` is what its provider calls it. */
+  readonly info: ModelInfo;
+  /** Capability leaves, full paths. */
+  readonly leaves: readonly string[];
+  /** Whether pools that target a capability take it in; others reach it by name. */
+  readonly pooled: boolean;
+  /** Delivery modes it is narrowed to. */
+  readonly delivers: (delivery: Delivery) => boolean;
+  /** Share under strategies that weigh. */
+  readonly weight: number;
+  /** Its provider. */
+  readonly home: ProviderHome;
+}
+
+/** A model as a member of a pool. */
+export interface Member {
+  readonly model: ModelEntry;
+  readonly state: ModelState;
+}
+
+/** A group of models that share a capability, and how one of them is chosen. */
+export interface Pool {
+  readonly name: string;
+  /** The node it targets; the members' common ancestor for a fixed list; null when there is none. */
+  readonly capability: string | null;
+  readonly members: readonly Member[];
+  readonly routing: RoutingSettings;
+  /** The strategy's id, for people. */
+  readonly strategyId: string;
+  readonly strategy: SelectionStrategy;
+  readonly fallback?: SelectionStrategy;
+  /** Configured or detected, not made for a name that came along. */
+  readonly listed: boolean;
+  /** Members by operation and delivery, worked out at first use. */
+  readonly capable: Map<`${Operation}:${Delivery}`, readonly Member[]>;
+}
+
+/** What a pool is made of. */
+export interface PoolPlan {
+  readonly name: string;
+  readonly capability: string | null;
+  readonly models: readonly ModelEntry[];
+  readonly routing: RoutingSettings;
+  readonly listed: boolean;
+}
+
+/** What a registry needs. */
+export interface RegistryParts {
+  readonly settings: Settings;
+  readonly tree: CapabilityTree;
+  readonly state: MeshState;
+  readonly makeStrategy: (strategy: string | SelectionStrategy) => { id: string; instance: SelectionStrategy };
+}
+
+/** Providers, models and pools by name. */
+export class Registry {
+  readonly tree: CapabilityTree;
+  readonly homes: readonly ProviderHome[];
+  readonly #parts: RegistryParts;
+  readonly #models = new Map<string, ModelEntry>();
+  readonly #byUpstreamId = new Map<string, ModelEntry[]>();
+  readonly #pools = new Map<string, Pool>();
+  readonly #implicit = new Map<string, Pool>();
+
+  /**
+   * @param parts What it is made of.
+   * @param homes The providers, in order.
+   */
+  constructor(parts: RegistryParts, homes: readonly ProviderHome[]) {
+    this.#parts = parts;
+    this.tree = parts.tree;
+    this.homes = homes;
+  }
+
+  /** Names to pools or models. */
+  get aliases(): ReadonlyMap<string, string> {
+    return this.#parts.settings.aliases;
+  }
+
+  /** All models, in order. */
+  get models(): readonly ModelEntry[] {
+    return [...this.#models.values()];
+  }
+
+  /** The configured or detected pools, in order. */
+  get pools(): readonly Pool[] {
+    return [...this.#pools.values()];
+  }
+
+  /** Takes in a model; a name that is there already keeps its first meaning. */
+  addModel(model: ModelEntry): void {
+    if (this.#models.has(model.name)) return;
+    this.#models.set(model.name, model);
+    for (const id of [model.info.id, `${model.home.vendor}/${model.info.id}`]) {
+      const known = this.#byUpstreamId.get(id);
+      if (known === undefined) this.#byUpstreamId.set(id, [model]);
+      else known.push(model);
+    }
+  }
+
+  /** Those, and the ones made for names that came along. */
+  get allPools(): readonly Pool[] {
+    return [...this.#pools.values(), ...this.#implicit.values()];
+  }
+
+  /** Makes a pool of a configured entry. */
+  addConfiguredPool(settings: PoolSettings): Pool {
+    return this.addPool({
+      name: settings.name,
+      ...this.#membersOf(settings),
+      routing: settings.routing,
+      listed: true,
+    });
+  }
+
+  /** Makes a pool. */
+  addPool(plan: PoolPlan): Pool {
+    const { makeStrategy, state } = this.#parts;
+    const { name, routing } = plan;
+    const { id, instance } = makeStrategy(routing.strategy);
+    const pool: Pool = {
+      ...plan,
+      members: plan.models.map((model) => ({
+        model,
+        state: state.add({
+          pool: name,
+          name: model.name,
+          provider: model.home.entry.id,
+          weight: model.weight,
+          routing,
+        }),
+      })),
+      strategyId: id,
+      strategy: instance,
+      ...(routing.fallbackStrategy === undefined ? {} : { fallback: makeStrategy(routing.fallbackStrategy).instance }),
+      capable: new Map(),
+    };
+    if (plan.listed) this.#pools.set(name, pool);
+    return pool;
+  }
+
+  /** A configured or detected pool. */
+  pool(name: string): Pool | undefined {
+    return this.#pools.get(name);
+  }
+
+  /** A model by its name here. */
+  model(name: string): ModelEntry | undefined {
+    return this.#models.get(name);
+  }
+
+  /** Models by `<vendor>/<id>` or the id their provider knows them by. */
+  modelsByUpstreamId(id: string): readonly ModelEntry[] {
+    return this.#byUpstreamId.get(id) ?? [];
+  }
+
+  /** The pool of a capability node, made at first use and kept. */
+  poolAt(path: string, listed = false): Pool {
+    const name = this.tree.shortName(path);
+    return this.#pools.get(name) ?? this.#implicit.get(path) ?? this.#onDemand(path, {
+      name,
+      capability: path,
+      models: this.#pooledAt(path),
+      routing: this.#parts.settings.defaultRouting,
+      listed,
+    });
+  }
+
+  /** The pool of the models a name stands for, made at first use and kept. */
+  poolOf(name: string, models: readonly ModelEntry[]): Pool {
+    return this.#implicit.get(name) ?? this.#onDemand(name, {
+      name,
+      capability: this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)),
+      models,
+      routing: this.#parts.settings.defaultRouting,
+      listed: false,
+    });
+  }
+
+  /** Every name a request may use, for suggestions. */
+  names(): string[] {
+    return [...this.#pools.keys(), ...this.aliases.keys(), ...this.#models.keys(), ...this.#byUpstreamId.keys()];
+  }
+
+  #onDemand(key: string, plan: PoolPlan): Pool {
+    const pool = this.addPool(plan);
+    if (!plan.listed) this.#implicit.set(key, pool);
+    return pool;
+  }
+
+  #pooledAt(path: string): ModelEntry[] {
+    return this.models.filter(({ pooled, leaves }) => pooled && leaves.some((leaf) => this.tree.contains(path, leaf)));
+  }
+
+  #membersOf(settings: PoolSettings): { capability: string | null; models: ModelEntry[] } {
+    const path = settings.capability === undefined ? null : this.tree.resolve(settings.capability) ?? null;
+    const listed = settings.models.flatMap((name) => this.#models.get(name) ?? []);
+    const union = new Set(path === null ? listed : [...listed, ...this.#pooledAt(path)]);
+    const models = [...union].filter(({ home }) => {
+      const names = [home.entry.id, home.vendor];
+      const isIn = (list: readonly string[]) => names.some((name) => list.includes(name));
+      return (settings.providers.length === 0 || isIn(settings.providers)) && !isIn(settings.excludedProviders);
+    });
+    return { capability: path ?? this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)), models };
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * When a model is set aside.
+ * @module
+ */
+import type { DeactivationSettings } from "../config/settings.ts";
+import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+
+/**
+ * The default policy: `retry_limit` requests in a row that the model failed to serve.
+ *
+ * @param settings The pool's settings.
+ */
+export function consecutiveFailures(settings: DeactivationSettings): DeactivationPolicy {
+  const isOver = (model: ModelView) => model.consecutiveFailures >= settings.retryLimit;
+  return {
+    shouldDeactivate: isOver,
+    getReason(model): StandbyReason | undefined {
+      if (!isOver(model)) return undefined;
+      return model.lastStatus !== undefined && settings.errorCodes.has(model.lastStatus) ? "error_code" : "retry_limit";
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * The upstream client over `fetch`, for every runtime that has nothing better.
+ * @module
+ */
+import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { NetworkError } from "../errors.ts";
+
+/** What a runtime's error text gives away: our words for it, and whether the request can have been read. */
+export interface NetworkFault {
+  /** What happened, quoting nothing of the request. */
+  readonly message: string;
+  /** Whether it is sure that nobody read the request. */
+  readonly neverSent: boolean;
+}
+
+/** Finds out what an error of `fetch` means by the runtime's own text; undefined when it says nothing. */
+export type FaultClassifier = (text: string) => NetworkFault | undefined;
+
+const unanswered: NetworkFault = {
+  message: "The connection to the provider broke before its answer began",
+  neverSent: false,
+};
+const cutShort: NetworkFault = {
+  message: "The connection to the provider broke in the middle of its answer",
+  neverSent: false,
+};
+const decoded = new Set(["gzip", "br"]);
+
+/**
+ * An upstream client over `fetch`.
+ *
+ * @param classify What this runtime's error texts mean.
+ */
+export function fetchSender(classify: FaultClassifier): (request: UpstreamRequest) => Promise<UpstreamResponse> {
+  return async (request) => {
+    const { url, method = "POST", headers, body, signal, onBytes } = request;
+    signal?.throwIfAborted();
+    let response: Response;
+    try {
+      // a followed redirect would take the key along, wherever it leads
+      response = await fetch(url, { method, headers, body: body as BodyInit | undefined, signal, redirect: "manual" });
+    } catch (error) {
+      throw translate(error, signal, classify, unanswered);
+    }
+    onBytes?.();
+    return {
+      status: response.status,
+      headers: plainHeaders(response.headers, headers),
+      body: response.body && guarded(response.body, request, classify),
+    };
+  };
+}
+
+/** The body with errors in our words. Nothing is read before it is asked for, so a slow reader slows the provider. */
+function guarded(
+  body: ReadableStream<Uint8Array>,
+  { signal, onBytes }: UpstreamRequest,
+  classify: FaultClassifier,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        onBytes?.();
+        controller.enqueue(value);
+      } catch (error) {
+        controller.error(translate(error, signal, classify, cutShort));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+function translate(
+  error: unknown,
+  signal: AbortSignal | undefined,
+  classify: FaultClassifier,
+  otherwise: NetworkFault,
+): unknown {
+  if (signal?.aborted) return signal.reason;
+  const { message, neverSent } = classify(textOf(error)) ?? otherwise;
+  return new NetworkError(message, { neverSent }); // without a cause: the runtime's text quotes URLs and headers
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.message}\n${textOf(error.cause)}` : "";
+}
+
+/** The runtime has undone the compression already: what says otherwise is left out. */
+function plainHeaders(headers: Headers, asked: Readonly<Record<string, string>>): Headers {
+  if ("accept-encoding" in asked || !decoded.has(headers.get("content-encoding") ?? "")) return headers;
+  const plain = new Headers(headers);
+  plain.delete("content-encoding");
+  plain.delete("content-length");
+  return plain;
+}

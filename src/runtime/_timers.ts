@@ -1,0 +1,90 @@
+/**
+ * The real clock of every runtime. Nothing else in this repository sets a timer: one that runs for more than
+ * 2^31 - 1 ms fires at once in every runtime, so long waits are made of steps here.
+ * @module
+ */
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+
+/** What `setTimeout` returns, which differs between runtimes. */
+export type Timer = ReturnType<typeof setTimeout>;
+
+const longestStepMs = 2 ** 31 - 1;
+
+/**
+ * Calls `task` once, not before `ms` have passed on the monotonic clock.
+ *
+ * @param ms The wait; negative or not a number means 0, Infinity never ends.
+ * @param task What to do.
+ * @param detach Told each timer that shall not keep the process alive.
+ */
+export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) => void): Cancel {
+  const due = performance.now() + (ms > 0 ? ms : 0);
+  let timer: Timer | undefined;
+  const arm = () => {
+    // runtimes fire up to a millisecond early, so what is left is looked at again
+    const left = due - performance.now();
+    timer = setTimeout(left > 0 ? step : fire, Math.min(Math.max(0, Math.ceil(left)), longestStepMs));
+    detach?.(timer);
+  };
+  const step = () => performance.now() < due ? arm() : fire();
+  const fire = () => {
+    timer = undefined;
+    task();
+  };
+  arm();
+  return () => clearTimeout(timer);
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const cancel = callAfter(ms, () => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    });
+    const abort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
+
+function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer) => void): Cancel {
+  const period = Math.max(1, ms);
+  let stopped = false;
+  let cancel: Cancel = () => {};
+  const arm = (wait: number) => {
+    cancel = callAfter(wait, run, detach);
+  };
+  const run = async () => {
+    const started = performance.now();
+    try {
+      await task();
+    } catch {
+      // a background task reports its own failures; one that does not must end neither the others nor the process
+    }
+    const late = (performance.now() - started) % period; // turns missed while the task ran are left out
+    if (!stopped) arm(period - late);
+  };
+  arm(period);
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+/**
+ * The machine's clock.
+ *
+ * @param detach How this runtime keeps a timer from holding the process alive, where it can.
+ */
+export function systemClock(detach?: (timer: Timer) => void): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after: (ms, task) => callAfter(ms, task, detach),
+    sleep,
+    every: (ms, task) => callEvery(ms, task, detach),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The machine on Deno: listening, signals, standard streams.
+ * @module
+ */
+import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from "../contracts/shell.ts";
+import { MeshError } from "../errors.ts";
+import { OpenAnswers } from "./_open_answers.ts";
+import { callAfter } from "./_timers.ts";
+
+const lastWaitMs = 1_000;
+
+function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+  const { host, port, onListen } = options;
+  const open = new OpenAnswers(handler);
+  const failed = () => new Response(null, { status: 500 }); // Deno would print the error and say "Internal Server Error"
+  let server: Deno.HttpServer<Deno.NetAddr>;
+  try {
+    server = Deno.serve(
+      { hostname: host, port, onListen: () => {}, onError: failed },
+      (request) => open.answer(request),
+    );
+  } catch (error) {
+    return Promise.reject(listenError(error, host, port));
+  }
+  onListen?.({ host, port: server.addr.port });
+  return Promise.resolve({ port: server.addr.port, stop: stopper(server, open) });
+}
+
+/** `shutdown` never ends an answer, and aborting the server's signal after it throws: open answers are ended by us. */
+function stopper(server: Deno.HttpServer, open: OpenAnswers): (graceMs: number) => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return async (graceMs) => {
+    closed ??= server.shutdown();
+    const cancel = callAfter(graceMs, () => open.endAll());
+    const atLast = Promise.withResolvers<void>();
+    const cancelLast = callAfter(graceMs + lastWaitMs, atLast.resolve); // a client that reads nothing holds nobody up
+    await Promise.race([closed, atLast.promise]);
+    cancel();
+    cancelLast();
+  };
+}
+
+function listenError(error: unknown, host: string, port: number): MeshError {
+  const where = `${host}:${port}`;
+  if (error instanceof Deno.errors.AddrInUse) {
+    return new MeshError(`Cannot listen on ${where}: the port is in use`, { code: "port_in_use", cause: error });
+  }
+  if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {
+    return new MeshError(`Cannot listen on ${where}: not permitted`, { code: "port_not_permitted", cause: error });
+  }
+  return new MeshError(`Cannot listen on ${where}: no such address here`, { code: "cannot_listen", cause: error });
+}
+
+function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
+  const encoder = new TextEncoder();
+  return {
+    isTerminal: stream.isTerminal(),
+    write(text) {
+      try {
+        for (let bytes = encoder.encode(text); bytes.length > 0;) bytes = bytes.subarray(stream.writeSync(bytes));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+function onSignal(...[signals, task]: Parameters<Shell["onSignal"]>): ReturnType<Shell["onSignal"]> {
+  const listeners = signals.map((signal) => ({ signal, listen: () => task(signal) }));
+  for (const { signal, listen } of listeners) Deno.addSignalListener(signal, listen);
+  return () => {
+    for (const { signal, listen } of listeners) Deno.removeSignalListener(signal, listen);
+  };
+}
+
+/** The machine on Deno. */
+export function denoShell(): Shell {
+  return {
+    args: Deno.args,
+    stdout: output(Deno.stdout),
+    stderr: output(Deno.stderr),
+    readInput: () => new Response(Deno.stdin.readable).text(),
+    serve,
+    onSignal,
+    exit: (code) => Deno.exit(code),
+  };
+}

@@ -1,0 +1,303 @@
+/**
+ * A runtime for tests: time that only passes when told to, chance by a seed, no network and no disk.
+ * @module
+ */
+import type { Cancel, Clock, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { NetworkError } from "../errors.ts";
+
+/** How a {@linkcode FakeClock} starts and behaves. */
+export interface FakeClockOptions {
+  /** Wall clock at the start, ms since 1970; 2026-01-01T00:00:00Z unless said. */
+  readonly now?: number;
+  /**
+   * `sleep` does not wait to be advanced: it moves the clock to its end, firing what falls due, and resolves. For
+   * tests over real sockets that shall not really wait.
+   */
+  readonly skipSleeps?: boolean;
+}
+
+interface FakeTimer {
+  readonly due: number;
+  readonly order: number;
+  readonly isRepeated: boolean;
+  readonly task: () => unknown;
+}
+
+const mostFirings = 10_000;
+
+/** A clock that stands still until it is advanced. */
+export class FakeClock implements Clock {
+  /** The time of every `sleep` so far, in order of their calls. */
+  readonly sleeps: number[] = [];
+  readonly #timers = new Set<FakeTimer>();
+  readonly #skipSleeps: boolean;
+  #wall: number;
+  #monotonic = 0;
+  #order = 0;
+
+  /** @param options How it starts and behaves. */
+  constructor(options: FakeClockOptions = {}) {
+    this.#wall = options.now ?? Date.UTC(2026, 0, 1);
+    this.#skipSleeps = options.skipSleeps ?? false;
+  }
+
+  /** Wall clock, ms. */
+  now(): number {
+    return this.#wall;
+  }
+
+  /** Time advanced since the start, ms. */
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  /** How many timers are set: calls of `after`, `sleep` and `every` that are neither over nor cancelled. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Calls `task` once the clock has been advanced by `ms`. */
+  after(ms: number, task: () => void): Cancel {
+    return this.#arm(ms, false, task);
+  }
+
+  /** Resolves once the clock has been advanced by `ms`; see {@linkcode FakeClockOptions.skipSleeps}. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    this.sleeps.push(ms);
+    return new Promise<void>((resolve, reject) => {
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      });
+      const abort = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      if (this.#skipSleeps) this.#skipTo(this.#monotonic + ms);
+    });
+  }
+
+  /** Calls `task` each time the clock has been advanced by `ms`, never two at once. */
+  every(ms: number, task: () => Promise<void>): Cancel {
+    const period = Math.max(1, ms);
+    let isStopped = false;
+    let cancel: Cancel = () => {};
+    const arm = (wait: number) => {
+      cancel = this.#arm(wait, true, run);
+    };
+    const run = async () => {
+      const started = this.#monotonic;
+      await task().catch(() => {}); // as with the real clock: a task reports its own failures
+      if (!isStopped) arm(period - (this.#monotonic - started) % period);
+    };
+    arm(period);
+    return () => {
+      isStopped = true;
+      cancel();
+    };
+  }
+
+  /**
+   * Lets time pass: timers fire in the order they fall due, each at its own time, and promises settle in between.
+   *
+   * @param ms How much.
+   */
+  async advance(ms: number): Promise<void> {
+    const end = this.#monotonic + ms;
+    await settle();
+    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
+      this.#fire(timer);
+      await settle();
+    }
+    this.#moveTo(end);
+  }
+
+  /** Lets time pass until nothing is set any more but what repeats. */
+  async runAll(): Promise<void> {
+    await settle();
+    for (let firings = 0; this.#hasOnce(); firings++) {
+      if (firings === mostFirings) throw new Error(`Timers go on setting new ones: ${mostFirings} have fired`);
+      this.#fire(this.#next(Infinity)!);
+      await settle();
+    }
+  }
+
+  /** Sets the wall clock forward or back; waits and durations do not notice. */
+  jumpWall(ms: number): void {
+    this.#wall += ms;
+  }
+
+  async #skipTo(end: number): Promise<void> {
+    await settle(); // a loop that sleeps must not starve sockets
+    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) this.#fire(timer);
+  }
+
+  #arm(ms: number, isRepeated: boolean, task: () => unknown): Cancel {
+    const timer = { due: this.#monotonic + (ms > 0 ? ms : 0), order: this.#order++, isRepeated, task };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  #next(end: number): FakeTimer | undefined {
+    let next: FakeTimer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.due > end) continue;
+      if (next === undefined || timer.due < next.due || timer.due === next.due && timer.order < next.order) {
+        next = timer;
+      }
+    }
+    return next;
+  }
+
+  #hasOnce(): boolean {
+    for (const timer of this.#timers) if (!timer.isRepeated && timer.due < Infinity) return true;
+    return false;
+  }
+
+  #fire(timer: FakeTimer): void {
+    this.#timers.delete(timer);
+    this.#moveTo(timer.due);
+    timer.task();
+  }
+
+  #moveTo(monotonic: number): void {
+    if (monotonic <= this.#monotonic) return; // another `advance` was quicker
+    this.#wall += monotonic - this.#monotonic;
+    this.#monotonic = monotonic;
+  }
+}
+
+/** A clock that stands still until it is advanced. */
+export function fakeClock(options?: FakeClockOptions): FakeClock {
+  return new FakeClock(options);
+}
+
+/** Lets every promise that can settle do so, timers aside. */
+export async function settle(): Promise<void> {
+  // in a turn of the event loop the queue of settled promises is emptied; streams and sockets may take another
+  for (let turn = 0; turn < 2; turn++) await nextTurn();
+}
+
+function nextTurn(): Promise<void> {
+  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown };
+  return new Promise((resolve) => setImmediate === undefined ? setTimeout(resolve, 0) : setImmediate(resolve));
+}
+
+/**
+ * Chance that is the same every time (mulberry32).
+ *
+ * @param seed Where it starts.
+ * @returns A function like `Math.random`.
+ */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = state + 0x6D2B79F5 | 0;
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
+    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Files that live in memory only. */
+export class MemoryFiles implements FileSystem {
+  /** Path to text. */
+  readonly texts: Map<string, string>;
+
+  /** @param files Path to text. */
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    this.texts = new Map(Object.entries(files));
+  }
+
+  /** The text of a file. */
+  readText(path: string): Promise<string> {
+    const text = this.texts.get(path);
+    return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
+  }
+
+  /** Writes a file. */
+  writeText(path: string, text: string, options: { createNew?: boolean } = {}): Promise<void> {
+    if (options.createNew && this.texts.has(path)) return Promise.reject(fileError("EEXIST", path));
+    this.texts.set(path, text);
+    return Promise.resolve();
+  }
+}
+
+function fileError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}
+
+/** What an answer of a fake provider is made of. */
+export interface FakeAnswer {
+  /** 200 unless said. */
+  readonly status?: number;
+  /** Answer headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text, pieces that arrive one by one, or anything else as JSON; no body when left out. */
+  readonly body?: unknown;
+}
+
+/** An answer for `send` of a {@linkcode testRuntime}. */
+export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
+  const response = body === undefined ? null : bytesOf(body);
+  return { status, headers: new Headers(headers), body: response };
+}
+
+function bytesOf(body: unknown): ReadableStream<Uint8Array> {
+  const isPieces = Array.isArray(body) && body.every((piece) => typeof piece === "string");
+  const pieces: string[] = isPieces ? [...body] : [typeof body === "string" ? body : JSON.stringify(body)];
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull(controller) {
+      const piece = pieces.shift();
+      return piece === undefined ? controller.close() : controller.enqueue(encoder.encode(piece));
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** What a {@linkcode testRuntime} is made of. */
+export interface TestRuntimeOptions<Time extends Clock = FakeClock> {
+  /** Environment variables; none unless said. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The clock; a {@linkcode fakeClock} unless said. */
+  readonly clock?: Time;
+  /** A seed, or chance itself; seed 1 unless said. */
+  readonly random?: number | (() => number);
+  /** The network; refuses every connection unless said. */
+  readonly send?: (request: UpstreamRequest) => Promise<UpstreamResponse>;
+  /** Path to text; no files unless said. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** A {@linkcode Runtime} that a test looks into. */
+export interface TestRuntime<Time extends Clock = FakeClock> extends Runtime {
+  /** Its clock. */
+  readonly clock: Time;
+  /** Its files. */
+  readonly files: MemoryFiles;
+  /** Every call so far. */
+  readonly requests: readonly UpstreamRequest[];
+}
+
+/** A runtime in which nothing happens by itself. */
+export function testRuntime<Time extends Clock = FakeClock>(options: TestRuntimeOptions<Time> = {}): TestRuntime<Time> {
+  const { env = {}, random = 1, send = refuse } = options;
+  const requests: UpstreamRequest[] = [];
+  return {
+    clock: options.clock ?? fakeClock() as Clock as Time,
+    random: typeof random === "number" ? seededRandom(random) : random,
+    files: new MemoryFiles(options.files),
+    requests,
+    send(request) {
+      requests.push(request);
+      return send(request);
+    },
+    env: (name) => Object.hasOwn(env, name) ? env[name] : undefined,
+  };
+}
+
+function refuse(): Promise<UpstreamResponse> {
+  return Promise.reject(new NetworkError("Cannot connect to the provider: refused", { neverSent: true }));
+}

@@ -1,0 +1,169 @@
+/**
+ * What is known of one model in one pool, and how a request's outcome changes it.
+ * @module
+ */
+import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { Rest, Transition } from "./rest.ts";
+
+/** What a request meant for a model that worked on it: its one vote. */
+export type Vote = "success" | "failure" | "none";
+
+/** A request under way, from {@linkcode ModelState.begin} to {@linkcode ModelState.finish}. */
+export interface Ticket {
+  /** Rests that were on trial when it began. */
+  readonly trials: readonly Rest[];
+}
+
+const noTrials: Ticket = { trials: [] };
+
+/** The facts a {@linkcode ModelState} is made of. */
+export interface ModelStateFacts {
+  readonly name: string;
+  readonly provider: string;
+  readonly weight: number;
+  /** The rest of this model in this pool. */
+  readonly own: Rest;
+  /** The rest of this model in every pool. */
+  readonly model: Rest;
+  /** The rest of its provider. */
+  readonly providerRest: Rest;
+  /** Cooldown after a deactivation, ms. */
+  readonly cooldownMs: number;
+  readonly policy: DeactivationPolicy;
+  readonly onTransition: (transition: Transition) => void;
+}
+
+/** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. */
+export class ModelState implements ModelView {
+  readonly name: string;
+  readonly provider: string;
+  readonly weight: number;
+  readonly #facts: ModelStateFacts;
+  #resting: Rest | undefined;
+  #inFlight = 0;
+  #failures = 0;
+  #lastStatus: number | undefined;
+
+  constructor(facts: ModelStateFacts) {
+    this.name = facts.name;
+    this.provider = facts.provider;
+    this.weight = facts.weight;
+    this.#facts = facts;
+  }
+
+  get status(): "active" | "standby" {
+    return this.#resting === undefined ? "active" : "standby";
+  }
+
+  get onTrial(): boolean {
+    const { own, model, providerRest } = this.#facts;
+    return own.onTrial || model.onTrial || providerRest.onTrial;
+  }
+
+  /** On trial, with a request under way that will tell. */
+  get trialUnderWay(): boolean {
+    const { own, model, providerRest } = this.#facts;
+    return (own.onTrial && own.trials > 0) || (model.onTrial && model.trials > 0) ||
+      (providerRest.onTrial && providerRest.trials > 0);
+  }
+
+  get reason(): StandbyReason | undefined {
+    return this.#resting?.standby?.reason;
+  }
+
+  /** Since when it rests, monotonic ms. */
+  get since(): number | undefined {
+    return this.#resting?.standby?.since;
+  }
+
+  get retryAt(): number | undefined {
+    const until = this.#resting?.standby?.until;
+    return until === undefined || until === Infinity ? undefined : until;
+  }
+
+  get consecutiveFailures(): number {
+    return this.#failures;
+  }
+
+  get lastStatus(): number | undefined {
+    return this.#lastStatus;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Brings the view up to date: rests that are over end now. */
+  settle(now: number): void {
+    const { own, model, providerRest } = this.#facts;
+    this.#resting = this.#settled(providerRest, now, this.#settled(model, now, this.#settled(own, now, undefined)));
+  }
+
+  /** The rest that lasts longest among those under way. */
+  #settled(rest: Rest, now: number, longest: Rest | undefined): Rest | undefined {
+    if (rest.standby === undefined) return longest;
+    const ended = rest.settle(now);
+    if (ended !== undefined) {
+      this.#facts.onTransition(ended);
+      return longest;
+    }
+    return longest === undefined || rest.standby.until > longest.standby!.until ? rest : longest;
+  }
+
+  /** A request goes to this model. */
+  begin(): Ticket {
+    this.#inFlight++;
+    if (!this.onTrial) return noTrials;
+    const { own, model, providerRest } = this.#facts;
+    const trials = [own, model, providerRest].filter((rest) => rest.onTrial);
+    for (const rest of trials) rest.trials++;
+    return { trials };
+  }
+
+  /** The request is over. A failed trial sends the model back, whatever it was that rested. */
+  finish(ticket: Ticket, vote: Vote, now: number, status?: number): void {
+    this.#inFlight--;
+    for (const rest of ticket.trials) rest.trials = Math.max(0, rest.trials - 1);
+    if (vote === "success") this.#succeed();
+    else if (vote === "failure") this.#fail(ticket, now, status);
+  }
+
+  #succeed(): void {
+    const { own, model, providerRest } = this.#facts;
+    this.#failures = 0;
+    own.prove();
+    model.prove();
+    providerRest.prove();
+  }
+
+  #fail(ticket: Ticket, now: number, status: number | undefined): void {
+    const { own, policy, cooldownMs } = this.#facts;
+    this.#failures++;
+    this.#lastStatus = status;
+    const failedTrial = ticket.trials.some((rest) => rest.onTrial);
+    if (own.standby !== undefined || !(failedTrial || policy.shouldDeactivate(this))) return;
+    for (const rest of ticket.trials) rest.endTrial();
+    const reason = policy.getReason(this) ?? "retry_limit";
+    this.#failures = 0;
+    this.#tell(own.beginCooldown(reason, now, cooldownMs));
+  }
+
+  /** Sets the model aside in every pool: a fact about its vendor. */
+  restEverywhere(reason: StandbyReason, now: number, restMs: number): void {
+    this.#tell(this.#facts.model.begin(reason, now, restMs));
+  }
+
+  /** The same for the cooldown, doubling. */
+  restEverywhereForCooldown(reason: StandbyReason, now: number): void {
+    this.#tell(this.#facts.model.beginCooldown(reason, now, this.#facts.cooldownMs));
+  }
+
+  /** Sets all models of the provider aside. */
+  restProvider(reason: StandbyReason, now: number, restMs: number): void {
+    this.#tell(this.#facts.providerRest.begin(reason, now, restMs));
+  }
+
+  #tell(transition: Transition | undefined): void {
+    if (transition !== undefined) this.#facts.onTransition(transition);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * One reason-to-rest holder and its two states, active and standby. There is one for a model in a pool, one for a
+ * model wherever it is used, and one for a provider; a model may be asked when none of its three rests.
+ * @module
+ */
+import type { StandbyReason } from "../contracts/rotation.ts";
+
+/** Longest rest a provider can ask for, ms. */
+export const longestHintMs: number = 24 * 60 * 60 * 1000;
+
+/** The cooldown never grows beyond this unless it was configured longer, ms. */
+const longestCooldownMs = 10 * 60 * 1000;
+
+/** Whose rest it is; a pool's, a model's or a provider's. */
+export interface RestOwner {
+  /** The pool; undefined when it holds in all of them. */
+  readonly pool?: string;
+  /** The model; undefined for a whole provider. */
+  readonly model?: string;
+  /** The provider's entry id. */
+  readonly provider: string;
+}
+
+/** A change of state, on its way to becoming an event. */
+export interface Transition {
+  /** Whose state changed. */
+  readonly owner: RestOwner;
+  /** The new state. */
+  readonly to: "active" | "standby";
+  /** Why. */
+  readonly reason: StandbyReason;
+  /** How long the rest will last, ms; undefined: until somebody ends it. */
+  readonly restMs?: number;
+}
+
+/** Why and until when something rests. Monotonic ms. */
+export interface Standby {
+  readonly reason: StandbyReason;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Active or in standby; back from a rest it is on trial until a request succeeds. */
+export class Rest {
+  /** Whose it is. */
+  readonly owner: RestOwner;
+  #standby: Standby | undefined;
+  #onTrial = false;
+  #relapses = 0;
+  /** Requests begun on trial and not yet over. */
+  trials = 0;
+
+  /** @param owner Whose it is. */
+  constructor(owner: RestOwner) {
+    this.owner = owner;
+  }
+
+  /** Why it rests; undefined when it is active. */
+  get standby(): Standby | undefined {
+    return this.#standby;
+  }
+
+  /** Back from a rest and not yet proven. */
+  get onTrial(): boolean {
+    return this.#onTrial;
+  }
+
+  /**
+   * Sets it aside. A later end extends a rest that is under way, an earlier one never shortens it.
+   *
+   * @returns The transition, if it was active or the reason changed with the extension.
+   */
+  begin(reason: StandbyReason, now: number, restMs: number): Transition | undefined {
+    const until = now + restMs;
+    const current = this.#standby;
+    if (current !== undefined && current.until >= until) return undefined;
+    this.#standby = { reason, since: current?.since ?? now, until };
+    this.#onTrial = false;
+    this.trials = 0;
+    if (current?.reason === reason) return undefined;
+    return {
+      owner: this.owner,
+      to: "standby",
+      reason,
+      ...(Number.isFinite(restMs) ? { restMs } : {}),
+    };
+  }
+
+  /** Sets it aside for the cooldown, doubled for every failed trial since the last success. */
+  beginCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
+    const longest = Math.max(longestCooldownMs, cooldownMs);
+    const restMs = Math.min(cooldownMs * 2 ** this.#relapses, longest);
+    this.#relapses = Math.min(this.#relapses + 1, 32);
+    return this.begin(reason, now, restMs);
+  }
+
+  /** Takes it back on trial when its rest is over. */
+  settle(now: number): Transition | undefined {
+    const over = this.#standby;
+    if (over === undefined || over.until > now) return undefined;
+    this.#standby = undefined;
+    this.#onTrial = true;
+    return { owner: this.owner, to: "active", reason: over.reason };
+  }
+
+  /** A request succeeded: the trial is passed. A late success of a request begun before the rest changes nothing. */
+  prove(): void {
+    if (this.#standby !== undefined) return;
+    this.#onTrial = false;
+    this.#relapses = 0;
+  }
+
+  /** Ends the trial without a verdict: something else is known to be wrong. */
+  endTrial(): void {
+    this.#onTrial = false;
+  }
+
+  /** Takes it back at once, proven. */
+  end(): Transition | undefined {
+    const over = this.#standby;
+    this.#standby = undefined;
+    this.#onTrial = false;
+    this.#relapses = 0;
+    return over === undefined ? undefined : { owner: this.owner, to: "active", reason: "manual" };
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The wait before a retry.
+ *
+ * Source: "full jitter", AWS Architecture Blog, Exponential Backoff And Jitter.
+ * @module
+ */
+import type { RetrySettings } from "../config/settings.ts";
+
+/**
+ * The longest wait before retry number `retry`, ms: `initial_delay · 2ⁿ`, at most `max_delay`.
+ *
+ * @param retry Which retry, from 0.
+ * @param settings First and longest wait.
+ */
+export function backoffCapMs(retry: number, settings: RetrySettings): number {
+  const growth = settings.backoff === "fixed" ? 1 : 2 ** Math.min(retry, 40);
+  return Math.min(settings.maxDelayMs, settings.initialDelayMs * growth);
+}
+
+/**
+ * The wait before retry number `retry`, ms.
+ *
+ * @param retry Which retry, from 0.
+ * @param settings How the wait is found.
+ * @param random Uniform in [0, 1).
+ *
+ * @example
+ * ```ts ignore
+ * backoffMs(2, settings, () => 0.5); // half of initial_delay · 4
+ * ```
+ */
+export function backoffMs(retry: number, settings: RetrySettings, random: () => number): number {
+  const cap = backoffCapMs(retry, settings);
+  return settings.backoff === "fixed" ? cap : random() * cap;
+}

@@ -1,0 +1,68 @@
+/**
+ * Suggestions for a misspelt name. Shared: the capability tree, the configuration and the model registry all
+ * ask "did you mean" here.
+ * @module
+ */
+
+/** Beyond this many edits nothing is a misspelling; it also bounds the work that a hostile name can cause. */
+const mostEdits = 4;
+const shortestPart = 3;
+
+/**
+ * The candidates a name may have been meant for, the likeliest first: misspellings by edit distance (a swap of
+ * neighbours counts once), then names that contain it or that it contains. Case does not matter.
+ *
+ * @param name What was written.
+ * @param candidates What is known.
+ * @param limit How many to answer at most.
+ *
+ * @example
+ * ```ts ignore
+ * nearest("chat-compeltion", ["chat-completion", "tokenization"]); // ["chat-completion"]
+ * ```
+ */
+export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
+  const wanted = name.toLowerCase();
+  const ranked: { candidate: string; rank: number }[] = [];
+  for (const candidate of new Set(candidates)) {
+    const rank = rankOf(wanted, candidate.toLowerCase());
+    if (rank !== undefined) ranked.push({ candidate, rank });
+  }
+  return ranked.sort((one, other) => one.rank - other.rank).slice(0, limit).map(({ candidate }) => candidate);
+}
+
+function rankOf(wanted: string, candidate: string): number | undefined {
+  const allowed = Math.min(mostEdits, Math.ceil(candidate.length / 3));
+  const difference = Math.abs(wanted.length - candidate.length);
+  if (difference <= allowed) {
+    const edits = editDistance(wanted, candidate);
+    if (edits <= allowed) return edits;
+  }
+  const [part, whole] = wanted.length < candidate.length ? [wanted, candidate] : [candidate, wanted];
+  return part.length >= shortestPart && whole.includes(part) ? mostEdits + difference : undefined;
+}
+
+/**
+ * How many edits lead from one text to the other: a character added, removed or replaced, or two neighbours
+ * swapped.
+ *
+ * @param one A text.
+ * @param other Another.
+ */
+export function editDistance(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = last[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+      let edits = Math.min(replaced, last[column]! + 1, current[column - 1]! + 1);
+      const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (swapped) edits = Math.min(edits, beforeLast[column - 2]! + 1);
+      current.push(edits);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[other.length]!;
+}

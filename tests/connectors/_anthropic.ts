@@ -1,0 +1,99 @@
+/**
+ * What the tests of the Anthropic connector share: a provider whose network serves fixtures.
+ * @module
+ */
+import { anthropic } from "../../connectors/providers/anthropic.ts";
+import type { AssistantMessage, ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
+import type { CallOptions, CompletionRequest, ModelInfo, Provider } from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
+
+/** The tests' wall clock, ms. */
+export const now: number = Date.UTC(2026, 10, 21, 12);
+
+const runtime = { clock: { now: () => now } } as unknown as Runtime;
+
+/** A model that takes sampling parameters and a thinking budget. */
+export const haiku: ModelInfo = anthropic.models.find(({ id }) => id === "claude-haiku-4-5")!;
+
+/** The smallest request. */
+export function request(stream = false): CompletionRequest {
+  return { model: haiku, stream, body: { messages: [{ role: "user", content: "Hello" }] } };
+}
+
+/** A recorded answer's text. */
+export function fixture(name: string): Promise<string> {
+  return Deno.readTextFile(new URL(`../fixtures/anthropic/${name}`, import.meta.url));
+}
+
+/** An answer of the network. */
+export interface Answer {
+  /** HTTP status; 200 unless said. */
+  readonly status?: number;
+  /** Answer headers. */
+  readonly headers?: Record<string, string>;
+  /** The body, in the pieces it arrives in. */
+  readonly pieces: readonly Uint8Array[];
+}
+
+/** A whole JSON answer. */
+export function answer(text: string, status = 200, headers: Record<string, string> = {}): Answer {
+  return { status, headers: { "content-type": "application/json", ...headers }, pieces: [bytes(text)] };
+}
+
+/** A streamed answer, in the pieces it arrives in. */
+export function events(...pieces: readonly Uint8Array[]): Answer {
+  return { headers: { "content-type": "text/event-stream; charset=utf-8" }, pieces };
+}
+
+/** Text as UTF-8. */
+export function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** A call whose network gives these answers in order and notes what was sent. */
+export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []): CallOptions {
+  return {
+    signal: new AbortController().signal,
+    credential: "sk-ant-test",
+    send(upstream) {
+      const { status = 200, headers, pieces } = answers[sent.length]!;
+      sent.push(upstream);
+      return Promise.resolve({ status, headers: new Headers(headers), body: ReadableStream.from(pieces) });
+    },
+  };
+}
+
+/** The provider under test. */
+export function provider(settings: Record<string, unknown> = {}): Provider {
+  return anthropic.create({ id: "anthropic.claude.v1", ...settings }, runtime);
+}
+
+/** Asks for a whole answer and is given this one. */
+export async function complete(given: Answer): Promise<ChatCompletion> {
+  return (await provider().complete(request(), options([given]))).body;
+}
+
+/** Asks for a stream and is given this one. */
+export async function stream(given: Answer, of: Provider = provider()): Promise<ChatCompletionChunk[]> {
+  const chunks: ChatCompletionChunk[] = [];
+  for await (const { value } of of.stream(request(true), options([given]))) chunks.push(value);
+  return chunks;
+}
+
+/** Puts a stream together as OpenAI's own clients do. */
+export function gather(chunks: readonly ChatCompletionChunk[]): AssistantMessage {
+  const message: AssistantMessage = { role: "assistant", content: null, refusal: null };
+  for (const { delta } of chunks.flatMap(({ choices }) => choices)) {
+    if (delta.content) message.content = (message.content ?? "") + delta.content;
+    if (delta.reasoning_content) {
+      message.reasoning_content = (message.reasoning_content ?? "") + delta.reasoning_content;
+    }
+    for (const { index, ...piece } of delta.tool_calls ?? []) {
+      message.tool_calls ??= [];
+      const call = message.tool_calls[index];
+      if (call === undefined) message.tool_calls[index] = structuredClone(piece) as typeof message.tool_calls[number];
+      else call.function.arguments += piece.function?.arguments ?? "";
+    }
+  }
+  return message;
+}

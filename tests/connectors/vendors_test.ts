@@ -1,0 +1,279 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { localAddress } from "../../connectors/providers/_local_server.ts";
+import { serverConnectors } from "../../connectors/server.ts";
+import { capabilityTree } from "../../src/capability/tree.ts";
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import type { CallOptions, CompletionRequest, ModelInfo } from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+
+const tree = capabilityTree();
+const runtime = { clock: { now: () => 0 } } as Runtime;
+const providers = serverConnectors.filter((connector) => connector.kind === "provider");
+
+function provider(id: string): ProviderConnector {
+  const connector = providers.find((one) => one.id === id);
+  assert(connector !== undefined, id);
+  return connector;
+}
+
+function model(id: string, name: string): ModelInfo {
+  const info = provider(id).models.find((one) => one.id === name);
+  assert(info !== undefined, name);
+  return info;
+}
+
+function leavesOf({ capabilities = [] }: ModelInfo): string[] {
+  return capabilities.map((name) => tree.resolve(name) ?? name);
+}
+
+/** What one call sends. */
+async function sent(id: string, settings: Record<string, unknown> = {}, stream = false): Promise<UpstreamRequest> {
+  const requests: UpstreamRequest[] = [];
+  const options: CallOptions = {
+    signal: new AbortController().signal,
+    credential: "key",
+    send: (request) => {
+      requests.push(request);
+      return Promise.reject(new Error("enough"));
+    },
+  };
+  const request: CompletionRequest = { model: { id: "m" }, stream, body: { messages: [] } };
+  const instance = provider(id).create({ id: "entry", ...settings }, runtime);
+  await assertRejects(async () => {
+    if (!stream) await instance.complete(request, options);
+    for await (const _ of instance.stream(request, options));
+  });
+  return requests[0]!;
+}
+
+Deno.test("serverConnectors lists the providers in the contract's order of detection", () => {
+  assertEquals(providers.map(({ id }) => id), [
+    "openai.llm.v1",
+    "anthropic.claude.v1",
+    "google.gemini.v1",
+    "groq.api.v1",
+    "mistral.api.v1",
+    "deepseek.api.v1",
+    "together.api.v1",
+    "openrouter.gateway.v1",
+    "xai.grok.v1",
+    "cohere.nlp.v1",
+    "perplexity.search.v1",
+    "cerebras.api.v1",
+    "fireworks.api.v1",
+    "sambanova.api.v1",
+    "nvidia.nim.v1",
+    "huggingface.inference.v1",
+    "cloudflare.workers-ai.v1",
+    "ollama.local.v1",
+    "lmstudio.local.v1",
+    "vllm.local.v1",
+    "localai.local.v1",
+    "openai.compatible.v1",
+  ]);
+});
+
+Deno.test("ids, vendors and keys belong to one connector each", () => {
+  const ids = serverConnectors.map(({ id }) => id);
+  assertEquals(ids.length, new Set(ids).size);
+  for (const id of ids) assert(/^[a-z0-9-]+\.[a-z0-9-]+\.v1$/.test(id), id);
+  const vendors = providers.map(({ vendor }) => vendor);
+  assertEquals(vendors.length, new Set(vendors).size);
+  const keys = providers.flatMap(({ detection }) => detection?.keys ?? []);
+  assertEquals(keys.length, new Set(keys).size);
+});
+
+Deno.test("every vendor has variables of the usual form, and one for its address", () => {
+  for (const { id, detection } of providers) {
+    if (id === "openai.compatible.v1") {
+      assertEquals(detection, undefined);
+      continue;
+    }
+    const { keys, baseUrl = [], host = [], requires = {} } = detection!;
+    for (const name of [...keys, ...baseUrl, ...host, ...Object.values(requires).flat()]) {
+      assert(/^[A-Z][A-Z0-9_]*$/.test(name), name);
+    }
+    assert(keys.length + host.length > 0, id);
+    assert(baseUrl.some((name) => name.endsWith("_BASE_URL")), id);
+  }
+});
+
+Deno.test("the catalogue's capabilities are leaves of the tree, its ids unique, its sources named", () => {
+  for (const { id, models } of providers) {
+    const ids = models.map((info) => info.id);
+    assertEquals(ids.length, new Set(ids).size, id);
+    for (const info of models) {
+      assert(info.capabilities!.length > 0, info.id);
+      for (const path of leavesOf(info)) assert(tree.isLeaf(path), `${info.id}: ${path}`);
+      assert(/\d/.test(info.source ?? ""), `${info.id} has no dated source`);
+    }
+  }
+});
+
+Deno.test("the catalogue's prices are amounts, oldest first", () => {
+  for (const info of providers.flatMap(({ models }) => models)) {
+    let last = "";
+    for (const { from = "", above_tokens = 1, ...prices } of info.pricing ?? []) {
+      assert(from >= last, info.id);
+      last = from;
+      assert(from === "" || !Number.isNaN(Date.parse(from)), info.id);
+      assert(above_tokens > 0);
+      const amounts = Object.values(prices);
+      assert(amounts.length > 0 && amounts.every((amount) => Number.isFinite(amount) && amount >= 0), info.id);
+    }
+    assert(info.pricing === undefined || info.pricing.length > 0, info.id);
+  }
+  assertEquals(model("openrouter.gateway.v1", "openrouter/auto").pricing, undefined);
+});
+
+Deno.test("constraints are whole and no answer is larger than its window", () => {
+  for (const { id, constraints } of providers.flatMap(({ models }) => models)) {
+    const { context_window = Infinity, max_output_tokens = 1 } = constraints ?? {};
+    assert(max_output_tokens > 0 && max_output_tokens <= context_window, id);
+  }
+});
+
+Deno.test("every vendor with models has one or two defaults for chat, and defaults only for what they serve", () => {
+  for (const { id, models } of providers) {
+    const defaults = models.filter(({ defaultFor }) => defaultFor?.includes("chat-completion"));
+    if (models.length > 0) assert(defaults.length === 1 || defaults.length === 2, id);
+    for (const info of models) {
+      for (const short of info.defaultFor ?? []) {
+        assert(leavesOf(info).includes(tree.resolve(short)!), `${info.id}: ${short}`);
+      }
+    }
+  }
+});
+
+Deno.test("vendors with other endpoints have defaults for them", () => {
+  const expected: Record<string, string[]> = {
+    "openai.llm.v1": ["text-embeddings", "text-to-speech", "speech-to-text", "text-to-image", "content-moderation"],
+    "groq.api.v1": ["text-to-speech", "speech-to-text"],
+    "mistral.api.v1": ["text-embeddings"],
+    "cohere.nlp.v1": ["text-embeddings", "reranking"],
+    "perplexity.search.v1": ["web-search"],
+  };
+  for (const [id, names] of Object.entries(expected)) {
+    const served = provider(id).models.flatMap(({ defaultFor = [] }) => defaultFor);
+    for (const name of names) assert(served.includes(name), `${id}: ${name}`);
+  }
+});
+
+Deno.test("features and capabilities say the same", () => {
+  for (const { id, models } of providers) {
+    if (id === "anthropic.claude.v1" || id === "google.gemini.v1") continue;
+    for (const { id: name, capabilities, features = {} } of models) {
+      const serves = (short: string) => capabilities!.includes(tree.resolve(short)!);
+      assertEquals(serves("tool-calling"), features.tool_calling === true, name);
+      assertEquals(serves("json-generation"), features.structured_output === true, name);
+      assertEquals(serves("image-captioning"), features.vision === true, name);
+    }
+  }
+});
+
+Deno.test("what matters is never dropped", () => {
+  const weighty = ["n", "logprobs", "response_format", "tools", "stop", "max_tokens", "max_completion_tokens"];
+  for (const { id, parameters, models } of providers) {
+    for (const rules of [parameters, ...models.map((info) => info.parameters)]) {
+      for (const name of rules?.drop ?? []) assert(!weighty.includes(name), `${id}: ${name}`);
+      for (const [from, to] of Object.entries(rules?.rename ?? {})) assert(from !== to && from !== "", id);
+    }
+  }
+});
+
+Deno.test("reasoning models of OpenAI get the newer token limit and no sampling; older ones what was sent", () => {
+  for (const name of ["gpt-5.6-terra", "gpt-5.4-mini", "gpt-5-mini", "o3"]) {
+    const { rename, drop } = model("openai.llm.v1", name).parameters!;
+    assertEquals(rename, { max_tokens: "max_completion_tokens" });
+    for (const parameter of ["temperature", "top_p", "presence_penalty", "frequency_penalty"]) {
+      assert(drop!.includes(parameter));
+    }
+  }
+  for (const name of ["gpt-4.1", "gpt-4o-mini"]) assertEquals(model("openai.llm.v1", name).parameters, undefined);
+  assert(model("openai.llm.v1", "gpt-5-nano").parameters!.refuse!.includes("stop"));
+  assertEquals(provider("mistral.api.v1").parameters!.rename!.max_completion_tokens, "max_tokens");
+  assertEquals(provider("groq.api.v1").parameters!.rename, undefined);
+});
+
+Deno.test("requests go to each vendor's address with its key", async () => {
+  const addresses: Record<string, string> = {
+    "openai.llm.v1": "https://api.openai.com/v1",
+    "groq.api.v1": "https://api.groq.com/openai/v1",
+    "mistral.api.v1": "https://api.mistral.ai/v1",
+    "deepseek.api.v1": "https://api.deepseek.com",
+    "together.api.v1": "https://api.together.xyz/v1",
+    "openrouter.gateway.v1": "https://openrouter.ai/api/v1",
+    "xai.grok.v1": "https://api.x.ai/v1",
+    "cohere.nlp.v1": "https://api.cohere.ai/compatibility/v1",
+    "perplexity.search.v1": "https://api.perplexity.ai",
+    "cerebras.api.v1": "https://api.cerebras.ai/v1",
+    "fireworks.api.v1": "https://api.fireworks.ai/inference/v1",
+    "sambanova.api.v1": "https://api.sambanova.ai/v1",
+    "nvidia.nim.v1": "https://integrate.api.nvidia.com/v1",
+    "huggingface.inference.v1": "https://router.huggingface.co/v1",
+    "ollama.local.v1": "http://127.0.0.1:11434/v1",
+    "lmstudio.local.v1": "http://127.0.0.1:1234/v1",
+    "vllm.local.v1": "http://127.0.0.1:8000/v1",
+    "localai.local.v1": "http://127.0.0.1:8080/v1",
+  };
+  for (const [id, address] of Object.entries(addresses)) {
+    const { url, headers } = await sent(id);
+    assertEquals(url, `${address}/chat/completions`);
+    assertEquals(headers.authorization, "Bearer key");
+    const proxied = await sent(id, { baseUrl: "https://proxy.example/llm/v1/" });
+    assertEquals(proxied.url, "https://proxy.example/llm/v1/chat/completions");
+  }
+});
+
+Deno.test("usage of a stream is asked for only where the vendor takes the question", async () => {
+  for (
+    const [id, asks] of [["openai.llm.v1", true], ["mistral.api.v1", false], ["perplexity.search.v1", false]] as const
+  ) {
+    const { body } = await sent(id, {}, true);
+    assertEquals("stream_options" in JSON.parse(body as string), asks, id);
+  }
+});
+
+Deno.test("cloudflare's address takes the account's id from the entry's config", async () => {
+  const id = "cloudflare.workers-ai.v1";
+  const address = "https://api.cloudflare.com/client/v4/accounts";
+  assertEquals(provider(id).detection!.requires, { account_id: ["CLOUDFLARE_ACCOUNT_ID"] });
+  assertEquals(provider(id).needsBaseUrl, false);
+  const { url } = await sent(id, { config: { account_id: "abc" } });
+  assertEquals(url, `${address}/abc/ai/v1/chat/completions`);
+  assertEquals((await sent(id, { config: { account_id: "../x" } })).url, `${address}/..%2Fx/ai/v1/chat/completions`);
+  assertEquals((await sent(id, { baseUrl: "http://c.example/v1" })).url, "http://c.example/v1/chat/completions");
+  for (const config of [undefined, {}, { account_id: "" }, { account_id: 7 }]) {
+    assertThrows(() => provider(id).create({ id: "entry", config }, runtime), ConfigError, "CLOUDFLARE_ACCOUNT_ID");
+  }
+});
+
+Deno.test("local servers are local, and any other server needs an address but no key", () => {
+  for (const id of ["ollama.local.v1", "lmstudio.local.v1", "vllm.local.v1", "localai.local.v1"]) {
+    const { local, keyless, needsBaseUrl, models, detection } = provider(id);
+    assertEquals([local, keyless, needsBaseUrl, models.length], [true, true, false, 0]);
+    assert(detection!.host!.some((name) => name.endsWith("_HOST")));
+  }
+  assert(!provider("ollama.local.v1").detection!.keys.includes("OLLAMA_API_KEY"), "that one is the cloud's");
+  const { local, keyless, needsBaseUrl } = provider("openai.compatible.v1");
+  assertEquals([local, keyless, needsBaseUrl], [false, true, true]);
+});
+
+Deno.test("localAddress() makes a callable address of what a host variable says", () => {
+  const cases: [string, string][] = [
+    ["0.0.0.0:11434", "http://127.0.0.1:11434/v1"],
+    ["0.0.0.0", "http://127.0.0.1:11434/v1"],
+    [":5000", "http://127.0.0.1:5000/v1"],
+    ["[::]:11434", "http://127.0.0.1:11434/v1"],
+    ["[::1]", "http://[::1]:11434/v1"],
+    ["gpu-box", "http://gpu-box:11434/v1"],
+    ["gpu-box:8000", "http://gpu-box:8000/v1"],
+    ["http://0.0.0.0:11434", "http://127.0.0.1:11434/v1"],
+    ["http://gpu-box:11434/", "http://gpu-box:11434/v1"],
+    ["https://ollama.example", "https://ollama.example/v1"],
+    ["https://ollama.example/api/v1/", "https://ollama.example/api/v1"],
+    [" gpu-box:8000/v1 ", "http://gpu-box:8000/v1"],
+  ];
+  for (const [address, expected] of cases) assertEquals(localAddress(address, 11434), expected);
+});
