@@ -17,6 +17,8 @@ import { serverConnectors } from "./connectors/server.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { createClient, runtimeWith } from "./src/client/create.ts";
 import type { CreateOptions } from "./src/client/options.ts";
+import { knownConnectors } from "./src/config/known.ts";
+import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/mesh_config.ts";
 import { Mesh } from "./src/mesh.ts";
 import { denoRuntime, sendWith } from "./src/runtime/deno.ts";
 
@@ -82,7 +84,39 @@ export class ModelMesh extends Mesh {
   }
 }
 
-export { MeshConfig } from "./src/config/bound.ts";
+const configEnvironment = { known: knownConnectors(serverConnectors), files: parts.runtime.files };
+
+/**
+ * A configuration as a value: loaded or parsed, checked whole, and written again.
+ *
+ * @example
+ * ```ts ignore
+ * const config = await MeshConfig.load("modelmesh.yaml");
+ * await Deno.writeTextFile("modelmesh.json", config.toJson());
+ * ```
+ */
+export class MeshConfig extends MeshConfigBase {
+  /**
+   * Reads and checks a file.
+   *
+   * @param path A name that ends in `.yaml`, `.yml` or `.json`.
+   * @throws {ConfigError} With everything that is wrong.
+   */
+  static async load(path: string): Promise<MeshConfig> {
+    return new MeshConfig(await loadConfig(path, configEnvironment));
+  }
+
+  /**
+   * Checks a document.
+   *
+   * @param document A configuration as an object.
+   * @throws {ConfigError} With everything that is wrong.
+   */
+  static parse(document: unknown): MeshConfig {
+    return new MeshConfig(checkDocument(document, configEnvironment));
+  }
+}
+
 export * from "./src/exports.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";

@@ -2,9 +2,10 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import { resolveSettings } from "./config/references.ts";
+import { type KnownConnectors, knownConnectors } from "./config/known.ts";
+import { resolveSettings } from "./config/resolve_settings.ts";
 import type { Settings } from "./config/settings.ts";
-import { type KnownConnectors, knownConnectors, validate } from "./config/validate.ts";
+import { validate } from "./config/validate.ts";
 import type { Connector, ProviderSettings } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";

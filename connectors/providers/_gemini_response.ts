@@ -144,7 +144,11 @@ export class CallCounter {
   readonly #answer: string;
   #next = 0;
 
-  /** @param answer The answer's id. */
+  /**
+   * Starts with the first call.
+   *
+   * @param answer The answer's id.
+   */
   constructor(answer: string) {
     this.#answer = answer;
   }

@@ -42,7 +42,11 @@ export class GeminiStream {
   #usage: JsonObject | undefined;
   #blocked = false;
 
-  /** @param facts What the events may lack. */
+  /**
+   * Starts before the first event.
+   *
+   * @param facts What the events may lack.
+   */
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
   }

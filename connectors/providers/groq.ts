@@ -1,5 +1,5 @@
 /**
- * Groq.
+ * Groq. Its `llama-3.3-70b-versatile` was switched off on 2026-08-16.
  *
  * Source: console.groq.com/docs/openai (what it refuses), groq.com/pricing as quoted by third parties (speech).
  * @module
@@ -23,18 +23,12 @@ export const groq: ProviderConnector = openAiCompatible({
       pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
       isDefault: true,
     }),
-    chatModel("llama-3.3-70b-versatile", {
-      can: "T",
-      window: 131_072,
-      maxOutput: 32_768,
-      pricing: [{ input: 0.59, output: 0.79 }],
-      isDefault: true,
-    }),
     chatModel("openai/gpt-oss-20b", {
       can: "TSR",
       window: 131_072,
       maxOutput: 65_536,
       pricing: [{ input: 0.075, output: 0.3, cached_input: 0.0375 }],
+      isDefault: true,
     }),
     chatModel("llama-3.1-8b-instant", {
       can: "T",

@@ -5,14 +5,19 @@
  * @module
  */
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { localServer } from "./_local_server.ts";
+import { openAiCompatible } from "./_openai_compatible.ts";
 
 /** LM Studio. */
-export const lmstudio: ProviderConnector = localServer({
+export const lmstudio: ProviderConnector = openAiCompatible({
   id: "lmstudio.local.v1",
   vendor: "lmstudio",
-  port: 1234,
-  prefix: "LMSTUDIO",
-  keys: ["LMSTUDIO_API_KEY"],
+  baseUrl: "http://127.0.0.1:1234/v1",
+  detection: {
+    keys: ["LMSTUDIO_API_KEY"],
+    baseUrl: ["LMSTUDIO_BASE_URL"],
+    host: ["LMSTUDIO_HOST", "LMSTUDIO_BASE_URL"],
+    port: 1234,
+  },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  local: true,
 });

@@ -1,17 +1,24 @@
 /**
  * Ollama on one's own machine.
  *
- * Source: docs.ollama.com/api/openai-compatibility (it knows `max_tokens`, and neither `n` nor `logit_bias`).
+ * Source: docs.ollama.com/api/openai-compatibility (it knows `max_tokens`, and neither `n` nor `logit_bias`). The
+ * variable OLLAMA_API_KEY is the key of its cloud, so it is never sent to a server of one's own.
  * @module
  */
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { localServer } from "./_local_server.ts";
+import { openAiCompatible } from "./_openai_compatible.ts";
 
 /** Ollama. */
-export const ollama: ProviderConnector = localServer({
+export const ollama: ProviderConnector = openAiCompatible({
   id: "ollama.local.v1",
   vendor: "ollama",
-  port: 11434,
-  prefix: "OLLAMA",
+  baseUrl: "http://127.0.0.1:11434/v1",
+  detection: {
+    keys: [],
+    baseUrl: ["OLLAMA_BASE_URL"],
+    host: ["OLLAMA_HOST", "OLLAMA_BASE_URL"],
+    port: 11434,
+  },
   parameters: { rename: { max_completion_tokens: "max_tokens" }, drop: ["logit_bias"], refuse: ["n"] },
+  local: true,
 });

@@ -1,9 +1,10 @@
 /**
  * OpenAI, whose dialect the others speak.
  *
- * Sources: models.dev; OpenAI's model pages (read 2026-08: prices of the 5.6 family from 2026-07-30, the dearer tier,
- * cache writes at 1.25 of the input price); which parameters reasoning models refuse: the `ai` package's table of
- * model capabilities and OpenAI's own error answers as reported in public issues.
+ * Sources: models.dev; developers.openai.com, models and deprecations, read 2026-11-21 (prices since 2026-07-30, the
+ * dearer tier, cache writes, tools); which sampling reasoning models refuse: models.dev and the `ai` package's table
+ * of model capabilities; `stop`: smolagents#1662; tools beside reasoning: litellm#34569 and livekit/agents#7169.
+ * The price of gpt-5.6-sol is a promotion that OpenAI promised until 2026-11-21 at least.
  * @module
  */
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
@@ -11,16 +12,21 @@ import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts"
 import { chatModel, genaiPrices, singleModel } from "./_catalogue.ts";
 import { openAiCompatible } from "./_openai_compatible.ts";
 
+const openAiPages = "developers.openai.com 2026-11-21";
+
 const reasoningRules: ParameterRules = {
   rename: { max_tokens: "max_completion_tokens" },
   drop: ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias"],
 };
 const earlyReasoningRules: ParameterRules = { ...reasoningRules, refuse: ["stop", "logprobs", "top_logprobs"] };
+/** In chat these take tools only with this effort, and take another one for granted; a caller's own goes first. */
+const toolRules: ParameterRules = { ...reasoningRules, fill_with_tools: { reasoning_effort: "none" } };
 
 const reasoning = { can: "TSRV", maxOutput: 128_000, parameters: reasoningRules };
-const longReasoning = { ...reasoning, window: 1_050_000 };
-const longSource = `${genaiPrices}; developers.openai.com 2026-08`;
+const long = { ...reasoning, window: 1_050_000 };
+const longWithTools = { ...long, parameters: toolRules };
 const above = 272_000;
+const longSource = `${genaiPrices}; ${openAiPages}`;
 
 const chatModels: readonly ModelInfo[] = [
   chatModel("gpt-5.4-mini", {
@@ -29,23 +35,36 @@ const chatModels: readonly ModelInfo[] = [
     pricing: [{ input: 0.75, output: 4.5, cached_input: 0.075 }],
     isDefault: true,
   }),
-  chatModel("gpt-5-mini", {
-    ...reasoning,
-    window: 400_000,
-    pricing: [{ input: 0.25, output: 2, cached_input: 0.025 }],
-    parameters: earlyReasoningRules,
+  chatModel("gpt-6.1-terra", {
+    ...long,
+    can: "SRV",
+    pricing: [
+      { input: 1, output: 5, cached_input: 0.05, cache_write: 1.25 },
+      { input: 2, output: 7.5, cached_input: 0.1, cache_write: 2.5, above_tokens: above },
+    ],
     isDefault: true,
+    source: openAiPages,
+  }),
+  chatModel("gpt-6-luna", {
+    ...longWithTools,
+    pricing: [
+      { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
+      { input: 0.2, output: 0.75, cached_input: 0.02, cache_write: 0.25, above_tokens: above },
+    ],
+    source: openAiPages,
   }),
   chatModel("gpt-5.6-sol", {
-    ...longReasoning,
+    ...longWithTools,
     pricing: [
       { input: 5, output: 30, cached_input: 0.5, cache_write: 6.25 },
       { input: 10, output: 45, cached_input: 1, cache_write: 12.5, above_tokens: above },
+      { input: 4, output: 20, cached_input: 0.4, cache_write: 5, from: "2026-08-21" },
+      { input: 8, output: 30, cached_input: 0.8, cache_write: 10, from: "2026-08-21", above_tokens: above },
     ],
     source: longSource,
   }),
   chatModel("gpt-5.6-terra", {
-    ...longReasoning,
+    ...longWithTools,
     pricing: [
       { input: 2.5, output: 15, cached_input: 0.25, cache_write: 3.125 },
       { input: 5, output: 22.5, cached_input: 0.5, cache_write: 6.25, above_tokens: above },
@@ -55,7 +74,7 @@ const chatModels: readonly ModelInfo[] = [
     source: longSource,
   }),
   chatModel("gpt-5.6-luna", {
-    ...longReasoning,
+    ...longWithTools,
     pricing: [
       { input: 1, output: 6, cached_input: 0.1, cache_write: 1.25 },
       { input: 2, output: 9, cached_input: 0.2, cache_write: 2.5, above_tokens: above },
@@ -65,14 +84,14 @@ const chatModels: readonly ModelInfo[] = [
     source: longSource,
   }),
   chatModel("gpt-5.5", {
-    ...longReasoning,
+    ...long,
     pricing: [
       { input: 5, output: 30, cached_input: 0.5 },
       { input: 10, output: 45, cached_input: 1, above_tokens: above },
     ],
   }),
   chatModel("gpt-5.4", {
-    ...longReasoning,
+    ...long,
     pricing: [
       { input: 2.5, output: 15, cached_input: 0.25 },
       { input: 5, output: 22.5, cached_input: 0.5, above_tokens: above },
@@ -82,6 +101,12 @@ const chatModels: readonly ModelInfo[] = [
     ...reasoning,
     window: 400_000,
     pricing: [{ input: 0.2, output: 1.25, cached_input: 0.02 }],
+  }),
+  chatModel("gpt-5-mini", {
+    ...reasoning,
+    window: 400_000,
+    pricing: [{ input: 0.25, output: 2, cached_input: 0.025 }],
+    parameters: earlyReasoningRules,
   }),
   chatModel("gpt-5-nano", {
     ...reasoning,
@@ -138,9 +163,13 @@ const otherModels: readonly ModelInfo[] = [
     source: genaiPrices,
   }),
   singleModel("tts-1", "generation.audio.text-to-speech", { pricing: [{ per_million_characters: 15 }] }),
+  singleModel("gpt-transcribe", "understanding.audio.speech-to-text", {
+    pricing: [{ per_minute: 0.0045 }],
+    isDefault: true,
+    source: openAiPages,
+  }),
   singleModel("gpt-4o-mini-transcribe", "understanding.audio.speech-to-text", {
     pricing: [{ input: 1.25, output: 5, audio_input: 3 }],
-    isDefault: true,
     source: genaiPrices,
   }),
   singleModel("gpt-4o-transcribe", "understanding.audio.speech-to-text", {

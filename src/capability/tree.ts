@@ -34,7 +34,11 @@ export class CapabilityTree {
   readonly #children: ReadonlyMap<CapabilityPath, readonly CapabilityPath[]>;
   readonly #byTail = new Map<string, CapabilityPath[]>();
 
-  /** @param custom Full paths of further leaves; the nodes above them come into being with them. */
+  /**
+   * Throws a `ConfigError` for custom leaves that {@linkcode capabilityTree} does not take.
+   *
+   * @param custom Full paths of further leaves; the nodes above them come into being with them.
+   */
   constructor(custom: readonly CapabilityPath[] = []) {
     const children = builtInChildren();
     addCustom(children, custom);

@@ -78,7 +78,7 @@ export function checkCodes(codes: CodeValues | undefined, path: string, report: 
   if (both.size > 0) {
     report.problem(
       `${path}.non_retryable_codes`,
-      `${[...both].join(", ")}: in "retryable_codes" too, give one of them`,
+      `${[...both].join(", ")} is in "retryable_codes" too: give it once`,
     );
   }
 }
@@ -149,7 +149,7 @@ function checkProvider(
 ): void {
   const path = under("providers", entry.id);
   const connector = known.find(({ id }) => id === entry.connector);
-  if (connector === undefined && entry.instance === undefined) {
+  if (connector === undefined && entry.instance === undefined && !report.isBlamed(path)) {
     const place = value.connector === undefined ? path : `${path}.connector`;
     const names = known.map(({ id }) => id);
     report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);

@@ -13,9 +13,7 @@ const shortestToken = 16;
 export function credentialProblem(key: string): string | undefined {
   const at = key.search(/[^\x21-\x7e]/);
   if (at === -1) return undefined;
-  return `expected a key of visible ASCII characters, found a space, a control or another character at position ${
-    at + 1
-  }`;
+  return `has a space, a control or a non-ASCII character at position ${at + 1}: a key has none`;
 }
 
 /**
@@ -35,10 +33,10 @@ export function tokenWarning(token: string): string | undefined {
  * @param address The address.
  */
 export function baseUrlProblem(address: string): string | undefined {
-  const expected = 'expected an absolute address such as "https://api.example.com/v1"';
+  const expected = 'expected an http or https address such as "https://api.example.com/v1"';
   const url = parseUrl(address);
-  if (url === undefined) return `${expected}, found none`;
-  if (url.username !== "" || url.password !== "") return `${expected} without a user name or password: use "api_key"`;
+  if (url === undefined) return expected;
+  if (url.username !== "" || url.password !== "") return `${expected} without a user name or password`;
   if (/[?#]/.test(address)) return `${expected} without a query or fragment`;
   return undefined;
 }

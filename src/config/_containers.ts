@@ -105,7 +105,9 @@ export function object<Value extends object>(fields: FieldsOf<Value>, options: O
 
 function objectMembers(value: unknown, path: string, report: Report): [key: string, value: unknown][] {
   if (isPlainObject(value)) return membersOf(value);
-  if (value !== null && value !== undefined) report.problem(path, `expected an object, found ${kindOf(value)}`);
+  if (value === null || value === undefined) return [];
+  const isObject = typeof value === "object" && !Array.isArray(value);
+  report.problem(path, `expected an object, found ${isObject ? "an instance or one with methods" : kindOf(value)}`);
   return [];
 }
 

@@ -124,15 +124,16 @@ export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[])
 
 function numeric(shape: Shape, kind: string, isOne: (value: unknown) => boolean): Field<number> {
   const { min = -Infinity, max = Infinity, above = -Infinity } = shape;
-  const lower = above > min ? ` above ${above}` : min > -Infinity ? ` from ${min}` : "";
-  return leaf(
-    shape,
-    kind + lower + (max < Infinity ? ` to ${max}` : lower.startsWith(" from") ? " on" : ""),
-    (value) => {
-      const isIn = isOne(value) && Number(value) >= min && Number(value) <= max && Number(value) > above;
-      return isIn ? Number(value) : undefined;
-    },
-  );
+  return leaf(shape, kind + rangeOf(shape), (value) => {
+    const isIn = isOne(value) && Number(value) >= min && Number(value) <= max && Number(value) > above;
+    return isIn ? Number(value) : undefined;
+  });
+}
+
+function rangeOf({ min, max, above }: Shape): string {
+  if (above !== undefined) return ` above ${above}${max === undefined ? "" : `, up to ${max}`}`;
+  if (min === undefined) return "";
+  return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;
 }
 
 function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }: TextOptions): string | undefined {
@@ -141,7 +142,9 @@ function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }:
   if (!isMultiline && /[\x00-\x1f\x7f]/.test(value)) return "contains a line break or another control character";
   const { names, problem } = referencesIn(value);
   if (problem !== undefined) return problem;
-  if (names.length === 0) return check?.(value);
+  const wrong = names.length === 0 ? check?.(value) : undefined;
+  if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
+  if (names.length === 0) return undefined;
   if (isLiteral) return "has to be written out: a secret reference cannot stand here";
   // What stands around a reference in a key is still part of the key.
   return isSecret ? check?.(value.replace(/\$\{secrets:[^}]*\}/g, "x".repeat(16))) : undefined;

@@ -8,7 +8,7 @@ import { nearest } from "../util/nearest.ts";
 const longestShown = 80;
 const mostListed = 40;
 /** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
-const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/[^/]*@/;
+const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/\S*[@?#]/;
 
 /** Collects what is wrong with a document. */
 export class Report {
@@ -24,7 +24,9 @@ export class Report {
 
   /** Whether something at or below a path was reported: what follows from it is not worth a second report. */
   isBlamed(path: string): boolean {
-    return this.problems.some((problem) => problem.path.startsWith(path));
+    return this.problems.some((problem) => {
+      return problem.path.startsWith(path) && ["", ".", "["].includes(problem.path.charAt(path.length));
+    });
   }
 
   /** Adds a warning. */

@@ -91,7 +91,8 @@ class TreeInspector {
     for (const [key, member] of Object.entries(value)) {
       const isItem = Array.isArray(value);
       const place = isItem ? `${path}[${key}]` : under(path, key);
-      if (!isItem && forbiddenKeys.includes(key)) this.#report.problem(place, "a key of this name is not allowed");
+      const isForbidden = !isItem && key.split(".").some((part) => forbiddenKeys.includes(part));
+      if (isForbidden) this.#report.problem(place, "a key of this name is not allowed");
       const size = this.#measure(member, place);
       nodes += size.nodes;
       height = Math.max(height, size.height);

@@ -39,7 +39,7 @@ export interface Detection {
 
 /** Values people leave in from examples. */
 const placeholder =
-  /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|my|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
+  /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
 
 /**
  * Finds the providers whose variables are set.
@@ -87,7 +87,10 @@ export function overlayKeys(
     if (typeof key !== "string") report.problem(under("apiKeys", name), "expected a text");
     if (targets.length === 0) {
       const names = [...connectors.map(({ vendor }) => vendor), ...variables];
-      report.problem(under("apiKeys", name), `no provider or variable ${show(name)}${suggest(name, [...new Set(names)])}`);
+      report.problem(
+        under("apiKeys", name),
+        `no provider or variable ${show(name)}${suggest(name, [...new Set(names)])}`,
+      );
     }
     for (const target of targets) keys.set(target, key);
   }
@@ -251,7 +254,8 @@ function readAddress(
  * @param port The server's usual port.
  */
 export function addressOfHost(host: string, port?: number): string {
-  const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ?? [];
+  const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ??
+    [];
   const [, name = "", ownPort] = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [undefined, authority];
   const usualPort = scheme === undefined && port !== undefined ? `:${port}` : "";
   const target = name === "" || name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name;

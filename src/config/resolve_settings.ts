@@ -41,7 +41,7 @@ export async function resolveSettings(
   const values = await lookUp([...names], get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
-  check(settings, resolved, report);
+  check(resolved, report);
   if (report.problems.length > 0) throw new ConfigError(report.problems, settings.source);
   const warnings = [...settings.warnings, ...report.warnings];
   return { settings: deepFreeze({ ...resolved, warnings }), secrets: new Set(values.values()) };
@@ -57,20 +57,71 @@ async function lookUp(
 
 function resolve(settings: Settings, values: Values, report: Report): Settings {
   const missing = new Set<string>();
-  function fill<Value>(value: Value, into: Set<string> = missing): Value {
-    return mapTexts(value, (text) => {
-      const result = resolveReferences(text, (name) => values.get(name));
-      for (const name of result.missing) into.add(name);
-      return result.text;
-    });
+  const { secrets, providers, models, proxy, observability } = settings;
+  const filled = {
+    ...settings,
+    providers: new Map([...providers].map(([id, entry]) => {
+      if (!entry.enabled) return [id, entry];
+      return [id, secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report)];
+    })),
+    models: fill(models, values, missing),
+    proxy: fill(proxy, values, missing),
+    observability: fill(observability, values, missing),
+  };
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets.store);
+  return filled;
+}
+
+function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {
+  const path = under("providers", entry.id);
+  const { apiKeys, ...others } = entry;
+  const keys = apiKeys.flatMap((key) => {
+    const lost = new Set<string>();
+    const value = fill(key, values, lost);
+    for (const name of lost) report.warn(`${path}.api_key`, `the secret "${name}" is missing`);
+    return lost.size === 0 ? [value] : [];
+  });
+  const lost = new Set<string>();
+  const filled = { ...fill(others, values, lost), apiKeys: keys };
+  if (lost.size === 0 && keys.length >= Math.min(1, apiKeys.length)) return filled;
+  for (const name of lost) report.warn(path, `the secret "${name}" is missing`);
+  report.warn(path, "is switched off, since it cannot be used without what is missing");
+  return { ...filled, enabled: false };
+}
+
+function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
+  return mapTexts(value, (text) => {
+    const resolved = resolveReferences(text, (name) => values.get(name));
+    for (const name of resolved.missing) missing.add(name);
+    return resolved.text;
+  });
+}
+
+/** A copy in which every text is replaced; instances and whatever has methods are kept. */
+function mapTexts<Value>(value: Value, replace: (text: string) => string): Value {
+  return copy(value) as Value;
+
+  function copy(part: unknown): unknown {
+    if (typeof part === "string") return replace(part);
+    if (Array.isArray(part)) return part.map(copy);
+    if (part instanceof Map) return new Map([...part].map(([key, member]) => [key, copy(member)]));
+    if (!isPlainObject(part)) return part;
+    const entries = Object.entries(part).map(([key, member]) => [key, copy(member)]);
+    return Object.assign(Object.create(null), Object.fromEntries(entries));
   }
-  const providers = new Map([...settings.providers].map(([id, entry]) => {
-    if (!entry.enabled) return [id, entry];
-    if (settings.failOnMissing) return [id, fill(entry)];
-    return [id, fillProvider(entry, fill, report)];
-  }));
-  const { models, proxy, observability } = settings;
-  const resolved = { ...settings, providers, models: fill(models), proxy: fill(proxy), observability: fill(observability) };
-  if (missing.size > 0) throw new SecretNotFoundError([...missing], settings.secrets.store);
-  return resolved;
+}
+
+function check({ providers, proxy }: Settings, report: Report): void {
+  for (const { id, enabled, apiKeys, baseUrl } of providers.values()) {
+    if (!enabled) continue;
+    const path = under("providers", id);
+    for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
+    if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
+  }
+  proxy.tokens.forEach((token, place) => blame(`proxy.auth.tokens[${place}]`, credentialProblem(token), report));
+  blame("proxy.host", hostProblem(proxy.host), report);
+}
+
+function blame(path: string, problem: string | undefined, report: Report): void {
+  if (problem !== undefined) report.problem(path, problem);
 }

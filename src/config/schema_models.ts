@@ -96,6 +96,8 @@ const parameters = object<ParameterRules>({
   refuse: list(text({ isLiteral: true })),
   /** Filled in when the request has none. */
   fill: passThrough(),
+  /** The same, for requests that carry tools. */
+  fill_with_tools: passThrough(),
 });
 
 const batch = object({

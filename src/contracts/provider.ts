@@ -93,6 +93,8 @@ export interface ParameterRules {
   readonly refuse?: readonly string[];
   /** Filled in when the request has none. */
   readonly fill?: Readonly<Record<string, unknown>>;
+  /** The same, for requests that carry tools. */
+  readonly fill_with_tools?: Readonly<Record<string, unknown>>;
 }
 
 /** What is known of a model, whoever says it: the catalogue, the configuration or its provider. */

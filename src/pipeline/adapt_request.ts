@@ -62,7 +62,8 @@ function applyRules(
     edits[from] = undefined;
     if (isGiven(from) && !isGiven(to)) edits[to] = body[from];
   }
-  for (const [name, value] of Object.entries(rules.fill ?? {})) {
+  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  for (const [name, value] of Object.entries({ ...rules.fill, ...(hasTools ? rules.fill_with_tools : {}) })) {
     if (!isGiven(name) && edits[name] === undefined) edits[name] = value;
   }
   const dropped = (rules.drop ?? []).filter(isGiven);

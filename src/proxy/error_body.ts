@@ -66,7 +66,7 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
     return answer(404, "invalid_request_error", error.code, error.message, { param: "model" });
   }
   if (ProviderError.isInstance(error)) {
-    const headers = error.status >= 500 ? { "x-should-retry": "false" } : {};
+    const headers: Record<string, string> = error.status >= 500 ? { "x-should-retry": "false" } : {};
     return answer(error.status, error.type, error.code, error.message, { param: error.param, headers });
   }
   return waitingAnswer(error) ?? internalAnswer(error, requestId);

@@ -10,7 +10,7 @@ import type { DatedPricing, Delivery, ModelInfo, ParameterRules } from "../contr
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { type ConnectorCatalogue, strategyId } from "./catalogue.ts";
+import type { ConnectorCatalogue } from "./catalogue.ts";
 import { type ModelEntry, type ProviderHome, Registry } from "./registry.ts";
 
 /** What a registry is built from. */
@@ -35,7 +35,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   const homes = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) => homeOf(entry, parts));
   const makeStrategy = (strategy: string | SelectionStrategy) =>
     typeof strategy === "string"
-      ? { id: strategyId(strategy), instance: catalogue.get("strategy", strategy).create({}, runtime) }
+      ? { id: strategy, instance: catalogue.get("strategy", strategy).create({}, runtime) }
       : { id: "custom", instance: strategy };
   const registry = new Registry({ settings, tree, state, makeStrategy }, homes);
   for (const home of homes) {
@@ -145,5 +145,6 @@ function mergeRules(one: ParameterRules | undefined, other: ParameterRules | und
     drop: [...one.drop ?? [], ...other.drop ?? []],
     refuse: [...one.refuse ?? [], ...other.refuse ?? []],
     fill: { ...one.fill, ...other.fill },
+    fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
   };
 }

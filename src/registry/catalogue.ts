@@ -41,7 +41,7 @@ export class ConnectorCatalogue {
    * @throws {ConfigError} When there is none; the message lists those that exist.
    */
   get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> {
-    const found = this.#connectors.get(kind === "strategy" ? strategyId(id) : id);
+    const found = this.#connectors.get(id);
     if (found?.kind === kind) return found as Connector<Kind>;
     const ids = this.ids(kind);
     const hint = nearest(id, ids, 1)[0];
@@ -52,14 +52,4 @@ export class ConnectorCatalogue {
       }`,
     }]);
   }
-}
-
-/**
- * The connector id of a strategy: its short name (`round-robin`, `priority`) spelt out.
- *
- * @param name Short name or id.
- */
-export function strategyId(name: string): string {
-  if (name.includes(".")) return name;
-  return `mesh.${name === "priority" ? "priority-selection" : name}.v1`;
 }

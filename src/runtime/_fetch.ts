@@ -30,15 +30,19 @@ const decoded = new Set(["gzip", "br"]);
  * An upstream client over `fetch`.
  *
  * @param classify What this runtime's error texts mean.
+ * @param fetcher The `fetch` to use.
  */
-export function fetchSender(classify: FaultClassifier): (request: UpstreamRequest) => Promise<UpstreamResponse> {
+export function fetchSender(
+  classify: FaultClassifier,
+  fetcher: typeof fetch = fetch,
+): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
     const { url, method = "POST", headers, body, signal, onBytes } = request;
     signal?.throwIfAborted();
     let response: Response;
     try {
       // a followed redirect would take the key along, wherever it leads
-      response = await fetch(url, { method, headers, body: body as BodyInit | undefined, signal, redirect: "manual" });
+      response = await fetcher(url, { method, headers, body: body as BodyInit | undefined, signal, redirect: "manual" });
     } catch (error) {
       throw translate(error, signal, classify, unanswered);
     }

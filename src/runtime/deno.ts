@@ -32,6 +32,15 @@ function classify(text: string): NetworkFault | undefined {
  */
 export const send: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(classify);
 
+/**
+ * The same over a `fetch` that the program gives.
+ *
+ * @param fetcher The `fetch` to use.
+ */
+export function sendWith(fetcher: typeof fetch): Runtime["send"] {
+  return fetchSender(classify, fetcher);
+}
+
 const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),
   writeText: (path, text, options = {}) => Deno.writeTextFile(path, text, { createNew: options.createNew ?? false }),

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { localAddress } from "../../connectors/providers/_local_server.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
+import { detectProviders } from "../../src/config/detect.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { CallOptions, CompletionRequest, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
@@ -183,7 +183,7 @@ Deno.test("what matters is never dropped", () => {
 });
 
 Deno.test("reasoning models of OpenAI get the newer token limit and no sampling; older ones what was sent", () => {
-  for (const name of ["gpt-5.6-terra", "gpt-5.4-mini", "gpt-5-mini", "o3"]) {
+  for (const name of ["gpt-6-luna", "gpt-5.6-terra", "gpt-5.4-mini", "gpt-5-mini", "o3"]) {
     const { rename, drop } = model("openai.llm.v1", name).parameters!;
     assertEquals(rename, { max_tokens: "max_completion_tokens" });
     for (const parameter of ["temperature", "top_p", "presence_penalty", "frequency_penalty"]) {
@@ -192,6 +192,10 @@ Deno.test("reasoning models of OpenAI get the newer token limit and no sampling;
   }
   for (const name of ["gpt-4.1", "gpt-4o-mini"]) assertEquals(model("openai.llm.v1", name).parameters, undefined);
   assert(model("openai.llm.v1", "gpt-5-nano").parameters!.refuse!.includes("stop"));
+  for (const name of ["gpt-6-luna", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"]) {
+    assertEquals(model("openai.llm.v1", name).parameters!.fill, { reasoning_effort: "none" }, "tools need it");
+  }
+  assertEquals(model("openai.llm.v1", "gpt-6.1-terra").features!.tool_calling, false);
   assertEquals(provider("mistral.api.v1").parameters!.rename!.max_completion_tokens, "max_tokens");
   assertEquals(provider("groq.api.v1").parameters!.rename, undefined);
 });
@@ -244,6 +248,9 @@ Deno.test("cloudflare's address takes the account's id from the entry's config",
   assertEquals(url, `${address}/abc/ai/v1/chat/completions`);
   assertEquals((await sent(id, { config: { account_id: "../x" } })).url, `${address}/..%2Fx/ai/v1/chat/completions`);
   assertEquals((await sent(id, { baseUrl: "http://c.example/v1" })).url, "http://c.example/v1/chat/completions");
+  const environment: Record<string, string> = { CLOUDFLARE_API_TOKEN: "token", CLOUDFLARE_ACCOUNT_ID: "abc" };
+  const [detected] = detectProviders(providers, (name) => environment[name]).providers;
+  assertEquals((await sent(id, { config: detected!.entry.config })).url, url);
   for (const config of [undefined, {}, { account_id: "" }, { account_id: 7 }]) {
     assertThrows(() => provider(id).create({ id: "entry", config }, runtime), ConfigError, "CLOUDFLARE_ACCOUNT_ID");
   }
@@ -256,24 +263,16 @@ Deno.test("local servers are local, and any other server needs an address but no
     assert(detection!.host!.some((name) => name.endsWith("_HOST")));
   }
   assert(!provider("ollama.local.v1").detection!.keys.includes("OLLAMA_API_KEY"), "that one is the cloud's");
+  const environment: Record<string, string> = {
+    OLLAMA_HOST: "0.0.0.0",
+    VLLM_API_KEY: "k",
+    LMSTUDIO_BASE_URL: "http://l/v1",
+  };
+  const detected = detectProviders(providers, (name) => environment[name]).providers.map(({ entry }) => entry);
+  assertEquals(detected.map(({ id, baseUrl }) => [id, baseUrl]), [
+    ["ollama.local.v1", "http://127.0.0.1:11434/v1"],
+    ["lmstudio.local.v1", "http://l/v1"],
+  ]);
   const { local, keyless, needsBaseUrl } = provider("openai.compatible.v1");
   assertEquals([local, keyless, needsBaseUrl], [false, true, true]);
-});
-
-Deno.test("localAddress() makes a callable address of what a host variable says", () => {
-  const cases: [string, string][] = [
-    ["0.0.0.0:11434", "http://127.0.0.1:11434/v1"],
-    ["0.0.0.0", "http://127.0.0.1:11434/v1"],
-    [":5000", "http://127.0.0.1:5000/v1"],
-    ["[::]:11434", "http://127.0.0.1:11434/v1"],
-    ["[::1]", "http://[::1]:11434/v1"],
-    ["gpu-box", "http://gpu-box:11434/v1"],
-    ["gpu-box:8000", "http://gpu-box:8000/v1"],
-    ["http://0.0.0.0:11434", "http://127.0.0.1:11434/v1"],
-    ["http://gpu-box:11434/", "http://gpu-box:11434/v1"],
-    ["https://ollama.example", "https://ollama.example/v1"],
-    ["https://ollama.example/api/v1/", "https://ollama.example/api/v1"],
-    [" gpu-box:8000/v1 ", "http://gpu-box:8000/v1"],
-  ];
-  for (const [address, expected] of cases) assertEquals(localAddress(address, 11434), expected);
 });

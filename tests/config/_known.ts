@@ -1,0 +1,94 @@
+/** Connectors that exist only in these tests, and what a failed call said. */
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import type { FileSystem } from "../../src/contracts/runtime.ts";
+import { ConfigError, MeshError } from "../../src/errors.ts";
+import type { KnownConnectors } from "../../src/config/known.ts";
+
+function connector(facts: Partial<ProviderConnector> & { id: string; vendor: string }): ProviderConnector {
+  return {
+    kind: "provider",
+    models: [],
+    create: () => {
+      throw new Error("no provider is made in these tests");
+    },
+    ...facts,
+  };
+}
+
+export const acme = connector({
+  id: "acme.llm.v1",
+  vendor: "acme",
+  models: [{ id: "small" }, { id: "large" }],
+  detection: { keys: ["ACME_API_KEY", "ACME_TOKEN"], baseUrl: ["ACME_BASE_URL"] },
+});
+
+export const zeta = connector({
+  id: "zeta.api.v1",
+  vendor: "zeta",
+  models: [{ id: "small" }, { id: "acme/large" }],
+  detection: { keys: ["ZETA_API_KEY"], requires: { account: ["ZETA_ACCOUNT", "ZETA_ACCOUNT_ID"] } },
+});
+
+export const open = connector({ id: "open.compatible.v1", vendor: "open", needsBaseUrl: true });
+
+export const home = connector({
+  id: "home.local.v1",
+  vendor: "home",
+  local: true,
+  keyless: true,
+  detection: {
+    keys: ["HOME_API_KEY"],
+    baseUrl: ["HOME_BASE_URL"],
+    host: ["HOME_HOST", "HOME_BASE_URL"],
+    port: 11434,
+  },
+});
+
+export const connectors: readonly ProviderConnector[] = [acme, zeta, open, home];
+
+export const known: KnownConnectors = {
+  providers: connectors,
+  strategies: ["mesh.stick-until-failure.v1", "mesh.round-robin.v1", "mesh.priority-selection.v1"],
+  secretStores: ["mesh.env.v1", "mesh.dotenv.v1"],
+  observability: ["mesh.console.v1", "mesh.webhook.v1"],
+};
+
+/** A file system of texts. */
+export function filesOf(texts: Readonly<Record<string, string>>): FileSystem {
+  return {
+    readText: (path) => {
+      const text = texts[path];
+      return text === undefined
+        ? Promise.reject(Object.assign(new Error(), { code: "ENOENT" }))
+        : Promise.resolve(text);
+    },
+    writeText: () => Promise.reject(new Error("read only")),
+  };
+}
+
+/** The lines of the problems that a call throws. */
+export function problemsOf(call: () => unknown): string[] {
+  try {
+    call();
+  } catch (error) {
+    if (ConfigError.isInstance(error)) return linesOf(error);
+    throw error;
+  }
+  return [];
+}
+
+/** The lines of the problems that a promise rejects with. */
+export async function rejectionsOf(promise: Promise<unknown>): Promise<string[]> {
+  try {
+    await promise;
+  } catch (error) {
+    if (ConfigError.isInstance(error)) return linesOf(error);
+    if (MeshError.isInstance(error)) return [error.message];
+    throw error;
+  }
+  return [];
+}
+
+function linesOf({ problems }: ConfigError): string[] {
+  return problems.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
+}

@@ -1,0 +1,128 @@
+import { assertEquals } from "@std/assert";
+import type { DeactivationSettings } from "../../src/config/settings.ts";
+import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
+import { ModelState, type Vote } from "../../src/state/model_state.ts";
+import { Rest, type Transition } from "../../src/state/rest.ts";
+
+function model(settings: Partial<DeactivationSettings> = {}) {
+  const told: Transition[] = [];
+  const owner = { model: "m", provider: "p" };
+  const state = new ModelState({
+    name: "m",
+    provider: "p",
+    weight: 1,
+    own: new Rest({ pool: "chat", ...owner }),
+    model: new Rest(owner),
+    providerRest: new Rest({ provider: "p" }),
+    cooldownMs: 60_000,
+    policy: consecutiveFailures({ retryLimit: 3, errorCodes: new Set(), ...settings }),
+    onTransition: (transition) => told.push(transition),
+  });
+  const request = (vote: Vote, now = 0, status?: number) => {
+    state.settle(now);
+    state.finish(state.begin(), vote, now, status);
+    state.settle(now);
+  };
+  return { state, told, request };
+}
+
+Deno.test("a model is active at first sight and rests after retry_limit failures in a row", () => {
+  const { state, told, request } = model();
+  request("failure");
+  request("failure");
+  request("success");
+  request("failure");
+  request("failure");
+  assertEquals(state.status, "active");
+  request("failure");
+  assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 60_000]);
+  assertEquals(told.map(({ to, reason, restMs }) => [to, reason, restMs]), [["standby", "retry_limit", 60_000]]);
+});
+
+Deno.test("a request without a vote changes nothing", () => {
+  const { state, request } = model({ retryLimit: 2 });
+  request("failure");
+  request("none");
+  assertEquals(state.consecutiveFailures, 1);
+  request("failure");
+  assertEquals(state.status, "standby");
+});
+
+Deno.test("the reason tells a counted code", () => {
+  const { state, request } = model({ retryLimit: 1, errorCodes: new Set([400]) });
+  request("failure", 0, 400);
+  assertEquals(state.reason, "error_code");
+});
+
+Deno.test("after the cooldown it is on trial, one request at a time, and a success proves it", () => {
+  const { state, told, request } = model({ retryLimit: 1 });
+  request("failure");
+  state.settle(59_999);
+  assertEquals(state.status, "standby");
+  state.settle(60_000);
+  assertEquals([state.status, state.onTrial, state.trialUnderWay], ["active", true, false]);
+  const ticket = state.begin();
+  assertEquals(state.trialUnderWay, true);
+  state.finish(ticket, "success", 60_000);
+  assertEquals([state.onTrial, state.trialUnderWay], [false, false]);
+  assertEquals(told.map(({ to }) => to), ["standby", "active"]);
+});
+
+Deno.test("a failed trial doubles the cooldown, up to ten minutes; a success resets it", () => {
+  const { state, request } = model({ retryLimit: 1 });
+  const rests: number[] = [];
+  let now = 0;
+  for (let n = 0; n < 6; n++) {
+    request("failure", now);
+    rests.push(state.retryAt! - now);
+    now = state.retryAt!;
+  }
+  assertEquals(rests, [60_000, 120_000, 240_000, 480_000, 600_000, 600_000]);
+  request("success", now);
+  request("failure", now);
+  assertEquals(state.retryAt! - now, 60_000);
+});
+
+Deno.test("a trial without a verdict leaves the model on trial", () => {
+  const { state, request } = model({ retryLimit: 1 });
+  request("failure");
+  request("none", 60_000);
+  assertEquals([state.onTrial, state.trialUnderWay], [true, false]);
+});
+
+Deno.test("a late success of a request begun before the rest does not end it", () => {
+  const { state, request } = model({ retryLimit: 1 });
+  const early = state.begin();
+  request("failure");
+  state.finish(early, "success", 1);
+  state.settle(1);
+  assertEquals(state.status, "standby");
+});
+
+Deno.test("a later hint extends a rest and never shortens it", () => {
+  const { state, told } = model();
+  const ends = [10_000, 5_000, 30_000, 29_000].map((restMs) => {
+    state.restEverywhere("rate_limited", 0, restMs);
+    state.settle(0);
+    return state.retryAt;
+  });
+  assertEquals(ends, [10_000, 10_000, 30_000, 30_000]);
+  assertEquals(told.length, 1);
+});
+
+Deno.test("of several rests the longest counts", () => {
+  const { state, request } = model({ retryLimit: 1 });
+  request("failure");
+  state.restProvider("quota_exhausted", 0, 3_600_000);
+  state.settle(0);
+  assertEquals([state.reason, state.retryAt], ["quota_exhausted", 3_600_000]);
+  state.settle(60_000);
+  assertEquals(state.status, "standby");
+});
+
+Deno.test("a failed trial after a vendor's rest sends the model back for the pool's cooldown", () => {
+  const { state, request } = model();
+  state.restEverywhere("rate_limited", 0, 5_000);
+  request("failure", 5_000);
+  assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 65_000]);
+});

@@ -1,0 +1,198 @@
+/**
+ * What a scripted provider can do with a request, whatever the dialect.
+ * @module
+ */
+import type { Exchange } from "./_raw_http.ts";
+
+/** How one request is answered. */
+export interface Behaviour {
+  /** Answers it. */
+  play(exchange: Exchange): Promise<void>;
+}
+
+/** Holds a stream back: each event asks to pass, the test opens. */
+export class Gate {
+  #asked = 0;
+  #allowed = 0;
+  readonly #passing: { number: number; resolve: () => void }[] = [];
+  readonly #reached: { number: number; resolve: () => void }[] = [];
+
+  /** Lets the next events pass, one unless said. */
+  open(count = 1): void {
+    this.#allowed += count;
+    release(this.#passing, this.#allowed);
+  }
+
+  /** Lets everything pass from now on. */
+  openAll(): void {
+    this.open(Infinity);
+  }
+
+  /** Resolves once the n-th event (from 1) asks to pass: the ones before are written. */
+  reached(number: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#reached.push({ number, resolve });
+      release(this.#reached, this.#asked);
+    });
+  }
+
+  /** Asks to pass. */
+  pass(): Promise<void> {
+    const number = ++this.#asked;
+    release(this.#reached, this.#asked);
+    return new Promise((resolve) => {
+      this.#passing.push({ number, resolve });
+      release(this.#passing, this.#allowed);
+    });
+  }
+}
+
+function release(waiting: { number: number; resolve: () => void }[], upTo: number): void {
+  for (const entry of waiting.splice(0)) {
+    if (entry.number <= upTo) entry.resolve();
+    else waiting.push(entry);
+  }
+}
+
+/** Header names and values; a list where a name comes more than once. */
+export type AnswerHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+/** The head of an answer, as bytes on the wire. */
+export function headOf(status: number, headers: AnswerHeaders = {}): string {
+  const entries = Array.isArray(headers) ? headers : Object.entries(headers);
+  const lines = entries.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Scripted\r\n${lines.join("")}\r\n`;
+}
+
+/** Writes these bytes and nothing else, then closes the connection (or leaves it open). */
+export function raw(data: string | Uint8Array, ending: Ending = "close"): Behaviour {
+  return {
+    async play(exchange) {
+      await exchange.write(data);
+      finish(exchange, ending);
+    },
+  };
+}
+
+/** How an answer ends: in order, connection left open; by FIN; by RST; or not at all. */
+export type Ending = "end" | "close" | "reset" | "hang";
+
+/** Ends a connection the given way. */
+export function finish(exchange: Exchange, ending: Ending): void {
+  if (ending === "close") exchange.close();
+  if (ending === "reset") exchange.reset();
+}
+
+/** What an answer with a status is made of. */
+export interface StatusOptions {
+  /** Answer headers. */
+  readonly headers?: AnswerHeaders;
+  /** The body, as text. */
+  readonly text?: string;
+  /** The body, as JSON. */
+  readonly json?: unknown;
+  /** The body: `{error: {message, type, param, code}}`, what is not said filled in. */
+  readonly error?: Readonly<Record<string, unknown>>;
+}
+
+/** An answer with this status; with an error in OpenAI's shape unless said otherwise from 400 on. */
+export function status(code: number, options: StatusOptions = {}): Behaviour {
+  const { headers = {}, text, json: value, error = code >= 400 ? {} : undefined } = options;
+  if (text !== undefined) return whole(code, text, "text/plain", headers);
+  if (value !== undefined) return whole(code, JSON.stringify(value), "application/json", headers);
+  if (error !== undefined) return whole(code, JSON.stringify(errorBody(code, error)), "application/json", headers);
+  return whole(code, "", undefined, headers);
+}
+
+/** An error body in OpenAI's shape. */
+export function errorBody(code: number, error: Readonly<Record<string, unknown>> = {}): unknown {
+  return { error: { message: `Scripted ${code}`, type: "scripted_error", param: null, code: null, ...error } };
+}
+
+/** A 200 answer with a JSON body. */
+export function json(value: unknown, headers: AnswerHeaders = {}): Behaviour {
+  return whole(200, JSON.stringify(value), "application/json", headers);
+}
+
+/** An answer in one piece, its length told. */
+export function whole(
+  code: number,
+  body: string | Uint8Array,
+  contentType?: string,
+  headers: AnswerHeaders = {},
+): Behaviour {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const given = Array.isArray(headers) ? headers : Object.entries(headers);
+  const told = new Set(given.map(([name]) => name.toLowerCase()));
+  const added: [string, string][] = [];
+  if (contentType !== undefined && !told.has("content-type")) added.push(["content-type", contentType]);
+  const hasNoBody = code < 200 || code === 204 || code === 304;
+  if (!hasNoBody && !told.has("content-length")) added.push(["content-length", String(bytes.length)]);
+  const head = new TextEncoder().encode(headOf(code, [...added, ...given]));
+  const all = new Uint8Array(head.length + bytes.length);
+  all.set(head);
+  all.set(bytes, head.length);
+  return raw(all, "end");
+}
+
+/** Never answers. */
+export function hang(): Behaviour {
+  return { play: () => Promise.resolve() };
+}
+
+/** Answers with a head, then with nothing. */
+export function hangAfterHeaders(contentType = "application/json"): Behaviour {
+  return raw(headOf(200, { "content-type": contentType, "transfer-encoding": "chunked" }), "hang");
+}
+
+/**
+ * Another behaviour, cut off.
+ *
+ * @param behaviour What would be answered.
+ * @param at How many bytes are let through, head included; 0 means not one, `headers` the head alone.
+ * @param ending By RST unless said.
+ */
+export function cutAt(behaviour: Behaviour, at: number | "headers", ending: "close" | "reset" = "reset"): Behaviour {
+  return {
+    async play(exchange) {
+      let left = at;
+      let isOver = false;
+      const write = async (data: string | Uint8Array) => {
+        if (isOver) return;
+        const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+        if (left === "headers") left = new TextDecoder("latin1").decode(bytes).indexOf("\r\n\r\n") + 4;
+        isOver = bytes.length >= left;
+        const part = bytes.subarray(0, left);
+        left -= part.length;
+        if (part.length > 0) await exchange.write(part);
+        if (isOver) finish(exchange, ending);
+      };
+      await behaviour.play({ ...exchange, write });
+    },
+  };
+}
+
+/** Resets (or closes) the connection before a single byte of an answer. */
+export function reset(ending: "close" | "reset" = "reset"): Behaviour {
+  return raw("", ending);
+}
+
+/** A web page under status 200. */
+export function html200(): Behaviour {
+  return whole(200, "<!doctype html><html><body>Sign in</body></html>", "text/html; charset=utf-8");
+}
+
+/** JSON that breaks off, under a length that fits. */
+export function truncatedJson(): Behaviour {
+  return whole(200, '{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"mess', "application/json");
+}
+
+/** A 200 answer of no bytes. */
+export function emptyBody(): Behaviour {
+  return whole(200, "", "application/json");
+}
+
+/** An error under status 200. */
+export function errorIn200(error: Readonly<Record<string, unknown>> = {}): Behaviour {
+  return json(errorBody(200, error));
+}

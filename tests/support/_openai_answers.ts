@@ -1,0 +1,253 @@
+/**
+ * OpenAI's dialect for the scripted provider: answers whole and streamed, as well-formed or as broken as a test wants.
+ * @module
+ */
+import {
+  type AnswerHeaders,
+  type Behaviour,
+  type Ending,
+  errorBody,
+  finish,
+  type Gate,
+  headOf,
+  json,
+} from "./_behaviours.ts";
+import type { Exchange, ReceivedRequest } from "./_raw_http.ts";
+
+/** A call of a function by a model. */
+export interface ScriptedToolCall {
+  /** The function's name. */
+  readonly name: string;
+  /** Its arguments, as JSON text. */
+  readonly arguments: string;
+  /** `call_1`, `call_2`, … unless said. */
+  readonly id?: string;
+}
+
+/** Token counts. */
+export interface ScriptedUsage {
+  /** Tokens read. */
+  readonly prompt_tokens: number;
+  /** Tokens written. */
+  readonly completion_tokens: number;
+  /** Both. */
+  readonly total_tokens: number;
+}
+
+/** What an answer says, whole or streamed. */
+export interface AnswerOptions {
+  /** The text; `Hello world` unless said. */
+  readonly text?: string | null;
+  /** Calls of functions; then there is no text unless said. */
+  readonly toolCalls?: readonly ScriptedToolCall[];
+  /** Thoughts, as `reasoning_content`. */
+  readonly reasoning?: string;
+  /** `stop` (or `tool_calls`) unless said; null for none. */
+  readonly finishReason?: string | null;
+  /** 10 tokens read, 5 written unless said; null for none. */
+  readonly usage?: unknown;
+  /** The request's model unless said. */
+  readonly model?: string;
+  /** Answer headers. */
+  readonly headers?: AnswerHeaders;
+}
+
+/** Where a stream breaks: before its first event, or after so many pieces of text; 0: after the role alone. */
+export type StreamPosition = "headers" | number;
+
+/** How a stream behaves. */
+export interface StreamOptions extends AnswerOptions {
+  /** The text in pieces; in words unless said. */
+  readonly pieces?: readonly string[];
+  /** Whether the role comes first, in an event of its own; it does unless said. */
+  readonly role?: boolean;
+  /** The last line: written unless false; `unfinished` leaves out the blank line after it. */
+  readonly done?: boolean | "unfinished";
+  /** Line ends: LF unless said. */
+  readonly lineEnd?: "\n" | "\r\n" | "\r";
+  /** Written before every event, such as `: ping` or `event: ping\ndata: {}`. */
+  readonly interlude?: string;
+  /** Writes every event in parts of so many bytes, in the middle of characters too. */
+  readonly split?: number;
+  /** Every event asks this gate to pass first. */
+  readonly gate?: Gate;
+  /** Breaks off there; `end` (as if all were well), `close`, `reset` or `hang`. */
+  readonly cut?: { readonly after: StreamPosition; readonly how: Ending };
+  /** Says an error there, and nothing after it. */
+  readonly error?: { readonly after: StreamPosition; readonly error?: Readonly<Record<string, unknown>> };
+  /** Written in place of the event there, such as `data: {"broken`. */
+  readonly garbage?: { readonly after: StreamPosition; readonly text: string };
+  /** `text/event-stream` unless said. */
+  readonly contentType?: string;
+}
+
+const created = 1_767_225_600;
+const someUsage: ScriptedUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+/** The JSON of a chat completion. */
+export function completion(options: AnswerOptions & { model: string }): Record<string, unknown> {
+  const { toolCalls, reasoning, usage = someUsage, model } = options;
+  return {
+    id: "chatcmpl-scripted",
+    object: "chat.completion",
+    created,
+    model,
+    choices: [{
+      index: 0,
+      message: {
+        role: "assistant",
+        content: textOf(options),
+        refusal: null,
+        ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+        ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(wireToolCall) }),
+      },
+      logprobs: null,
+      finish_reason: reasonOf(options),
+    }],
+    ...(usage === null ? {} : { usage }),
+  };
+}
+
+/** A whole chat completion, whether or not a stream was asked for. */
+export function ok(options: AnswerOptions = {}): Behaviour {
+  return {
+    play: (exchange) =>
+      json(completion({ model: modelOf(exchange.request), ...options }), options.headers).play(exchange),
+  };
+}
+
+/** An answer without anything in it. */
+export function emptyAnswer(): Behaviour {
+  return answer({ text: "" });
+}
+
+/** A chat completion the way it was asked for: whole or streamed. */
+export function answer(options: StreamOptions = {}): Behaviour {
+  return {
+    play: (exchange) => (exchange.request.json().stream === true ? stream(options) : ok(options)).play(exchange),
+  };
+}
+
+/** A vector for every input. */
+export function embeddings(dimensions = 3): Behaviour {
+  return {
+    play(exchange) {
+      const { input, model } = exchange.request.json();
+      const inputs: unknown[] = Array.isArray(input) ? input : [input];
+      const embedding = Array.from({ length: dimensions }, (_, index) => (index + 1) / 10);
+      const data = inputs.map((_, index) => ({ object: "embedding", index, embedding }));
+      const usage = { prompt_tokens: inputs.length, total_tokens: inputs.length };
+      return json({ object: "list", data, model, usage }).play(exchange);
+    },
+  };
+}
+
+/** A streamed chat completion, whether or not one was asked for. */
+export function stream(options: StreamOptions = {}): Behaviour {
+  return { play: (exchange) => playStream(exchange, options) };
+}
+
+async function playStream(exchange: Exchange, options: StreamOptions): Promise<void> {
+  const { headers = {}, contentType = "text/event-stream", cut, gate } = options;
+  const given = Array.isArray(headers) ? headers : Object.entries(headers);
+  const own: [string, string][] = [["content-type", contentType], ["transfer-encoding", "chunked"]];
+  await exchange.write(headOf(200, [...own, ...given]));
+  for (const text of streamTexts(exchange.request, options)) {
+    await gate?.pass();
+    for (const part of partsOf(text, options.split)) await exchange.write(chunk(part));
+  }
+  const how = cut?.how ?? "end";
+  if (how === "end") await exchange.write("0\r\n\r\n");
+  finish(exchange, how);
+}
+
+/** The events as they are written, up to where the stream breaks. */
+function streamTexts(request: ReceivedRequest, options: StreamOptions): string[] {
+  const { done = true, lineEnd = "\n", interlude, cut, error, garbage } = options;
+  const { opening, pieces, closing } = streamEvents(request, options);
+  const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+  let texts = [...opening, ...pieces, ...closing].map(data);
+  const positionOf = (after: StreamPosition) => after === "headers" ? 0 : opening.length + after;
+  if (done !== false) texts.push(done === "unfinished" ? "data: [DONE]\n" : "data: [DONE]\n\n");
+  if (garbage !== undefined) texts[positionOf(garbage.after)] = `${garbage.text}\n\n`;
+  if (error !== undefined) texts = [...texts.slice(0, positionOf(error.after)), data(errorBody(500, error.error))];
+  if (cut !== undefined) texts = texts.slice(0, positionOf(cut.after));
+  if (interlude !== undefined) texts = texts.map((text) => `${interlude}\n\n${text}`);
+  return lineEnd === "\n" ? texts : texts.map((text) => text.replaceAll("\n", lineEnd));
+}
+
+function streamEvents(
+  request: ReceivedRequest,
+  options: StreamOptions,
+): { opening: unknown[]; pieces: unknown[]; closing: unknown[] } {
+  const { toolCalls = [], reasoning, role = true, usage } = options;
+  const base = {
+    id: "chatcmpl-scripted",
+    object: "chat.completion.chunk",
+    created,
+    model: options.model ?? modelOf(request),
+  };
+  const event = (delta: unknown, finish_reason: string | null = null) => ({
+    ...base,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+  });
+  const texts = options.pieces ?? textOf(options)?.match(/\s*\S+/g) ?? [];
+  const reason = reasonOf(options);
+  const wantsUsage = request.json().stream_options?.include_usage === true;
+  const counts = usage === undefined ? wantsUsage ? someUsage : null : usage;
+  return {
+    opening: role ? [event({ role: "assistant", content: "", refusal: null })] : [],
+    pieces: [
+      ...(reasoning === undefined ? [] : [event({ reasoning_content: reasoning })]),
+      ...texts.map((content) => event({ content })),
+      ...toolCalls.flatMap((call, index) => toolCallDeltas(call, index).map((delta) => event(delta))),
+    ],
+    closing: [
+      ...(reason === null ? [] : [event({}, reason)]),
+      ...(counts === null ? [] : [{ ...base, choices: [], usage: counts }]),
+    ],
+  };
+}
+
+function toolCallDeltas(call: ScriptedToolCall, index: number): unknown[] {
+  const wire = wireToolCall(call, index);
+  const half = Math.ceil(call.arguments.length / 2);
+  const parts = [call.arguments.slice(0, half), call.arguments.slice(half)].filter((part) => part !== "");
+  const deltas = parts.map((part) => ({ index, function: { arguments: part } }));
+  return [{ ...wire, index, function: { name: call.name, arguments: "" } }, ...deltas]
+    .map((delta) => ({ tool_calls: [delta] }));
+}
+
+function wireToolCall(call: ScriptedToolCall, index: number) {
+  const { id = `call_${index + 1}`, name } = call;
+  return { id, type: "function", function: { name, arguments: call.arguments } };
+}
+
+function textOf({ text, toolCalls }: AnswerOptions): string | null {
+  return text === undefined ? toolCalls === undefined ? "Hello world" : null : text;
+}
+
+function reasonOf({ finishReason, toolCalls }: AnswerOptions): string | null {
+  return finishReason === undefined ? toolCalls === undefined ? "stop" : "tool_calls" : finishReason;
+}
+
+function modelOf(request: ReceivedRequest): string {
+  return request.headers["content-type"]?.includes("json") ? request.json().model ?? "unknown" : "unknown";
+}
+
+function partsOf(text: string, size: number | undefined): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text);
+  if (size === undefined) return [bytes];
+  const count = Math.ceil(bytes.length / size);
+  return Array.from({ length: count }, (_, part) => bytes.subarray(part * size, (part + 1) * size));
+}
+
+/** One chunk of a chunked body. */
+function chunk(bytes: Uint8Array): Uint8Array {
+  const head = new TextEncoder().encode(`${bytes.length.toString(16)}\r\n`);
+  const all = new Uint8Array(head.length + bytes.length + 2);
+  all.set(head);
+  all.set(bytes, head.length);
+  all.set([13, 10], head.length + bytes.length);
+  return all;
+}

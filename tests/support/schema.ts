@@ -1,0 +1,59 @@
+/**
+ * Checks answers against OpenAI's own schemas (`tests/fixtures/openai_schema`).
+ * @module
+ */
+import { AssertionError } from "@std/assert";
+import Ajv, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { readFileSync } from "node:fs";
+
+/** The schemas there are. */
+export type SchemaName =
+  | "CreateChatCompletionResponse"
+  | "CreateChatCompletionStreamResponse"
+  | "CreateEmbeddingResponse"
+  | "CreateModerationResponse"
+  | "CreateTranscriptionResponseJson"
+  | "CreateTranscriptionResponseVerboseJson"
+  | "ErrorResponse"
+  | "ImagesResponse"
+  | "ListModelsResponse"
+  | "Model";
+
+const validators = new Map<SchemaName, ValidateFunction>();
+
+/**
+ * Fails unless a value is what OpenAI's API would answer.
+ *
+ * @param name The schema.
+ * @param value The parsed answer.
+ * @throws {AssertionError} Naming everything that is wrong.
+ */
+export function assertMatchesSchema(name: SchemaName, value: unknown): void {
+  const validate = validators.get(name) ?? compile(name);
+  if (validate(value)) return;
+  const problems = (validate.errors ?? []).map(describe).join("\n");
+  throw new AssertionError(`Not a ${name}:\n${problems}\nin ${JSON.stringify(value, null, 2)}`);
+}
+
+function compile(name: SchemaName): ValidateFunction {
+  const file = new URL(`../fixtures/openai_schema/${name}.json`, import.meta.url);
+  const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
+  const validate = ajv.compile(withNulls(JSON.parse(readFileSync(file, "utf8"))) as Record<string, unknown>);
+  validators.set(name, validate);
+  return validate;
+}
+
+/** OpenAPI's `nullable: true`, on references and enumerations too, in words of JSON Schema. */
+export function withNulls(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNulls);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const { nullable, ...rest } = schema as Record<string, unknown>;
+  // a property may be named `nullable`: then its value is a schema, no boolean
+  const members = typeof nullable === "boolean" || nullable === undefined ? rest : { nullable, ...rest };
+  const plain = Object.fromEntries(Object.entries(members).map(([key, value]) => [key, withNulls(value)]));
+  return nullable === true ? { anyOf: [plain, { type: "null" }] } : plain;
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  return `  ${instancePath === "" ? "/" : instancePath} ${message} ${JSON.stringify(params)}`;
+}
