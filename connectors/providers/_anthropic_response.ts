@@ -4,12 +4,7 @@
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
  */
-import type {
-  AssistantMessage,
-  ChatCompletion,
-  JsonObject,
-  ToolCall,
-} from "../../src/contracts/openai.ts";
+import type { AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";

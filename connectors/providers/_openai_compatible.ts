@@ -6,25 +6,17 @@ import type { Detection, ProviderConnector, ProviderSettings } from "../../src/c
 import type { ChatCompletion, ChatCompletionChunk, ToolCallDelta } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
-  CapabilityPath,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
-  DatedPricing,
-  Delivery,
-  FailureKind,
   ModelInfo,
   ParameterRules,
-  Provider,
-  Quota,
-  RateLimits,
-  UsageReport,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
+import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError, upstreamError } from "./_http.ts";
 
@@ -85,9 +77,7 @@ export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
 }
 
 /** A provider of OpenAI's dialect. */
-export class OpenAiCompatibleProvider implements Provider {
-  /** The entry's id. */
-  readonly id: string;
+export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #vendor: OpenAiCompatible;
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
@@ -99,7 +89,7 @@ export class OpenAiCompatibleProvider implements Provider {
    * @param runtime The door to the outside.
    */
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
-    this.id = settings.id;
+    super(settings.id, vendor.models ?? []);
     this.#vendor = vendor;
     this.#baseUrl = (settings.baseUrl ?? vendor.baseUrl ?? "").replace(/\/+$/, "");
     this.#runtime = runtime;
@@ -121,7 +111,7 @@ export class OpenAiCompatibleProvider implements Provider {
     const response = await this.#post(request, options);
     if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* chunksOf(completionOf(parseObject(new TextDecoder().decode(await readBytes(response)))));
+      yield* chunksOf(completionOf(await readObject(response)));
       return;
     }
     let unfinished = "";
@@ -154,59 +144,12 @@ export class OpenAiCompatibleProvider implements Provider {
       headers: this.#headers(options),
       signal: options.signal,
     });
-    if (response.status < 200 || response.status > 299) throw await this.#fault(response);
-    const { data } = parseObject(new TextDecoder().decode(await readBytes(response)));
+    if (!isSuccess(response)) throw await this.#fault(response);
+    const { data } = await readObject(response);
     if (!Array.isArray(data)) {
       throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
     }
-    return data.flatMap((entry) => typeof entry?.id === "string" ? [this.#known(entry.id) ?? { id: entry.id }] : []);
-  }
-
-  /** What the catalogue knows. */
-  getModelInfo(model: string): Promise<ModelInfo | undefined> {
-    return Promise.resolve(this.#known(model));
-  }
-
-  /** What the catalogue knows. */
-  getCapabilities(model: string): readonly CapabilityPath[] {
-    return this.#known(model)?.capabilities ?? [];
-  }
-
-  /** Sync and stream, for what the catalogue knows. */
-  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
-    return delivery !== "batch" && this.getCapabilities(model).includes(capability);
-  }
-
-  /** No vendor of this dialect tells. */
-  checkQuota(): Promise<Quota | undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  /** Known only from answers. */
-  getRateLimits(): RateLimits | undefined {
-    return undefined;
-  }
-
-  /** The catalogue's prices. */
-  getPricing(model: string): readonly DatedPricing[] | undefined {
-    return this.#known(model)?.pricing;
-  }
-
-  /** Nothing to tell the vendor. */
-  reportUsage(_usage: UsageReport): void {}
-
-  /** By status, code and type. */
-  classifyError(error: unknown): FailureKind {
-    return classifyError(error);
-  }
-
-  /** By class. */
-  isRetryable(error: unknown): boolean {
-    return isRetryableKind(classifyError(error));
-  }
-
-  #known(model: string): ModelInfo | undefined {
-    return this.#vendor.models?.find(({ id }) => id === model);
+    return data.flatMap((entry) => typeof entry?.id === "string" ? [this.known(entry.id) ?? { id: entry.id }] : []);
   }
 
   #headers({ credential }: CallOptions): Record<string, string> {
@@ -222,7 +165,7 @@ export class OpenAiCompatibleProvider implements Provider {
       body: this.#write(request),
       signal: options.signal,
     });
-    if (response.status < 200 || response.status > 299) throw await this.#fault(response);
+    if (!isSuccess(response)) throw await this.#fault(response);
     return response;
   }
 

@@ -7,30 +7,23 @@
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import type {
   CallOptions,
-  CapabilityPath,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
-  DatedPricing,
-  Delivery,
-  FailureKind,
   ModelInfo,
-  Provider,
-  Quota,
   RateLimits,
-  UsageReport,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
+import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
-import { parseObject, readBytes, readFault } from "./_http.ts";
+import { readFault } from "./_http.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
@@ -59,14 +52,13 @@ export const anthropic: ProviderConnector = {
 };
 
 /** A provider of the Messages API. */
-class AnthropicProvider implements Provider {
-  readonly id: string;
+class AnthropicProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
   readonly #limits = new Map<string, RateLimits>();
 
   constructor(settings: ProviderSettings, runtime: Runtime) {
-    this.id = settings.id;
+    super(settings.id, anthropicModels);
     this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
     this.#runtime = runtime;
   }
@@ -107,38 +99,12 @@ class AnthropicProvider implements Provider {
     return models;
   }
 
-  getModelInfo(model: string): Promise<ModelInfo | undefined> {
-    return Promise.resolve(knownModel(model));
+  protected override known(model: string): ModelInfo | undefined {
+    return knownModel(model);
   }
 
-  getCapabilities(model: string): readonly CapabilityPath[] {
-    return knownModel(model)?.capabilities ?? [];
-  }
-
-  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
-    return delivery !== "batch" && this.getCapabilities(model).includes(capability);
-  }
-
-  checkQuota(): Promise<Quota | undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  getRateLimits(model: string): RateLimits | undefined {
+  override getRateLimits(model: string): RateLimits | undefined {
     return this.#limits.get(model);
-  }
-
-  getPricing(model: string): readonly DatedPricing[] | undefined {
-    return knownModel(model)?.pricing;
-  }
-
-  reportUsage(_usage: UsageReport): void {}
-
-  classifyError(error: unknown): FailureKind {
-    return classifyError(error);
-  }
-
-  isRetryable(error: unknown): boolean {
-    return isRetryableKind(classifyError(error));
   }
 
   #facts({ model }: CompletionRequest): AnswerFacts {
@@ -177,7 +143,7 @@ class AnthropicProvider implements Provider {
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
-    if (response.status >= 200 && response.status <= 299) return response;
+    if (isSuccess(response)) return response;
     const now = this.#runtime.clock.now();
     const reader = { readError: readAnthropicError, readRetryAfter: (body: unknown) => readSpendLimitReset(body, now) };
     throw await readFault(response, reader, now);
@@ -188,10 +154,6 @@ class AnthropicProvider implements Provider {
 function versioned(baseUrl: string): string {
   const address = baseUrl.replace(/\/+$/, "");
   return /\/v\d+$/.test(address) ? address : `${address}/v1`;
-}
-
-async function readObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
-  return parseObject(new TextDecoder().decode(await readBytes(response)));
 }
 
 function readLimits(headers: UpstreamResponse["headers"]): RateLimits | undefined {

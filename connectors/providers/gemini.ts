@@ -12,19 +12,12 @@ import type {
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
-  DatedPricing,
-  Delivery,
-  FailureKind,
   ModelInfo,
-  Provider,
-  Quota,
-  RateLimits,
-  UsageReport,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
+import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
@@ -32,7 +25,7 @@ import { toGenerateContent } from "./_gemini_request.ts";
 import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
-import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { type FaultReader, parseObject, readFault } from "./_http.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 /** Far more than there are models: a server that never ends its list must not keep us. */
@@ -64,14 +57,13 @@ export const gemini: ProviderConnector = {
   create: (settings, runtime) => new GeminiProvider(settings as ProviderSettings, runtime),
 };
 
-class GeminiProvider implements Provider {
-  readonly id: string;
+class GeminiProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
 
   constructor(settings: ProviderSettings, runtime: Runtime) {
-    this.id = settings.id;
+    super(settings.id, geminiModels);
     this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
     this.#runtime = runtime;
     this.#faults = {
@@ -82,7 +74,7 @@ class GeminiProvider implements Provider {
 
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("generateContent", request, options);
-    const [answer] = this.#answersIn(await textOf(response));
+    const [answer] = this.#answersIn(await readText(response));
     if (answer === undefined) {
       throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
     }
@@ -118,45 +110,6 @@ class GeminiProvider implements Provider {
     return models;
   }
 
-  getModelInfo(model: string): Promise<ModelInfo | undefined> {
-    return Promise.resolve(known(model));
-  }
-
-  getCapabilities(model: string): readonly CapabilityPath[] {
-    return known(model)?.capabilities ?? [];
-  }
-
-  /** Sync and stream, for what the catalogue knows; by full path or short name. */
-  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
-    const leaf = capability.slice(capability.lastIndexOf(".") + 1);
-    return delivery !== "batch" && this.getCapabilities(model).includes(leaf);
-  }
-
-  /** The API does not tell. */
-  checkQuota(): Promise<Quota | undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  /** The API sends no such headers. */
-  getRateLimits(): RateLimits | undefined {
-    return undefined;
-  }
-
-  getPricing(model: string): readonly DatedPricing[] | undefined {
-    return known(model)?.pricing;
-  }
-
-  /** Nothing to tell the vendor. */
-  reportUsage(_usage: UsageReport): void {}
-
-  classifyError(error: unknown): FailureKind {
-    return classifyError(error);
-  }
-
-  isRetryable(error: unknown): boolean {
-    return isRetryableKind(classifyError(error));
-  }
-
   #factsOf({ model }: CompletionRequest): AnswerFacts {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
@@ -186,11 +139,11 @@ class GeminiProvider implements Provider {
       headers: this.#headers(options),
       signal: options.signal,
     });
-    return parseObject(await textOf(await this.#accepted(response)));
+    return await readObject(await this.#accepted(response));
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
-    if (response.status >= 200 && response.status <= 299) return response;
+    if (isSuccess(response)) return response;
     throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock.now()));
   }
 
@@ -211,7 +164,7 @@ class GeminiProvider implements Provider {
     if (id === undefined) return [];
     const capabilities = leavesOf(id, Array.isArray(methods) ? methods : []);
     return [
-      known(id) ?? {
+      this.known(id) ?? {
         id,
         capabilities,
         constraints: given({
@@ -223,10 +176,6 @@ class GeminiProvider implements Provider {
       },
     ];
   }
-}
-
-function known(model: string): ModelInfo | undefined {
-  return geminiModels.find(({ id }) => id === model);
 }
 
 /** Tuned models have a collection of their own. */
@@ -243,14 +192,10 @@ function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityP
   return /^gemini-[\d.]+-(pro|flash|flash-lite)\b/.test(id) ? chatLeaves : ["chat-completion"];
 }
 
-async function textOf(response: UpstreamResponse): Promise<string> {
-  return new TextDecoder().decode(await readBytes(response));
-}
-
 /** The data of each event; a body that is no event stream counts as one. */
 async function* eventsOf(response: UpstreamResponse, body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield await textOf(response);
+    yield await readText(response);
     return;
   }
   let unfinished = "";

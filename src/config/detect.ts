@@ -176,9 +176,10 @@ function checkName(name: string, path: string, connectors: readonly ProviderConn
 function detect(connector: ProviderConnector, env: Environment, report: Report): DetectedProvider | undefined {
   const { detection } = connector;
   if (detection === undefined) return undefined;
-  const key = firstKey(detection.keys, env, report);
   const host = firstSet(detection.host ?? [], env);
   // A key says that an account is there, not that a server on one's own machine is running.
+  if (connector.local && host === undefined) return undefined;
+  const key = firstKey(detection.keys, env, report);
   const source = connector.local ? host?.variable : key?.variable ?? host?.variable;
   if (source === undefined) return undefined;
   const required = readRequired(detection, source, env, report);

@@ -63,7 +63,7 @@ export function resolveReferences(
  * @param text Any text.
  */
 export function escapeReferences(text: string): string {
-  return text.replaceAll(opening, escaped);
+  return text.split(opening).join(escaped);
 }
 
 function split(text: string): { parts: Part[]; problem?: string } {

@@ -28,7 +28,7 @@ export class OpenAnswers {
     this.#open.add(open);
     try {
       const response = await Promise.race([this.#handle(request, open), open.ended]);
-      if (open.isEnded || response.body === null || isWhole(response)) {
+      if (open.isEnded || isWhole(response) || response.body === null) { // reading `body` of a whole one would make a stream of it
         this.#open.delete(open);
         return response;
       }

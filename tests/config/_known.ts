@@ -15,23 +15,23 @@ function connector(facts: Partial<ProviderConnector> & { id: string; vendor: str
   };
 }
 
-export const acme = connector({
+export const acme: ProviderConnector = connector({
   id: "acme.llm.v1",
   vendor: "acme",
   models: [{ id: "small" }, { id: "large" }],
   detection: { keys: ["ACME_API_KEY", "ACME_TOKEN"], baseUrl: ["ACME_BASE_URL"] },
 });
 
-export const zeta = connector({
+export const zeta: ProviderConnector = connector({
   id: "zeta.api.v1",
   vendor: "zeta",
   models: [{ id: "small" }, { id: "acme/large" }],
   detection: { keys: ["ZETA_API_KEY"], requires: { account: ["ZETA_ACCOUNT", "ZETA_ACCOUNT_ID"] } },
 });
 
-export const open = connector({ id: "open.compatible.v1", vendor: "open", needsBaseUrl: true });
+export const open: ProviderConnector = connector({ id: "open.compatible.v1", vendor: "open", needsBaseUrl: true });
 
-export const home = connector({
+export const home: ProviderConnector = connector({
   id: "home.local.v1",
   vendor: "home",
   local: true,

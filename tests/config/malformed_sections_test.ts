@@ -29,6 +29,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [{ proxy: { constructor: 1 } }, "proxy.constructor: a key of this name is not allowed"],
   [{ secrets: { prototype: {} } }, "secrets.prototype: a key of this name is not allowed"],
   [{ "proxy.__proto__": 1 }, "proxy.__proto__: a key of this name is not allowed"],
+  [{ pools: cyclic }, "pools.a.b[0]: contains itself"],
   [{ secrets: nested(70) }, "is nested more than 64 levels deep"],
   [{ secrets: { a: wide } }, "has more than 100000 values, aliases counted wherever they stand"],
   [

@@ -13,7 +13,7 @@ function withRecordedTimers(task: (waits: number[], fire: () => void) => void): 
     waits.push(ms);
     last = run;
     return 0;
-  }) as typeof setTimeout;
+  }) as unknown as typeof setTimeout;
   try {
     task(waits, () => last());
   } finally {

@@ -1,0 +1,119 @@
+/**
+ * What every provider of ours has in common: facts from a catalogue, failures classed by status, code and type.
+ * @module
+ */
+import type {
+  CallOptions,
+  CapabilityPath,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  DatedPricing,
+  Delivery,
+  FailureKind,
+  ModelInfo,
+  Provider,
+  Quota,
+  RateLimits,
+  UsageReport,
+} from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
+import { parseObject, readBytes } from "./_http.ts";
+
+/** A provider whose models a catalogue knows; a dialect adds the calls. */
+export abstract class BaseProvider implements Provider {
+  /** The entry's id. */
+  readonly id: string;
+  readonly #models: readonly ModelInfo[];
+
+  /**
+   * @param id The entry's id.
+   * @param models The catalogue.
+   */
+  constructor(id: string, models: readonly ModelInfo[]) {
+    this.id = id;
+    this.#models = models;
+  }
+
+  /** One whole answer. */
+  abstract complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
+
+  /** A streamed answer. */
+  abstract stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
+
+  /** Asks the provider which models it has. */
+  abstract listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
+
+  /** What the catalogue knows of a model. */
+  protected known(model: string): ModelInfo | undefined {
+    return this.#models.find(({ id }) => id === model);
+  }
+
+  /** What the catalogue knows. */
+  getModelInfo(model: string): Promise<ModelInfo | undefined> {
+    return Promise.resolve(this.known(model));
+  }
+
+  /** What the catalogue knows. */
+  getCapabilities(model: string): readonly CapabilityPath[] {
+    return this.known(model)?.capabilities ?? [];
+  }
+
+  /** Sync and stream, for what the catalogue knows; by full path or last segment. */
+  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
+    const lastOf = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
+    return delivery !== "batch" && this.getCapabilities(model).some((path) => lastOf(path) === lastOf(capability));
+  }
+
+  /** Unknown, unless the vendor tells. */
+  checkQuota(_options: CallOptions): Promise<Quota | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** Unknown, unless the vendor tells. */
+  getRateLimits(_model: string): RateLimits | undefined {
+    return undefined;
+  }
+
+  /** The catalogue's prices. */
+  getPricing(model: string): readonly DatedPricing[] | undefined {
+    return this.known(model)?.pricing;
+  }
+
+  /** Nothing to tell the vendor. */
+  reportUsage(_usage: UsageReport): void {}
+
+  /** By status, code and type. */
+  classifyError(error: unknown): FailureKind {
+    return classifyError(error);
+  }
+
+  /** By class. */
+  isRetryable(error: unknown): boolean {
+    return isRetryableKind(classifyError(error));
+  }
+}
+
+/** Whether an answer's status means success. */
+export function isSuccess({ status }: UpstreamResponse): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/**
+ * Reads a body as text.
+ *
+ * @throws {UpstreamError} `invalid_response` when it is too large.
+ */
+export async function readText(response: UpstreamResponse): Promise<string> {
+  return new TextDecoder().decode(await readBytes(response));
+}
+
+/**
+ * Reads a body as a JSON object.
+ *
+ * @throws {UpstreamError} `invalid_response` when it is none.
+ */
+export async function readObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
+  return parseObject(await readText(response));
+}

@@ -1,0 +1,246 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { validate } from "../../src/config/validate.ts";
+import { ConfigError } from "../../src/errors.ts";
+import type { Provider } from "../../src/contracts/provider.ts";
+import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
+import { known, problemsOf } from "./_known.ts";
+
+const fiveMistakes = {
+  providers: { "acme.llm.v1": { api_key: "${secrets:ACME}", timeout: "30s" } },
+  models: { fast: { provider: "acme" } },
+  pools: { "chat-completion": { strategy: "round-robbin", retry: { max_attempts: 11 } } },
+  polls: {},
+};
+
+Deno.test("validate() reports five mistakes as five problems with their paths", () => {
+  const error = assertThrows(() => validate(fiveMistakes, { known, source: "mesh.yaml" }), ConfigError);
+  assertEquals(error.problems.map(({ path }) => path), [
+    "providers.acme.llm.v1.timeout",
+    "pools.chat-completion.retry.max_attempts",
+    "polls",
+    "models.fast.provider",
+    "pools.chat-completion.strategy",
+  ]);
+  assert(error.message.startsWith('Cannot use the configuration "mesh.yaml": 5 problems\n'), error.message);
+});
+
+Deno.test("validate() never shows a key, a token or an address with a password", () => {
+  const canary = "canary5ecretcanary5ecret";
+  const documents: readonly unknown[] = [
+    { providers: { "acme.llm.v1": { api_key: `${canary}\n` } } },
+    { providers: { "acme.llm.v1": { api_key: [canary, `${canary} x`] } } },
+    { providers: { "acme.llm.v1": { apikey: canary } } },
+    { providers: { "acme.llm.v1": canary } },
+    { providers: { "acme.llm.v1": { base_url: `https://user:${canary}@host/v1` } } },
+    { providers: { "acme.llm.v1": { base_url: `https://host/v1?key=${canary}` } } },
+    { providers: { "acme.llm.v1": { api_key: "a", auth: { api_key: canary } } } },
+    { providers: { "acme.llm.v1": { auth: { client_secret: { value: canary } } } } },
+    { providers: { "acme.llm.v1": { enabled: canary, connector: canary } } },
+    { proxy: { auth: { tokens: [`${canary} x`] } } },
+    { proxy: { auth: { tokens: canary } } },
+    { proxy: { auth: { tokens: [{ tokn: canary }] } } },
+    { proxy: { port: `sk-${canary}`, host: `Bearer ${canary}` } },
+    { secrets: { store: canary } },
+    { observability: { routing: { connector: "mesh.webhook.v1", secret: { a: canary } } } },
+  ];
+  for (const document of documents) {
+    const error = assertThrows(() => validate(document, { known }), ConfigError);
+    assert(!JSON.stringify([error.message, error.problems]).includes(canary), error.message);
+  }
+});
+
+Deno.test("validate() fills in what an empty document leaves out", () => {
+  const settings = validate({}, { known });
+  assertEquals(settings.secrets, { store: "mesh.env.v1", failOnMissing: true, config: {} });
+  assertEquals([settings.providers.size, settings.models.size, settings.pools.size], [0, 0, 0]);
+  assertEquals(settings.proxy.host, "127.0.0.1");
+  assertEquals(settings.proxy.port, 8080);
+  assertEquals(settings.proxy.tokenRequired, false);
+  assertEquals(settings.proxy.bodyLimit, 32 * 1024 * 1024);
+  assertEquals(settings.proxy.requestTimeoutMs, 600_000);
+  assertEquals(settings.observability, []);
+  assertEquals(settings.warnings, []);
+});
+
+Deno.test("validate() reads an entry of nothing as one with nothing set", () => {
+  const settings = validate({ providers: { "acme.llm.v1": null }, pools: { "chat-completion": null } }, { known });
+  assertEquals(settings.providers.get("acme.llm.v1")?.enabled, true);
+  assertEquals(settings.pools.get("chat-completion")?.capability, "chat-completion");
+});
+
+Deno.test("validate() takes dotted keys for nested ones, at any level", () => {
+  const nested = validate({
+    providers: { "acme.llm.v1": { execution: { timeout: "3s", connect_timeout: "1s" } } },
+    pools: { "*": { retry: { max_attempts: 0 } } },
+    proxy: { cors: { enabled: false }, port: 9000 },
+  }, { known });
+  const dotted = validate({
+    providers: { "acme.llm.v1": { execution: { timeout: "3s" }, "execution.connect_timeout": "1s" } },
+    pools: { "*": { "retry.max_attempts": 0 } },
+    "proxy.cors.enabled": false,
+    "proxy.port": 9000,
+  }, { known });
+  assertEquals(dotted.providers, nested.providers);
+  assertEquals(dotted.proxy, nested.proxy);
+  assertEquals(dotted.defaultRouting.retry("x"), nested.defaultRouting.retry("x"));
+});
+
+Deno.test("validate() takes one of two keys that mean the same, or both when they agree", () => {
+  for (
+    const entry of [
+      { base_url: "https://a.example/v1", api_key: "k" },
+      { execution: { base_url: "https://a.example/v1" }, auth: { api_key: ["k"] } },
+      {
+        base_url: "https://a.example/v1",
+        "execution.base_url": "https://a.example/v1",
+        api_key: "k",
+        "auth.api_key": "k",
+      },
+    ]
+  ) {
+    const provider = validate({ providers: { "acme.llm.v1": entry } }, { known }).providers.get("acme.llm.v1");
+    assertEquals([provider?.baseUrl, provider?.apiKeys], ["https://a.example/v1", ["k"]]);
+  }
+});
+
+Deno.test("validate() takes the id sent upstream from the model's name, less its vendor", () => {
+  const { models } = validate({
+    providers: { mine: { connector: "acme.llm.v1" } },
+    models: {
+      "acme.small": { provider: "mine" },
+      "small": { provider: "mine" },
+      "acme.": { provider: "mine" },
+      "fast": { provider: "mine", model: "tiny" },
+    },
+  }, { known });
+  assertEquals([...models.values()].map(({ id }) => id), ["small", "small", "acme.", "tiny"]);
+});
+
+Deno.test("validate() accepts the names that models will go by", () => {
+  validate({
+    providers: { "acme.llm.v1": {}, "home.local.v1": {} },
+    models: { fast: { provider: "acme.llm.v1" } },
+    pools: { "chat-completion": { models: ["fast", "acme.small", "home.whatever"] } },
+    aliases: { a: "chat-completion", b: "fast", c: "acme.large", d: "acme/large", e: "large", f: "text-generation" },
+  }, { known });
+});
+
+Deno.test("validate() warns of what is not in effect, unless it asks for what happens anyway", () => {
+  const { warnings } = validate({
+    secrets: { resolution: { cache_enabled: true } },
+    providers: {
+      "acme.llm.v1": { budget: { daily_limit: 5 }, "auth.method": "api_key", batch: { supported: false } },
+      "zeta.api.v1": { auth: { method: "oauth" } },
+    },
+    pools: { "chat-completion": { "rate_limit.threshold": 0.5 } },
+    storage: { path: "state.json" },
+    discovery: { sync: { enabled: false } },
+  }, { known });
+  assertEquals(
+    warnings,
+    [
+      "providers.acme.llm.v1.budget",
+      "providers.zeta.api.v1.auth.method",
+      "pools.chat-completion.rate_limit",
+      "storage",
+    ].map((path) => ({ path, message: "is not in effect in this version" })),
+  );
+});
+
+Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases nobody reaches", () => {
+  const { warnings } = validate({
+    providers: {
+      "acme.llm.v1": { api_key: "k", base_url: "http://gateway.example/v1" },
+      "open.compatible.v1": { base_url: "http://127.0.0.1:8000/v1", api_key: "k" },
+      far: { connector: "open.compatible.v1", base_url: "http://169.254.169.254/v1" },
+    },
+    pools: { "chat-completion": {} },
+    aliases: { "chat-completion": "acme.small" },
+    proxy: { auth: { tokens: ["short", "${secrets:T}", "long-enough-to-be-a-token"] } },
+  }, { known });
+  assertEquals(warnings.map(({ path, message }) => `${path}: ${message}`), [
+    "providers.acme.llm.v1.base_url: sends the key unencrypted: use https",
+    "providers.far.base_url: is a link-local address",
+    "aliases.chat-completion: is never used: a pool has this name",
+    "proxy.auth.tokens[0]: is short: use 16 characters or more, so that it cannot be guessed",
+  ]);
+});
+
+Deno.test("validate() uses detected providers for a document without any", () => {
+  const detected = [...validate({ providers: { "acme.llm.v1": {} } }, { known }).providers.values()];
+  const document = { pools: { "chat-completion": { models: ["acme.small"] } } };
+  assertEquals(validate(document, { known, detected }).providers.get("acme.llm.v1"), detected[0]);
+  assertEquals(
+    validate({ ...document, providers: { "acme.llm.v1": { enabled: true } } }, { known, detected }).providers.size,
+    1,
+  );
+  assertEquals(problemsOf(() => validate(document, { known })).length, 1);
+});
+
+Deno.test("validate() takes providers and strategies made by a program, and leaves them as they are", () => {
+  class Counting {
+    count = 0;
+    select(): undefined {
+      this.count++;
+    }
+    score(): number {
+      return this.count;
+    }
+  }
+  const counting = new Counting();
+  const plain = { calls: 0, select: () => undefined, score: () => 0 };
+  const instance = { complete() {}, stream() {}, id: "mine" } as unknown as Provider;
+  const { pools, providers } = validate({
+    providers: { mine: { instance } },
+    models: { fast: { provider: "mine" } },
+    pools: { a: { models: ["fast"], strategy: counting }, b: { models: ["mine.x"], strategy: plain } },
+  }, { known });
+  assertEquals(providers.get("mine")?.instance, instance);
+  (pools.get("a")?.routing.strategy as SelectionStrategy).select([], {} as never);
+  plain.calls++;
+  assertEquals([counting.count, plain.calls, Object.isFrozen(instance)], [1, 1, false]);
+});
+
+Deno.test("validate() freezes the settings, maps and sets too, and not the document", () => {
+  const document = { providers: { "acme.llm.v1": { config: { tags: ["a"] }, api_key: ["k"] } }, pools: { "*": {} } };
+  const settings = validate(document, { known });
+  const entry = settings.providers.get("acme.llm.v1")!;
+  const changes: readonly (() => unknown)[] = [
+    () => (settings as { source?: string }).source = "x",
+    () => (settings.providers as Map<string, unknown>).set("x", entry),
+    () => (settings.providers as Map<string, unknown>).delete("acme.llm.v1"),
+    () => (entry.apiKeys as string[]).push("x"),
+    () => (entry.config.tags as string[]).push("x"),
+    () => (settings.defaultRouting as { strategy: string }).strategy = "x",
+    () => (settings.defaultRouting.retry("x").retryableCodes as Set<number>).add(418),
+    () => (settings.warnings as unknown[]).push("x"),
+  ];
+  for (const change of changes) assertThrows(change, TypeError);
+  document.providers["acme.llm.v1"].config.tags.push("b");
+  assertEquals(entry.config.tags, ["a"]);
+});
+
+Deno.test("validate() keeps names that objects have anyway apart from those that are configured", () => {
+  const settings = validate({ pools: { toString: { models: ["acme.small"] } }, providers: { "acme.llm.v1": {} } }, {
+    known,
+  });
+  assertEquals([...settings.pools.keys()], ["toString"]);
+  assertEquals(problemsOf(() => validate({ toString: 1, hasOwnProperty: {} }, { known })).length, 2);
+  assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});
+
+Deno.test("validate() reads hostile texts in no time", () => {
+  const long = "1".repeat(100_000);
+  const started = performance.now();
+  problemsOf(() =>
+    validate({
+      providers: {
+        "acme.llm.v1": { execution: { timeout: long }, api_key: `${"${secrets:".repeat(10_000)}`, base_url: long },
+      },
+      models: { m: { provider: long, constraints: { max_file_size: long } } },
+      proxy: { host: "a".repeat(100_000), endpoints: ["${".repeat(50_000)] },
+      [long]: 1,
+    }, { known })
+  );
+  assert(performance.now() - started < 500);
+});

@@ -1,0 +1,89 @@
+/**
+ * A proxy over scripted providers, on a real port, with a clock that nobody waits for.
+ * @module
+ */
+import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
+import { createHandler } from "../../proxy.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { FakeClock, fakeClock } from "../../src/runtime/test.ts";
+
+/** How a {@linkcode TestProxy} is set up. */
+export interface TestProxyOptions {
+  /** Providers by model name: one model each, in order of priority; a URL with `/v1`. */
+  readonly upstreams: Readonly<Record<string, string>>;
+  /** Settings of the pool `chat`, over the priority strategy. */
+  readonly pool?: Readonly<Record<string, unknown>>;
+  /** Settings of every provider entry. */
+  readonly provider?: Readonly<Record<string, unknown>>;
+  /** Further sections of the configuration, such as `proxy`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Accepted tokens. */
+  readonly tokens?: readonly string[];
+  /** Time; a fake clock that skips sleeps unless given. */
+  readonly clock?: FakeClock;
+}
+
+/** A running proxy and what it told. */
+export interface TestProxy extends AsyncDisposable {
+  /** Without path. */
+  readonly url: string;
+  readonly mesh: ModelMesh;
+  readonly clock: FakeClock;
+  /** Every event and routing decision, in order. */
+  readonly records: (MeshEvent | RoutingRecord)[];
+  /** Posts a chat request to the pool `chat`. */
+  chat(body?: Readonly<Record<string, unknown>>, init?: RequestInit): Promise<Response>;
+}
+
+/**
+ * The configuration of a pool `chat` over providers of one model each.
+ *
+ * @param options Providers and overrides.
+ */
+export function testConfig({ upstreams, pool, provider, config }: TestProxyOptions): Record<string, unknown> {
+  const names = Object.keys(upstreams);
+  const perName = (make: (name: string) => unknown) => Object.fromEntries(names.map((name) => [name, make(name)]));
+  return {
+    providers: perName((name) => ({
+      connector: "openai.compatible.v1",
+      base_url: upstreams[name],
+      api_key: `key-of-${name}-0123456789`,
+      ...provider,
+    })),
+    models: perName((name) => ({ provider: name, capabilities: ["chat-completion"] })),
+    pools: { chat: { models: names, strategy: "priority", model_priority: names, ...pool } },
+    ...config,
+  };
+}
+
+/**
+ * Starts a proxy.
+ *
+ * @param options Providers and overrides.
+ */
+export async function startTestProxy(options: TestProxyOptions): Promise<TestProxy> {
+  const records: (MeshEvent | RoutingRecord)[] = [];
+  const clock = options.clock ?? fakeClock({ skipSleeps: true });
+  const mesh = new ModelMesh({ clock, random: () => 0.5, on: (record) => records.push(record) });
+  await mesh.initialize(testConfig(options));
+  const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
+  const server = await denoShell().serve(handler, { host: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    url,
+    mesh,
+    clock,
+    records,
+    chat: (body = {}, init = {}) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }], ...body }),
+        ...init,
+      }),
+    async [Symbol.asyncDispose]() {
+      await server.stop(0);
+      await mesh.close();
+    },
+  };
+}
