@@ -16,6 +16,7 @@
 import { serverConnectors } from "./connectors/server.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { createClient, runtimeWith } from "./src/client/create.ts";
+import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import { knownConnectors } from "./src/config/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/mesh_config.ts";
@@ -57,6 +58,26 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
   return createClient(parts, first, second);
 }
 
+/**
+ * Makes a client without network, for the tests of programs that use one.
+ *
+ * @param options The answers, taken in order; the last one repeats.
+ *
+ * @example
+ * ```ts
+ * import { mockClient } from "@modelmesh/core";
+ *
+ * const client = mockClient({ responses: ["Hello", new Error("Out of luck")] });
+ * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+ * console.log(answer.choices[0]?.message.content); // Hello
+ * ```
+ */
+export function mockClient(options: MockOptions): MeshClient {
+  return createMockClient(parts, options);
+}
+
+export type { MockOptions, MockResponse } from "./src/client/mock.ts";
+
 /** Options of {@linkcode ModelMesh}. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on">;
 
@@ -74,7 +95,11 @@ export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "rando
  * ```
  */
 export class ModelMesh extends Mesh {
-  /** @param options Environment, HTTP client, time and chance, where they are not the runtime's own. */
+  /**
+   * Makes one.
+   *
+   * @param options Environment, HTTP client, time and chance, where they are not the runtime's own.
+   */
   constructor(options: MeshOptions = {}) {
     super({
       connectors: serverConnectors,
@@ -120,3 +145,6 @@ export class MeshConfig extends MeshConfigBase {
 export * from "./src/exports.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
+export { BaseProvider } from "./connectors/providers/_base.ts";
+export type { FaultReader } from "./connectors/providers/_http.ts";
+export { MeshConfigBase } from "./src/config/mesh_config.ts";

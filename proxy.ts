@@ -18,6 +18,7 @@ import { denoRuntime } from "./src/runtime/deno.ts";
 import { denoShell } from "./src/runtime/deno_shell.ts";
 
 export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
+export { Mesh } from "./src/mesh.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 
 /**

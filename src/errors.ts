@@ -63,6 +63,8 @@ export class MeshError extends Error {
   requestId?: string;
 
   /**
+   * Makes the error.
+   *
    * @param message What happened and what to do.
    * @param options Code, request and cause.
    */
@@ -87,6 +89,8 @@ export class ConfigError extends MeshError {
   readonly problems: readonly ConfigProblem[];
 
   /**
+   * Makes the error.
+   *
    * @param problems Everything wrong.
    * @param source The file's name, when there is one.
    * @param cause What caused it.
@@ -115,7 +119,11 @@ export class NoProvidersError extends MeshError {
   /** The class's name. */
   override name = "NoProvidersError";
 
-  /** @param message Which variables would help. */
+  /**
+   * Makes the error.
+   *
+   * @param message Which variables would help.
+   */
   constructor(message: string) {
     super(message, { code: "no_providers" });
     Object.defineProperty(this, marker("NoProvidersError"), { value: true });
@@ -135,6 +143,8 @@ export class SecretNotFoundError extends MeshError {
   readonly names: readonly string[];
 
   /**
+   * Makes the error.
+   *
    * @param names The missing secrets.
    * @param store Where they were looked for.
    */
@@ -158,7 +168,11 @@ export class ModelNotFoundError extends MeshError {
   /** The class's name. */
   override name = "ModelNotFoundError";
 
-  /** @param message The name, and the nearest ones. */
+  /**
+   * Makes the error.
+   *
+   * @param message The name, and the nearest ones.
+   */
   constructor(message: string) {
     super(message, { code: "model_not_found" });
     Object.defineProperty(this, marker("ModelNotFoundError"), { value: true });
@@ -178,6 +192,8 @@ export class UnsupportedRequestError extends MeshError {
   readonly param: string | null;
 
   /**
+   * Makes the error.
+   *
    * @param message What is wrong and what is allowed.
    * @param options The condition and the field at fault.
    */
@@ -203,6 +219,8 @@ export class NoActiveModelError extends MeshError {
   readonly reasons: Readonly<Record<string, string>>;
 
   /**
+   * Makes the error.
+   *
    * @param message What rests and until when.
    * @param facts The soonest recovery and the reasons.
    */
@@ -227,6 +245,8 @@ export class BudgetExceededError extends MeshError {
   readonly retryAfterMs?: number;
 
   /**
+   * Makes the error.
+   *
    * @param message Which budgets, and when they open again.
    * @param retryAfterMs Time to the next window, ms.
    */
@@ -250,6 +270,8 @@ export class RateLimitError extends MeshError {
   readonly retryAfterMs?: number;
 
   /**
+   * Makes the error.
+   *
    * @param message Who is limited and until when.
    * @param facts The condition and the wait, ms.
    */
@@ -301,6 +323,8 @@ export class ProviderError extends MeshError {
   readonly attempts: readonly FailedAttempt[];
 
   /**
+   * Makes the error.
+   *
    * @param message What was tried.
    * @param facts What came of it.
    */
@@ -329,6 +353,8 @@ export class StreamInterruptedError extends MeshError {
   readonly partialText: string;
 
   /**
+   * Makes the error.
+   *
    * @param message What broke.
    * @param partialText The text that had arrived.
    */
@@ -349,7 +375,11 @@ export class DeadlineError extends MeshError {
   /** The class's name. */
   override name = "DeadlineError";
 
-  /** @param message How long was waited, and for whom. */
+  /**
+   * Makes the error.
+   *
+   * @param message How long was waited, and for whom.
+   */
   constructor(message: string) {
     super(message, { code: "timeout" });
     Object.defineProperty(this, marker("DeadlineError"), { value: true });
@@ -367,6 +397,8 @@ export class ConnectorError extends MeshError {
   override name = "ConnectorError";
 
   /**
+   * Makes the error.
+   *
    * @param message Which connector, and what it did.
    * @param cause What it threw.
    */
@@ -392,6 +424,8 @@ export class NetworkError extends MeshError {
   readonly neverSent: boolean;
 
   /**
+   * Makes the error.
+   *
    * @param message What happened, in our words.
    * @param facts Whether the request can have been read.
    */
@@ -419,6 +453,8 @@ export class UpstreamError extends MeshError {
   readonly shouldRetry?: boolean;
 
   /**
+   * Makes the error.
+   *
    * @param message What the provider did, in our words or its own.
    * @param facts The class of the failure and what was answered.
    */

@@ -70,7 +70,11 @@ export class Mesh {
   #isReady = false;
   #isClosed = false;
 
-  /** @param parts Connectors, runtime and a listener. */
+  /**
+   * Makes one.
+   *
+   * @param parts Connectors, runtime and a listener.
+   */
   constructor({ connectors, runtime, on }: MeshParts) {
     this.#runtime = runtime;
     this.#catalogue = new ConnectorCatalogue(connectors);
@@ -79,27 +83,47 @@ export class Mesh {
     if (on !== undefined) this.#hub.add(listener(on));
   }
 
-  /** The door to the outside. */
+  /**
+   * The door to the outside.
+   *
+   * @internal
+   */
   get runtime(): Runtime {
     return this.#runtime;
   }
 
-  /** The connectors it can use. */
+  /**
+   * The connectors it can use.
+   *
+   * @internal
+   */
   get known(): KnownConnectors {
     return knownConnectors(this.#catalogue.all);
   }
 
-  /** Those connectors by id. */
+  /**
+   * Those connectors by id.
+   *
+   * @internal
+   */
   get catalogue(): ConnectorCatalogue {
     return this.#catalogue;
   }
 
-  /** What it runs by. Throws before it is configured. */
+  /**
+   * What it runs by. Throws before it is configured.
+   *
+   * @internal
+   */
   get settings(): Settings {
     return this.#current.settings;
   }
 
-  /** What exists. Throws before it is configured. */
+  /**
+   * What exists. Throws before it is configured.
+   *
+   * @internal
+   */
   get registry(): Registry {
     return this.#current.registry;
   }
@@ -129,12 +153,20 @@ export class Mesh {
     this.#hub.add(sink);
   }
 
-  /** A note to the sinks. */
+  /**
+   * A note to the sinks.
+   *
+   * @internal
+   */
   get hub(): Hub {
     return this.#hub;
   }
 
-  /** The text without a secret in it. */
+  /**
+   * The text without a secret in it.
+   *
+   * @internal
+   */
   redact(text: string): string {
     return this.#redactor.redact(text);
   }
@@ -156,6 +188,8 @@ export class Mesh {
    *
    * @param settings A validated configuration.
    * @param addPools Adds pools that the configuration does not name, such as those of detected providers.
+   *
+   * @internal
    */
   configure(settings: Settings, addPools: (registry: Registry) => void = () => {}): void {
     this.#assembly = this.#assemble(settings, addPools, new Map());
@@ -172,6 +206,8 @@ export class Mesh {
    *
    * @param request What is asked.
    * @throws A `MeshError`, or the client's abort.
+   *
+   * @internal
    */
   async chat(request: RoutedRequest): Promise<ChatAnswer> {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });

@@ -28,6 +28,8 @@ export abstract class BaseProvider implements Provider {
   readonly #models: readonly ModelInfo[];
 
   /**
+   * Makes one.
+   *
    * @param id The entry's id.
    * @param models The catalogue.
    */

@@ -84,6 +84,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #faults: FaultReader;
 
   /**
+   * Makes one.
+   *
    * @param vendor What sets the vendor apart.
    * @param settings The entry's id and address.
    * @param runtime The door to the outside.

@@ -14,7 +14,11 @@ export class Chat {
   /** Chat completions. */
   readonly completions: Completions;
 
-  /** @param client Whose requests these are. */
+  /**
+   * Makes one.
+   *
+   * @param client Whose requests these are.
+   */
   constructor(client: MeshClient) {
     this.completions = new Completions(client);
   }
@@ -24,7 +28,11 @@ export class Chat {
 export class Completions {
   readonly #client: MeshClient;
 
-  /** @param client Whose requests these are. */
+  /**
+   * Makes one.
+   *
+   * @param client Whose requests these are.
+   */
   constructor(client: MeshClient) {
     this.#client = client;
   }

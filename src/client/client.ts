@@ -43,14 +43,23 @@ export class MeshClient {
   readonly chat: Chat;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
-  /** The engine behind it. */
+  /** The engine behind it: states, pools, models. */
   readonly mesh: Mesh;
-  /** Called around every request. */
+  /**
+   * Called around every request.
+   *
+   * @internal
+   */
   readonly middleware: readonly Middleware[];
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
-  /** @param parts What it is made of. */
+  /**
+   * Made by `create`.
+   *
+   * @param parts What it is made of.
+   * @internal
+   */
   constructor(parts: ClientParts) {
     this.#parts = parts;
     this.mesh = parts.mesh;

@@ -22,6 +22,8 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   #text = "";
 
   /**
+   * Makes one.
+   *
    * @param stream Where the chunks come from.
    * @param requestId For errors.
    */

@@ -12,7 +12,7 @@ export function list<Item>(
   item: Field<Item>,
   options: { min?: number; default?: unknown } = {},
 ): Field<readonly Item[]> {
-  return field({ type: "list", item, ...options }, "a list", (value, path, report) => {
+  return field({ type: "list", item, ...options }, (value, path, report) => {
     if (!Array.isArray(value)) return report.problem(path, `expected a list, found ${kindOf(value)}`);
     if (value.length < (options.min ?? 0)) {
       return report.problem(path, "expected at least one item, found an empty list");
@@ -24,7 +24,7 @@ export function list<Item>(
 /** One value, or a list of them. */
 export function oneOrMany<Item>(item: Field<Item>): Field<readonly Item[]> {
   const many = list(item, { min: 1 });
-  return field({ type: "either", options: [item, many] }, `${item.expected} or a list`, (value, path, report) => {
+  return field({ type: "either", options: [item, many] }, (value, path, report) => {
     if (Array.isArray(value)) return many.read(value, path, report);
     const one = item.read(value, path, report);
     return one === undefined ? undefined : [one];
@@ -33,8 +33,7 @@ export function oneOrMany<Item>(item: Field<Item>): Field<readonly Item[]> {
 
 /** What an object is read as, or what anything else is. */
 export function either<One, Other>(one: Field<One>, object: Field<Other>): Field<One | Other> {
-  const expected = `${one.expected} or ${object.expected}`;
-  return field<One | Other>({ type: "either", options: [one, object] }, expected, (value, path, report) => {
+  return field<One | Other>({ type: "either", options: [one, object] }, (value, path, report) => {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return (isObject ? object : one).read(value, path, report);
   });
@@ -42,7 +41,7 @@ export function either<One, Other>(one: Field<One>, object: Field<Other>): Field
 
 /** An object whose keys are names, read in order. */
 export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>> {
-  return field({ type: "map", item }, "an object", (value, path, report) => {
+  return field({ type: "map", item }, (value, path, report) => {
     const entries = new Map<string, Item>();
     for (const [name, member] of objectMembers(value, path, report)) {
       const place = under(path, name);
@@ -59,15 +58,15 @@ export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>>
 
 /** An object whose keys are names, kept as one. */
 export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string, Item>>> {
-  const { shape, expected, read } = mapOf(item);
-  return field(shape, expected, (value, path, report) => {
+  const { shape, read } = mapOf(item);
+  return field(shape, (value, path, report) => {
     return Object.assign(Object.create(null), Object.fromEntries(read(value, path, report) ?? []));
   });
 }
 
 /** Attributes that go to a connector as they are; secret references may stand in their texts. */
 export function passThrough(): Field<Readonly<Record<string, unknown>>> {
-  return field({ type: "any" }, "an object", (value, path, report) => {
+  return field({ type: "any" }, (value, path, report) => {
     const members = Object.fromEntries(objectMembers(value, path, report));
     return passOn(members, path, report) as Readonly<Record<string, unknown>>;
   });
@@ -85,7 +84,7 @@ export interface ObjectOptions {
 
 /** An object of known keys; a key may be written dotted, and nothing is read as no keys at all. */
 export function object<Value extends object>(fields: FieldsOf<Value>, options: ObjectOptions = {}): Field<Value> {
-  return field({ type: "object", fields, ...options }, "an object", (value, path, report) => {
+  return field({ type: "object", fields, ...options }, (value, path, report) => {
     const values: Record<string, unknown> = Object.create(null);
     const members = nestedMembers(value, fields, path, report);
     for (const key of options.required ?? []) {

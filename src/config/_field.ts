@@ -57,8 +57,6 @@ export interface Shape {
 export interface Field<Value = unknown> {
   /** What it takes, as data. */
   readonly shape: Shape;
-  /** What it takes, in words. */
-  readonly expected: string;
   /** Reads a value as written; undefined when it does not fit, which is reported. */
   read(value: unknown, path: string, report: Report): Value | undefined;
 }
@@ -78,11 +76,10 @@ export type FieldsOf<Value> =
  * A field.
  *
  * @param shape What it takes, as data.
- * @param expected What it takes, in words.
  * @param read How it is read.
  */
-export function field<Value>(shape: Shape, expected: string, read: Field<Value>["read"]): Field<Value> {
-  return { shape, expected, read };
+export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Value> {
+  return { shape, read };
 }
 
 /**
@@ -99,7 +96,7 @@ export function leaf<Value>(
   read: (value: unknown) => Value | undefined,
   readings?: (value: number) => string,
 ): Field<Value> {
-  return field(shape, expected, (value, path, report) => {
+  return field(shape, (value, path, report) => {
     const fitting = read(value);
     if (fitting !== undefined) return fitting;
     const isBare = readings !== undefined && typeof value === "number";

@@ -25,7 +25,7 @@ export interface TextOptions {
 export function text(options: TextOptions = {}): Field<string> {
   const { check: _check, isMultiline: _isMultiline, ...facts } = options;
   const shape: Shape = { type: "text", ...facts };
-  return field(shape, "a text", (value, path, report) => {
+  return field(shape, (value, path, report) => {
     if (typeof value !== "string") {
       const hint = typeof value === "number" || typeof value === "boolean" ? ": put it in quotes" : "";
       return report.problem(path, `expected a text, found ${options.isSecret ? kindOf(value) : show(value)}${hint}`);
@@ -82,20 +82,13 @@ export function size(range: Range = {}): Field<number> {
 
 /** One of some words. */
 export function oneOf<Word extends string>(words: readonly Word[], standard?: Word): Field<Word> {
-  return field(
-    { type: "choice", values: words, default: standard },
-    `one of ${quoted(words)}`,
-    (value, path, report) => {
-      const word = words.find((one) => one === value);
-      if (word !== undefined) return word;
-      return report.problem(
-        path,
-        typeof value === "string" && referencesIn(value).names.length === 0
-          ? `unknown value ${show(value)}${suggest(value, words)}`
-          : misfit(`one of ${quoted(words)}`, value),
-      );
-    },
-  );
+  return field({ type: "choice", values: words, default: standard }, (value, path, report) => {
+    const word = words.find((one) => one === value);
+    if (word !== undefined) return word;
+    const isWord = typeof value === "string" && referencesIn(value).names.length === 0;
+    const found = isWord ? `unknown value ${show(value)}${suggest(value, words)}` : undefined;
+    return report.problem(path, found ?? misfit(`one of ${quoted(words)}`, value));
+  });
 }
 
 /** An object made by the program, known by its methods. */
@@ -115,7 +108,7 @@ export function instance<Value>(kind: string, methods: readonly string[]): Field
  * @param honoured Values that ask for what happens anyway.
  */
 export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[]): Field<Value> {
-  return field({ ...inner.shape, isLater: true }, inner.expected, (value, path, report) => {
+  return field({ ...inner.shape, isLater: true }, (value, path, report) => {
     const read = inner.read(value, path, report);
     if (read !== undefined && !honoured.includes(read)) report.warn(path, "is not in effect in this version");
     return read;

@@ -5,6 +5,8 @@
 import type { Detection as DetectionFacts, ProviderConnector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../errors.ts";
+import { buildSettings } from "./_build.ts";
+import { everyPool } from "./_build_pools.ts";
 import { buildProvider } from "./_build_providers.ts";
 import { baseUrlProblem, credentialProblem } from "./_checks.ts";
 import { Report, show, suggest, under } from "./_report.ts";
@@ -12,7 +14,6 @@ import { deepFreeze } from "./_tree.ts";
 import { type KnownConnectors, resolveStrategy, shortNameOf } from "./known.ts";
 import { escapeReferences } from "./references.ts";
 import type { ProviderEntry, Settings } from "./settings.ts";
-import { validate } from "./validate.ts";
 
 /** Reads a variable; undefined when it is unset. */
 export type Environment = (name: string) => string | undefined;
@@ -124,10 +125,14 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
   }
   const chosen = models?.flatMap((name, place) => findModels(name, `models[${place}]`, detection.providers, report));
   if (report.problems.length > 0) throw new ConfigError(report.problems);
-  const settings = validate({
-    models: Object.fromEntries(chosen?.map(({ name, provider, id }) => [name, { provider, model: id }]) ?? []),
-    pools: strategy === undefined ? {} : { "*": { strategy } },
-  }, { known, detected: detection.providers.map(({ entry }) => entry) });
+  const settings = buildSettings(
+    {
+      models: new Map(chosen?.map(({ name, provider, id }) => [name, { provider, model: id }])),
+      pools: new Map([[everyPool, { strategy }]]),
+    },
+    { known, detected: detection.providers.map(({ entry }) => entry) },
+    report,
+  );
   return deepFreeze<Settings>({
     ...settings,
     only: chosen && [...new Set(chosen.map(({ name }) => name))],

@@ -74,12 +74,21 @@ export function checkDocument(
 export class MeshConfigBase {
   readonly #checked: CheckedDocument;
 
-  /** @param checked A document that holds. */
+  /**
+   * Made by `load` and `parse`.
+   *
+   * @param checked A document that holds.
+   * @internal
+   */
   constructor(checked: CheckedDocument) {
     this.#checked = checked;
   }
 
-  /** What the document means: complete, in base units, frozen. */
+  /**
+   * What the document means: complete, in base units, frozen.
+   *
+   * @internal
+   */
   get settings(): Settings {
     return this.#checked.settings;
   }

@@ -19,6 +19,7 @@ export interface ContentPart {
   image_url?: { url: string; detail?: string };
   /** The sound of an `input_audio` part, base64. */
   input_audio?: { data: string; format: string };
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -44,6 +45,7 @@ export interface ChatMessage {
   tool_calls?: ToolCall[];
   /** In a `tool` message: the call it answers. */
   tool_call_id?: string;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -53,6 +55,7 @@ export interface Tool {
   type: string;
   /** The function's name, purpose and JSON Schema. */
   function?: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -92,6 +95,7 @@ export interface ChatCompletionRequest {
   models?: string[];
   /** The end user, as the client names them. */
   user?: string;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -110,6 +114,7 @@ export interface CompletionUsage {
   prompt_tokens_details?: { cached_tokens?: number; audio_tokens?: number; cache_write_tokens?: number } | null;
   /** Of the tokens written: how many were reasoning. */
   completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number; [key: string]: unknown } | null;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -125,6 +130,7 @@ export interface AssistantMessage {
   tool_calls?: ToolCall[];
   /** The model's thoughts, where its vendor shows them. */
   reasoning_content?: string | null;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -138,6 +144,7 @@ export interface Choice {
   finish_reason: FinishReason | null;
   /** Log probabilities, when asked for. */
   logprobs: JsonObject | null;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -155,6 +162,7 @@ export interface ChatCompletion {
   choices: Choice[];
   /** Token counts, where the provider told them. */
   usage?: CompletionUsage;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -184,6 +192,7 @@ export interface Delta {
   tool_calls?: ToolCallDelta[];
   /** More of the thoughts. */
   reasoning_content?: string | null;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
@@ -203,10 +212,12 @@ export interface ChatCompletionChunk {
     delta: Delta;
     finish_reason: FinishReason | null;
     logprobs?: JsonObject | null;
+    /** What else a vendor adds. */
     [key: string]: unknown;
   }[];
   /** Token counts: in the last chunk, when asked for. */
   usage?: CompletionUsage | null;
+  /** What else a vendor adds. */
   [key: string]: unknown;
 }
 

@@ -42,7 +42,13 @@ export function fetchSender(
     let response: Response;
     try {
       // a followed redirect would take the key along, wherever it leads
-      response = await fetcher(url, { method, headers, body: body as BodyInit | undefined, signal, redirect: "manual" });
+      response = await fetcher(url, {
+        method,
+        headers,
+        body: body as BodyInit | undefined,
+        signal,
+        redirect: "manual",
+      });
     } catch (error) {
       throw translate(error, signal, classify, unanswered);
     }

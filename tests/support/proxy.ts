@@ -5,7 +5,7 @@
 import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { denoShell } from "../../src/runtime/deno_shell.ts";
-import { FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
 /** How a {@linkcode TestProxy} is set up. */
 export interface TestProxyOptions {
