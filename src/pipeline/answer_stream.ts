@@ -5,6 +5,7 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
+import { untilAborted } from "../util/until_aborted.ts";
 import { failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Routed } from "./request.ts";
@@ -81,7 +82,7 @@ export class AnswerStream {
     const { connection, member } = this.#routed;
     connection.listen();
     try {
-      const { done, value } = await rest.next();
+      const { done, value } = await untilAborted(rest.next(), connection.signal);
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;

@@ -5,6 +5,7 @@
 import type { RetrySettings } from "../config/settings.ts";
 import type { CompletionRequest } from "../contracts/provider.ts";
 import type { Member } from "../registry/registry.ts";
+import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
 import { decide, type NextStep } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
@@ -66,12 +67,12 @@ async function tryOnce<T>(
   trip.follow(connection);
   const from = runtime.clock.monotonic();
   try {
-    const served = await call(member, completion, {
+    const answer = call(member, completion, {
       signal: connection.signal,
       send: (request) => connection.send(request),
       ...(home.credential === undefined ? {} : { credential: home.credential }),
     });
-    return { served, connection };
+    return { served: await untilAborted(answer, connection.signal), connection };
   } catch (error) {
     trip.check();
     const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!);

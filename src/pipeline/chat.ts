@@ -99,16 +99,25 @@ function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>):
 function report(
   { member }: Routed<unknown>,
   usage: CompletionUsage | undefined,
-  { runtime }: RouteDeps,
+  { runtime, hub }: RouteDeps,
 ): number | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   const { info, home } = member.model;
   const cost = costNanoUsd(usage, info.pricing, runtime.clock.now());
-  home.provider!.reportUsage({
-    model: info.id,
-    tokensIn: usage.prompt_tokens,
-    tokensOut: usage.completion_tokens,
-    ...(cost === undefined ? {} : { costUsd: cost / 1e9 }),
-  });
+  try {
+    home.provider!.reportUsage({
+      model: info.id,
+      tokensIn: usage.prompt_tokens,
+      tokensOut: usage.completion_tokens,
+      ...(cost === undefined ? {} : { costUsd: cost / 1e9 }),
+    });
+  } catch {
+    // the answer is there: a connector's bookkeeping must not cost it
+    hub.trace({
+      severity: "error",
+      component: "provider",
+      message: `"${home.entry.id}" failed to take a usage report`,
+    });
+  }
   return cost;
 }

@@ -39,12 +39,7 @@ export function failureOf(error: unknown, provider: Provider): Failure {
   if (error instanceof AttemptTimeout) {
     return { kind: "timeout", message: error.message, neverSent: false, retryable: true };
   }
-  const kind = provider.classifyError(error);
-  const facts = {
-    kind,
-    neverSent: NetworkError.isInstance(error) && error.neverSent,
-    retryable: provider.isRetryable(error),
-  };
+  const facts = { ...classOf(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
   if (!UpstreamError.isInstance(error)) {
     // the text of an unforeseen error may quote anything
     return { ...facts, message: NetworkError.isInstance(error) ? error.message : "The connector failed" };
@@ -57,4 +52,13 @@ export function failureOf(error: unknown, provider: Provider): Failure {
     ...(fault?.retryAfterMs === undefined ? {} : { retryAfterMs: fault.retryAfterMs }),
     ...(shouldRetry === undefined ? {} : { shouldRetry }),
   };
+}
+
+/** A connector that cannot even class its error is taken for broken, and the error for its provider's fault. */
+function classOf(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
+  try {
+    return { kind: provider.classifyError(error), retryable: provider.isRetryable(error) };
+  } catch {
+    return { kind: "server", retryable: false };
+  }
 }
