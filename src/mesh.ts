@@ -63,6 +63,7 @@ export class Mesh {
   readonly #catalogue: ConnectorCatalogue;
   readonly #hub: Hub;
   readonly #redactor = new Redactor();
+  readonly #redact = (text: string): string => this.#redactor.redact(text);
   readonly #startedAt: number;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
@@ -143,9 +144,14 @@ export class Mesh {
     return this.#isReady;
   }
 
-  /** Adds a connector of one's own; its id works wherever a connector's id does. */
-  registerConnector(connector: Connector): void {
-    this.#catalogue.register(connector);
+  /**
+   * Adds a connector of one's own; its id works wherever a connector's id does.
+   *
+   * @param id The id it goes by.
+   * @param connector What it is.
+   */
+  registerConnector(id: string, connector: Connector): void {
+    this.#catalogue.register(id, connector);
   }
 
   /** Adds a sink for records. */
@@ -168,7 +174,7 @@ export class Mesh {
    * @internal
    */
   redact(text: string): string {
-    return this.#redactor.redact(text);
+    return this.#redact(text);
   }
 
   /**
@@ -213,12 +219,14 @@ export class Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     await this.ready();
     try {
-      return await chat(request, { registry: this.registry, runtime: this.#runtime, hub: this.#hub });
+      return await chat(request, {
+        registry: this.registry,
+        runtime: this.#runtime,
+        hub: this.#hub,
+        redact: this.#redact,
+      });
     } catch (error) {
-      if (MeshError.isInstance(error)) {
-        error.requestId = request.id;
-        error.message = this.redact(error.message);
-      }
+      if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;
     }
   }
@@ -327,11 +335,15 @@ export class Mesh {
           }),
         );
       } catch (error) {
-        const { message } = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!);
+        const { message } = failureOf(
+          connection.signal.aborted ? connection.signal.reason : error,
+          home.provider!,
+          this.#redact,
+        );
         this.#hub.trace({
           severity: "warning",
           component: "mesh",
-          message: `The provider "${entry.id}" did not list its models: ${this.redact(message)}`,
+          message: `The provider "${entry.id}" did not list its models: ${message}`,
         });
       } finally {
         connection.close();

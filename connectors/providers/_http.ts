@@ -28,10 +28,15 @@ export interface FaultReader {
  * @throws {UpstreamError} `invalid_response` when it is larger.
  */
 export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
-  if (response.body === null) return new Uint8Array();
+  // a body whose size is told and small enough needs no watching
+  if (response.bytes !== undefined && Number(response.headers.get("content-length") ?? Infinity) <= limit) {
+    return await response.bytes();
+  }
+  const { body } = response;
+  if (body === null) return new Uint8Array();
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const reader = response.body.getReader();
+  const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;

@@ -37,26 +37,30 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
   repeated: ["token"],
   switches: ["demo"],
   async run(flags, parts) {
-    const { runtime, shell, connectors } = parts;
-    const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
-    if (demo !== undefined && flags.value("config") !== undefined) {
+    if (flags.has("demo") && flags.value("config") !== undefined) {
       throw new UsageError('"--demo" brings its own configuration: leave out "--config"');
     }
     const port = readPort(flags.value("port"));
-    const config = demo?.config ?? flags.value("config");
     const host = flags.value("host");
-    const running = await start(() =>
-      startProxy({ connectors, runtime, shell, sinks: [eventSink(flags, parts)] }, {
-        tokens: flags.all("token"),
-        ...(config === undefined ? {} : { config }),
-        ...(host === undefined ? {} : { host }),
-        ...(port === undefined ? {} : { port }),
-      })
-    );
-    greet(running, demo, flags, parts);
-    await untilSignal(parts, running);
-    await demo?.stop();
-    return 0;
+    const sinks = [eventSink(flags, parts)];
+    const { connectors, runtime, shell } = parts;
+    const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
+    try {
+      const config = demo?.config ?? flags.value("config");
+      const running = await start(() =>
+        startProxy({ connectors, runtime, shell, sinks }, {
+          tokens: flags.all("token"),
+          ...(config === undefined ? {} : { config }),
+          ...(host === undefined ? {} : { host }),
+          ...(port === undefined ? {} : { port }),
+        })
+      );
+      greet(running, demo, flags, parts);
+      await untilSignal(parts, running);
+      return 0;
+    } finally {
+      await demo?.stop();
+    }
   },
 };
 

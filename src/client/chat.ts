@@ -102,7 +102,7 @@ export class Completions {
       delivery: request.stream === true ? "stream" : "sync",
       model: request.model ?? this.#client.poolFor("chat"),
       body: request,
-      timeoutMs: settings.timeout ?? mesh.settings.proxy.requestTimeoutMs,
+      timeoutMs: Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs),
       ...(settings.signal === undefined ? {} : { signal: settings.signal }),
       ...(session === undefined ? {} : { session }),
     });

@@ -32,6 +32,8 @@ export interface DescribedPool {
     readonly provider: string;
     readonly status: "active" | "standby";
     readonly reason?: StandbyReason;
+    /** It served last. */
+    readonly current?: true;
   }[];
 }
 
@@ -67,6 +69,7 @@ export function describe(mesh: Mesh, capability: string | null): Description {
           provider,
           status,
           ...(reason === undefined ? {} : { reason }),
+          ...(pool.current?.model.name === name ? { current: true } : {}),
         })),
       };
     }),

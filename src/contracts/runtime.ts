@@ -55,6 +55,8 @@ export interface UpstreamResponse {
   readonly headers: { get(name: string): string | null };
   /** The body as it arrives; null when there is none. */
   readonly body: ReadableStream<Uint8Array> | null;
+  /** The whole body at once, in place of `body`, where the runtime has a quicker way to read it. */
+  bytes?(): Promise<Uint8Array>;
 }
 
 /** What a {@linkcode Runtime} lets the outside in by. */

@@ -16,30 +16,33 @@ export type StreamEnd = "complete" | "interrupted" | "cancelled";
 /** Told once, when the stream is over. */
 export type OnStreamEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => void;
 
+/** What an {@linkcode AnswerStream} is made of. */
+export interface AnswerStreamParts {
+  /** Where the stream comes from. */
+  readonly routed: Routed<OpenStream>;
+  /** Whether the client asked for the usage. */
+  readonly wantsUsage: boolean;
+  /** Told how it ended. */
+  readonly onEnd: OnStreamEnd;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+  /** The client's own; its abort is no failure. */
+  readonly signal?: AbortSignal;
+}
+
 /** The events of one answer, one after the other. */
 export class AnswerStream {
-  readonly #routed: Routed<OpenStream>;
-  readonly #wantsUsage: boolean;
-  readonly #onEnd: OnStreamEnd;
-  readonly #signal: AbortSignal | undefined;
+  readonly #parts: AnswerStreamParts;
   #place = 0;
   #usage: CompletionUsage | undefined;
   #usageSent = false;
   #last: ChatCompletionChunk | undefined;
   #isOver = false;
 
-  /**
-   * @param routed Where the stream comes from.
-   * @param wantsUsage Whether the client asked for the usage.
-   * @param onEnd Told how it ended.
-   * @param signal The client's own; its abort is no failure.
-   */
-  constructor(routed: Routed<OpenStream>, wantsUsage: boolean, onEnd: OnStreamEnd, signal?: AbortSignal) {
-    this.#routed = routed;
-    this.#wantsUsage = wantsUsage;
-    this.#onEnd = onEnd;
-    this.#signal = signal;
-    routed.connection.pause();
+  /** @param parts What it is made of. */
+  constructor(parts: AnswerStreamParts) {
+    this.#parts = parts;
+    parts.routed.connection.pause();
   }
 
   /**
@@ -55,7 +58,7 @@ export class AnswerStream {
       if (usage === null || usage === undefined) return this.#pass(chunk);
       this.#usage = usage;
       if (chunk.value.choices.length > 0) return this.#pass(chunk);
-      if (!this.#wantsUsage || this.#usageSent) continue; // we asked for it, the client did not
+      if (!this.#parts.wantsUsage || this.#usageSent) continue; // we asked for it, the client did not
       this.#usageSent = true;
       return chunk;
     }
@@ -66,7 +69,7 @@ export class AnswerStream {
   cancel(): void {
     if (this.#isOver) return;
     this.#end("cancelled");
-    this.#routed.connection.abort(new DOMException("The client has left", "AbortError"));
+    this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
     this.#closeSource();
   }
 
@@ -76,23 +79,25 @@ export class AnswerStream {
   }
 
   async #next(): Promise<CompletionChunk | undefined> {
-    const { held, rest, complete } = this.#routed.answer;
+    const { held, rest, complete } = this.#parts.routed.answer;
     if (this.#place < held.length) return held[this.#place++];
     if (complete) return undefined;
-    const { connection, member } = this.#routed;
+    const { connection, member } = this.#parts.routed;
     connection.listen();
     try {
       const { done, value } = await untilAborted(rest.next(), connection.signal);
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;
-      if (this.#signal?.aborted) {
+      const { signal } = this.#parts;
+      if (signal?.aborted) {
         this.#end("cancelled");
-        throw this.#signal.reason;
+        throw signal.reason;
       }
       const failure = failureOf(
         connection.signal.aborted ? connection.signal.reason : error,
         member.model.home.provider!,
+        this.#parts.redact,
       );
       this.#end("interrupted");
       connection.abort(error);
@@ -104,7 +109,7 @@ export class AnswerStream {
 
   /** The end of a complete answer; usage that came with the last content is told in the event it belongs in. */
   #finish(): CompletionChunk | undefined {
-    const owes = this.#wantsUsage && !this.#usageSent && this.#usage !== undefined && this.#last !== undefined;
+    const owes = this.#parts.wantsUsage && !this.#usageSent && this.#usage !== undefined && this.#last !== undefined;
     if (!owes) {
       this.#end("complete");
       return undefined;
@@ -117,14 +122,14 @@ export class AnswerStream {
   #end(end: StreamEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none");
-    this.#onEnd(end, this.#usage);
+    this.#parts.routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none");
+    this.#parts.onEnd(end, this.#usage);
     if (end === "complete") this.#closeSource();
   }
 
   /** Lets a source that has more to say, such as data after `[DONE]`, free its socket. */
   #closeSource(): void {
     // a failure of what nobody reads any more is none
-    this.#routed.answer.rest.return?.()?.catch(() => {});
+    this.#parts.routed.answer.rest.return?.()?.catch(() => {});
   }
 }

@@ -59,7 +59,7 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
 async function tryOnce<T>(
   { member, completion, call }: AttemptPlan<T>,
   trip: Trip,
-  { runtime }: RouteDeps,
+  { runtime, redact }: RouteDeps,
 ): Promise<{ served: Served<T>; connection: Connection } | { failure: Failure }> {
   trip.check();
   const { home } = member.model;
@@ -75,7 +75,7 @@ async function tryOnce<T>(
     return { served: await untilAborted(answer, connection.signal), connection };
   } catch (error) {
     trip.check();
-    const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!);
+    const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
     if (connection.calls > 0 && !connection.answered && !failure.neverSent) trip.possiblyBilled = true;
     connection.abort(error); // frees a socket whose answer nobody will read to its end
     return { failure };

@@ -87,7 +87,13 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
   return {
     kind: "stream",
     ...factsOf(request, routed),
-    stream: new AnswerStream(routed, wantsUsage, onEnd, request.signal),
+    stream: new AnswerStream({
+      routed,
+      wantsUsage,
+      onEnd,
+      redact: deps.redact,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    }),
   };
 }
 

@@ -34,8 +34,9 @@ export class AttemptTimeout extends Error {
  *
  * @param error Anything.
  * @param provider Whose call it was; its own classification holds.
+ * @param redact Takes secrets out of a text: providers echo keys.
  */
-export function failureOf(error: unknown, provider: Provider): Failure {
+export function failureOf(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
   if (error instanceof AttemptTimeout) {
     return { kind: "timeout", message: error.message, neverSent: false, retryable: true };
   }
@@ -47,8 +48,8 @@ export function failureOf(error: unknown, provider: Provider): Failure {
   const { fault, shouldRetry } = error;
   return {
     ...facts,
-    message: error.message,
-    ...(fault === undefined ? {} : { fault, status: fault.status }),
+    message: redact(error.message),
+    ...(fault === undefined ? {} : { fault: redacted(fault, redact), status: fault.status }),
     ...(fault?.retryAfterMs === undefined ? {} : { retryAfterMs: fault.retryAfterMs }),
     ...(shouldRetry === undefined ? {} : { shouldRetry }),
   };
@@ -61,4 +62,17 @@ function classOf(error: unknown, provider: Provider): { kind: FailureKind; retry
   } catch {
     return { kind: "server", retryable: false };
   }
+}
+
+function redacted({ error, ...fault }: ProviderFault, redact: (text: string) => string): ProviderFault {
+  const { message, type, param, code } = error;
+  return {
+    ...fault,
+    error: {
+      message: redact(message),
+      type: redact(type),
+      param: param === null ? null : redact(param),
+      code: code === null ? null : redact(code),
+    },
+  };
 }

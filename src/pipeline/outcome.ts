@@ -62,7 +62,7 @@ function answeredError(misses: readonly Miss[]): ProviderError {
     const { error } = first!.failure.fault!;
     return new ProviderError(error.message, {
       code: error.code ?? "invalid_value",
-      status: first!.failure.status!,
+      status: statusOfFault(first!.failure.status),
       type: error.type === "" ? "invalid_request_error" : error.type,
       param: error.param,
       provider: attempts[0]!.provider,
@@ -96,4 +96,9 @@ function soonest(members: readonly Member[], now: number): number | undefined {
 
 function inSeconds(ms: number | undefined): string {
   return ms === undefined ? "" : `; the first is back in ${Math.ceil(ms / 1000)} s`;
+}
+
+/** A fault of the request that came inside an answer under 200 is answered as what it is. */
+function statusOfFault(status: number | undefined): number {
+  return status !== undefined && status >= 400 ? status : 400;
 }

@@ -39,6 +39,8 @@ export interface RouteDeps {
   readonly registry: Registry;
   readonly runtime: Runtime;
   readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
 }
 
 /** An answer, and whether there is anything in it. */

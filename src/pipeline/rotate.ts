@@ -158,6 +158,7 @@ async function ask<T>(
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
+  plan.pool.current = member;
   const routing = recordOf(plan, trip, deps, member);
   trip.commit();
   deps.hub.routing(routing);

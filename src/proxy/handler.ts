@@ -46,7 +46,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
     const requestId = requestIdOf(request);
     try {
       if (site === undefined) {
-        const early = mesh.isReady ? undefined : earlyAnswer(new URL(request.url).pathname);
+        const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
         if (early !== undefined) return early;
         await mesh.ready();
         site = new Site(mesh, options);
@@ -59,9 +59,11 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
 }
 
 /** Probes are answered while secrets are still being read; everything else waits. */
-function earlyAnswer(path: string): Response | undefined {
-  if (path === "/live") return Response.json({ status: "ok" });
-  return path === "/ready" ? Response.json({ status: "starting" }, { status: 503 }) : undefined;
+function earlyAnswer({ url }: Request, requestId: string): Response | undefined {
+  const headers = { "x-request-id": requestId };
+  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return Response.json({ status: "ok" }, { headers });
+  if (!/^[^?#]*:\/\/[^/]*\/ready$/.test(url)) return undefined;
+  return Response.json({ status: "starting" }, { status: 503, headers });
 }
 
 /** One proxy: who may come in, and how many at once. */
@@ -101,7 +103,9 @@ class Site {
       response.headers.set("x-request-id", requestId);
       return request.method === "HEAD" ? new Response(null, response) : response;
     } catch (error) {
-      if (request.signal.aborted) return new Response(null, { status: 499 }); // nobody is there to read it
+      const { signal } = request;
+      if (signal.aborted && MeshError.isInstance(signal.reason)) error = signal.reason; // the server stops
+      else if (signal.aborted) return new Response(null, { status: 499 }); // nobody is there to read it
       return respondError(this.#mesh, error, requestId, cors);
     }
   }

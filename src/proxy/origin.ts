@@ -26,10 +26,12 @@ export interface DoorSettings {
 export class Door {
   readonly #settings: DoorSettings;
   readonly #checksHost: boolean;
+  readonly #allowedHosts: ReadonlySet<string>;
 
   /** @param settings CORS, token, address. */
   constructor(settings: DoorSettings) {
     this.#settings = settings;
+    this.#allowedHosts = new Set(settings.allowedHosts.map((name) => name.toLowerCase()));
     this.#checksHost = !settings.hasToken && isLoopback(settings.host);
   }
 
@@ -42,11 +44,11 @@ export class Door {
    */
   check(request: Request): Record<string, string> {
     const host = request.headers.get("host") ?? new URL(request.url).host;
-    if (!/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) {
+    if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(request.url)) {
       throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
     }
     const name = host.replace(/:\d*$/, "").toLowerCase();
-    if (this.#checksHost && !isLoopback(name) && !this.#settings.allowedHosts.includes(name)) {
+    if (this.#checksHost && !isLoopback(name) && !this.#allowedHosts.has(name)) {
       throw new Refusal(
         `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
         { status: 403, code: "host_not_allowed" },
@@ -81,8 +83,7 @@ export class Door {
     if (cors.origins?.includes(origin) || cors.origins?.includes("*")) return true;
     if (origin === "null") return hasToken && cors.origins === undefined;
     const url = URL.canParse(origin) ? new URL(origin) : undefined;
-    if (url?.host === host) return true;
-    if (hasToken) return cors.origins === undefined;
+    if (hasToken) return cors.origins === undefined || url?.host === host;
     return url !== undefined && isLoopback(url.hostname);
   }
 

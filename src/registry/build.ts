@@ -64,21 +64,32 @@ function homeOf(entry: ProviderEntry, { catalogue, state }: BuildParts): Provide
   return { entry, connector, vendor: connector.vendor, retryBudget };
 }
 
+/** The models configured; beside them the catalogue's, which pools take in only where nothing is configured. */
 function modelsOf(home: ProviderHome, { settings, discovered }: BuildParts, tree: CapabilityTree): ModelEntry[] {
-  const configured = [...settings.models.values()].filter(({ provider }) => provider === home.entry.id);
-  if (configured.length > 0) return configured.map((model) => configuredEntry(model, home, tree));
+  const configured = [...settings.models.values()]
+    .filter(({ provider }) => provider === home.entry.id)
+    .map((model) => configuredEntry(model, home, tree));
   const listed = discovered.get(home.entry.id);
   const known = listed ?? home.connector?.models ?? [];
-  const isDefault = (info: ModelInfo) => listed !== undefined || (info.defaultFor?.length ?? 0) > 0;
-  return known.map((info) => ({ name: `${home.vendor}.${info.id}`, info })).map(({ name, info }) => ({
-    name,
+  const taken = new Set(configured.map(({ info }) => info.id));
+  const isDefault = (info: ModelInfo) =>
+    configured.length === 0 && (listed !== undefined || (info.defaultFor?.length ?? 0) > 0);
+  return [
+    ...configured,
+    ...known.filter(({ id }) => !taken.has(id)).map((info) => catalogueEntry(info, home, tree, isDefault(info))),
+  ];
+}
+
+function catalogueEntry(info: ModelInfo, home: ProviderHome, tree: CapabilityTree, pooled: boolean): ModelEntry {
+  return {
+    name: `${home.vendor}.${info.id}`,
     info: withConnectorFacts(info, home.connector),
     leaves: leavesOf(info, tree),
-    pooled: settings.only?.includes(name) ?? isDefault(info),
-    delivers: (delivery: Delivery) => delivery !== "batch",
+    pooled,
+    delivers: (delivery) => delivery !== "batch",
     weight: 1,
     home,
-  }));
+  };
 }
 
 function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {

@@ -12,12 +12,13 @@ export class ConnectorCatalogue {
 
   /** @param connectors Those it begins with, in order. */
   constructor(connectors: Iterable<Connector>) {
-    for (const connector of connectors) this.register(connector);
+    for (const connector of connectors) this.register(connector.id, connector);
   }
 
-  /** Adds a connector; one with the same id is replaced. */
-  register(connector: Connector): void {
-    this.#connectors.set(connector.id, connector);
+  /** Adds a connector under an id; one that had it is replaced. */
+  register(id: string, connector: Connector): void {
+    const named = connector.id === id ? connector : Object.create(connector, { id: { value: id, enumerable: true } });
+    this.#connectors.set(id, named);
   }
 
   /** All of them, in order. */

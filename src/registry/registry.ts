@@ -65,6 +65,8 @@ export interface Pool {
   readonly fallback?: SelectionStrategy;
   /** Configured or detected, not made for a name that came along. */
   readonly listed: boolean;
+  /** Who served last. */
+  current?: Member;
   /** Members by operation and delivery, worked out at first use. */
   readonly capable: Map<`${Operation}:${Delivery}`, readonly Member[]>;
 }
@@ -222,8 +224,11 @@ export class Registry {
     return pool;
   }
 
+  /** What a pool at a node takes in, in the order asked for, else in the providers'. */
   #pooledAt(path: string): ModelEntry[] {
-    return this.models.filter(({ pooled, leaves }) => pooled && leaves.some((leaf) => this.tree.contains(path, leaf)));
+    const { only } = this.#parts.settings;
+    const models = only?.flatMap((name) => this.#models.get(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
+    return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }
 
   #membersOf(settings: PoolSettings): { capability: string | null; models: ModelEntry[] } {

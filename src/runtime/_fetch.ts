@@ -53,10 +53,21 @@ export function fetchSender(
       throw translate(error, signal, classify, unanswered);
     }
     onBytes?.();
+    let stream: ReadableStream<Uint8Array> | null | undefined;
     return {
       status: response.status,
       headers: plainHeaders(response.headers, headers),
-      body: response.body && guarded(response.body, request, classify),
+      // made when it is asked for: a stream costs more than the whole body read at once
+      get body() {
+        return stream ??= response.body && guarded(response.body, request, classify);
+      },
+      async bytes() {
+        try {
+          return new Uint8Array(await response.arrayBuffer());
+        } catch (error) {
+          throw translate(error, signal, classify, cutShort);
+        }
+      },
     };
   };
 }
@@ -76,7 +87,7 @@ function guarded(
         onBytes?.();
         controller.enqueue(value);
       } catch (error) {
-        controller.error(translate(error, signal, classify, cutShort));
+        controller.error(translate(error, signal, (text) => inBody(classify(text)), cutShort));
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -92,6 +103,11 @@ function translate(
   if (signal?.aborted) return signal.reason;
   const { message, neverSent } = classify(textOf(error)) ?? otherwise;
   return new NetworkError(message, { neverSent }); // without a cause: the runtime's text quotes URLs and headers
+}
+
+/** Whoever answers has read the request. */
+function inBody(fault: NetworkFault | undefined): NetworkFault | undefined {
+  return fault && { message: fault.message, neverSent: false };
 }
 
 function textOf(error: unknown): string {

@@ -3,6 +3,11 @@
  * @module
  */
 import type { RequestHandler } from "../contracts/shell.ts";
+import { MeshError } from "../errors.ts";
+import { callAfter } from "./_timers.ts";
+
+/** What an answer that is being ended is still waited for, ms. */
+const lastWordMs = 50;
 
 /** Bodies that are handed over in one piece: nothing is left to break off. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
@@ -28,7 +33,8 @@ export class OpenAnswers {
     this.#open.add(open);
     try {
       const response = await Promise.race([this.#handle(request, open), open.ended]);
-      if (open.isEnded || isWhole(response) || response.body === null) { // reading `body` of a whole one would make a stream of it
+      // a whole one first: asking for its `body` would make a stream of it
+      if (open.isEnded || isWhole(response) || response.body === null) {
         this.#open.delete(open);
         return response;
       }
@@ -56,6 +62,7 @@ class OpenAnswer {
   /** Resolves with what to answer when the handler's answer is not waited for any more. */
   readonly ended: Promise<Response>;
   isEnded = false;
+  #isStopping = false;
   #answerAtOnce!: (response: Response) => void;
   #controller: AbortController | undefined;
   #breakOff: ((reason: unknown) => void) | undefined;
@@ -71,7 +78,7 @@ class OpenAnswer {
     if (this.#controller === undefined) {
       const controller = this.#controller = new AbortController();
       const signal = original();
-      if (this.isEnded) controller.abort(stopped());
+      if (this.#isStopping) controller.abort(stopped());
       else if (signal.aborted) controller.abort(signal.reason);
       else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
     }
@@ -80,10 +87,14 @@ class OpenAnswer {
 
   end(): void {
     const reason = stopped();
-    this.isEnded = true;
+    this.#isStopping = true;
     this.#controller?.abort(reason);
     this.#breakOff?.(reason);
-    this.#answerAtOnce(new Response(null, { status: 503 }));
+    // the handler's own answer to being stopped is the better one, if it has one soon
+    callAfter(lastWordMs, () => {
+      this.isEnded = true;
+      this.#answerAtOnce(new Response(null, { status: 503 }));
+    });
   }
 
   /** Hands a body on; `done` is told when it is over, one way or the other. */
@@ -96,6 +107,7 @@ class OpenAnswer {
           controller.error(reason);
           reader.cancel(reason).catch(() => {}); // it is being ended already
         };
+        if (this.#isStopping) this.#breakOff(stopped());
       },
       async pull(controller) {
         try {
@@ -116,8 +128,8 @@ class OpenAnswer {
   }
 }
 
-function stopped(): DOMException {
-  return new DOMException("The server stops", "AbortError");
+function stopped(): MeshError {
+  return new MeshError("The proxy is shutting down", { code: "shutting_down" });
 }
 
 function isWhole(response: Response): boolean {

@@ -12,7 +12,11 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
   [/client error \(Connect\): tcp connect error: .*refused/is, "Cannot connect to the provider: refused", true],
   [/client error \(Connect\): tcp connect error/, "Cannot connect to the provider: unreachable", true],
   [/client error \(Connect\)/, "Cannot connect to the provider: no secure connection (TLS) came about", true],
-  [/^(Invalid|Url scheme|Fetch failed: Requests to port)/, "Cannot make the request: bad address or header", true],
+  [
+    /^(Invalid (URL|header)|Url scheme|Fetch failed: Requests to port|Failed to construct|Method is)/,
+    "Cannot make the request: bad address or header",
+    true,
+  ],
   [
     /invalid HTTP|invalid content-length|invalid chunk|head is too large/i,
     "The provider answered in no valid HTTP",

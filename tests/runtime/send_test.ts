@@ -65,11 +65,11 @@ Deno.test("send() hands back any status", async () => {
 });
 
 Deno.test("send() says when nothing can have been sent", async () => {
-  const tls = await startUpstream(ok());
+  const plain = plainListener();
   const neverSent: [url: string, message: RegExp][] = [
     [await refusingUrl(), /refused/],
     ["http://no-such-host.invalid/v1", /does not resolve/],
-    [tls.url.replace("http", "https"), /TLS/],
+    [`https://127.0.0.1:${plain.addr.port}/v1`, /TLS/],
     ["http://127.0.0.1:1/v1", /Cannot make/],
     ["ftp://127.0.0.1/v1", /Cannot make/],
     ["http://[::1/v1", /Cannot make/],
@@ -79,13 +79,25 @@ Deno.test("send() says when nothing can have been sent", async () => {
     assertMatch(error.message, message, url);
     assertEquals(error.neverSent, true, url);
   }
-  const bad = await networkError(() =>
-    send({ url: tls.url, headers: { authorization: `Bearer ${secret}\n${secret}` } })
-  );
-  assertEquals(bad.neverSent, true);
-  assertEquals(tls.calls, 0);
-  await tls.close();
+  plain.close();
+  await using upstream = await startUpstream(ok());
+  for (const key of [`${secret}\n${secret}`, `${secret}\0${secret}`, `${secret}\u20ac`]) {
+    const error = await networkError(() => send({ url: upstream.url, headers: { authorization: key } }));
+    assertEquals([error.neverSent, upstream.calls], [true, 0]);
+  }
 });
+
+/** Speaks no TLS: what comes in is answered with plain text. */
+function plainListener(): Deno.TcpListener {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  (async () => {
+    for await (const connection of listener) {
+      await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n\r\n"));
+      connection.close();
+    }
+  })();
+  return listener;
+}
 
 const beforeAnswer: [name: string, behaviour: Behaviour][] = [
   ["reset", reset()],

@@ -1,0 +1,46 @@
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { environment, makeFolder, runProgram } from "../support/_library.ts";
+import { answer, startUpstream, status } from "../support/upstream.ts";
+
+const request = `{ messages: [{ role: "user", content: "Hi" }] }`;
+const clean = { code: 0, stdout: "", stderr: "" };
+
+describe("A program that uses the library", () => {
+  it("needs variables alone; nothing is printed or written, and it ends without close()", async () => {
+    await using upstream = await startUpstream(answer());
+    await using folder = await makeFolder();
+    const source = `
+      import { create } from LIBRARY;
+      const answer = await create("chat-completion").chat.completions.create(${request});
+      if (answer.choices[0].message.content !== "Hello world") throw new Error("wrong answer");`;
+    assertEquals(await runProgram(source, folder, environment({ openai: upstream.url })), clean);
+    assertEquals([upstream.calls, await folder.list()], [1, []]);
+  });
+
+  it("ends while a model rests and its recovery is due in a minute", async () => {
+    await using upstream = await startUpstream([status(401), answer()]);
+    await using folder = await makeFolder();
+    const provider = { connector: "openai.compatible.v1", base_url: upstream.url };
+    const config = {
+      providers: { bad: provider, good: provider },
+      models: { one: { provider: "bad" }, two: { provider: "good" } },
+      pools: { chat: { models: ["one", "two"], deactivation: { retry_limit: 1 } } },
+    };
+    const source = `
+      import { create } from LIBRARY;
+      const client = create({ config: ${JSON.stringify(config)} });
+      await client.chat.completions.create(${request});
+      if (client.mesh.poolStatus().chat.standby !== 1) throw new Error("nobody rests");`;
+    assertEquals(await runProgram(source, folder, {}), clean);
+    assertEquals([upstream.calls, await folder.list()], [2, []]);
+  });
+
+  it("fails with our words when there is no provider, and prints no more than that", async () => {
+    await using folder = await makeFolder();
+    const source = `
+      import { create, NoProvidersError } from LIBRARY;
+      try { create("chat-completion"); } catch (error) { if (NoProvidersError.isInstance(error)) process.exitCode = 7; }`;
+    assertEquals(await runProgram(source, folder, {}), { ...clean, code: 7 });
+  });
+});

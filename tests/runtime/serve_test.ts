@@ -1,0 +1,209 @@
+import { assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
+import type { RequestHandler, RunningServer } from "../../src/contracts/shell.ts";
+import { MeshError } from "../../src/errors.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
+
+const host = "127.0.0.1";
+
+function serve(handler: RequestHandler): Promise<RunningServer> {
+  return denoShell().serve(handler, { host, port: 0 });
+}
+
+function endless(onCancel: () => void = () => {}): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("data: 1\n\n")),
+    cancel: onCancel,
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+Deno.test("serve() answers requests and tells its address", async () => {
+  const addresses: unknown[] = [];
+  const handler = async (request: Request) => new Response(`${request.method} ${await request.text()}`);
+  const server = await denoShell().serve(handler, { host, port: 0, onListen: (address) => addresses.push(address) });
+  const response = await fetch(`http://${host}:${server.port}/`, { method: "POST", body: "hello" });
+  assertEquals(await response.text(), "POST hello");
+  assertEquals(addresses, [{ host, port: server.port }]);
+  await server.stop(0);
+});
+
+Deno.test("serve() says why it cannot listen", async () => {
+  const server = await serve(() => Promise.resolve(new Response()));
+  const busy = await assertRejects(
+    () => denoShell().serve(() => Promise.resolve(new Response()), server0()),
+    MeshError,
+  );
+  assertEquals([busy.code, busy.message], [
+    "port_in_use",
+    `Cannot listen on ${host}:${server.port}: the port is in use`,
+  ]);
+  const nowhere = { host: "no-such-host.invalid", port: 0 };
+  const lost = await assertRejects(() => denoShell().serve(() => Promise.resolve(new Response()), nowhere), MeshError);
+  assertEquals(lost.code, "cannot_listen");
+  await server.stop(0);
+
+  function server0() {
+    return { host, port: server.port };
+  }
+});
+
+Deno.test("serve() answers a handler's failure with a bare 500", async () => {
+  const server = await serve(() => Promise.reject(new Error("sk-canary")));
+  const response = await fetch(`http://${host}:${server.port}/`);
+  assertEquals([response.status, await response.text()], [500, ""]);
+  await server.stop(0);
+});
+
+Deno.test("serve() passes a client's leaving on: to the signal while it waits, to the stream after that", async () => {
+  const aborted = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const server = await serve((request) => {
+    if (request.url.endsWith("/stream")) return Promise.resolve(endless(cancelled.resolve));
+    request.signal.addEventListener("abort", () => aborted.resolve());
+    arrived.resolve();
+    return aborted.promise.then(() => new Response());
+  });
+  const controller = new AbortController();
+  const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, { signal: controller.signal }));
+  await arrived.promise;
+  const left = performance.now();
+  controller.abort();
+  await waiting;
+  await aborted.promise;
+  const response = await fetch(`http://${host}:${server.port}/stream`);
+  await response.body!.cancel();
+  await cancelled.promise;
+  assertLess(performance.now() - left, 200);
+  await server.stop(0);
+});
+
+Deno.test("serve() does not abort the signal of a request that was answered", async () => {
+  let aborted = 0;
+  const server = await serve((request) => {
+    request.signal.addEventListener("abort", () => aborted++);
+    return Promise.resolve(new Response("whole"));
+  });
+  for (let call = 0; call < 3; call++) await (await fetch(`http://${host}:${server.port}/`)).text();
+  await server.stop(1_000);
+  assertEquals(aborted, 0);
+});
+
+Deno.test("stop() refuses new connections and closes idle ones at once, and lets open answers finish", async () => {
+  const finish = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const server = await serve(async () => {
+    arrived.resolve();
+    await finish.promise;
+    return new Response("in time");
+  });
+  const idle = await Deno.connect({ hostname: host, port: server.port });
+  const pending = fetch(`http://${host}:${server.port}/`);
+  await arrived.promise;
+  const started = performance.now();
+  const stopped = server.stop(10_000);
+  assertEquals(await idle.read(new Uint8Array(1)), null);
+  await assertRejects(() => Deno.connect({ hostname: host, port: server.port }), Deno.errors.ConnectionRefused);
+  assertLess(performance.now() - started, 100);
+  finish.resolve();
+  assertEquals(await (await pending).text(), "in time");
+  await stopped;
+  assertLess(performance.now() - started, 5_000);
+  idle.close();
+});
+
+Deno.test("stop() ends what is still open after the grace time", async () => {
+  const arrived = Promise.withResolvers<void>();
+  let [aborted, cancelled] = [0, 0];
+  const server = await serve((request) => {
+    if (request.url.endsWith("/stream")) return Promise.resolve(endless(() => cancelled++));
+    arrived.resolve();
+    return new Promise(() => request.signal.addEventListener("abort", () => aborted++));
+  });
+  const pending = fetch(`http://${host}:${server.port}/`);
+  const response = await fetch(`http://${host}:${server.port}/stream`);
+  await arrived.promise;
+  const started = performance.now();
+  const stopped = server.stop(100);
+  assertEquals((await pending).status, 503);
+  await assertRejects(() => response.text(), TypeError);
+  await stopped;
+  const took = performance.now() - started;
+  assertGreaterOrEqual(took, 100);
+  assertLess(took, 1_000);
+  assertEquals([aborted, cancelled], [1, 1]);
+});
+
+Deno.test("stop() a second time hurries up the first", async () => {
+  const server = await serve(() => Promise.resolve(endless()));
+  const response = await fetch(`http://${host}:${server.port}/`);
+  const started = performance.now();
+  const patient = server.stop(60_000);
+  await Promise.all([patient, server.stop(0), assertRejects(() => response.text(), TypeError)]);
+  assertLess(performance.now() - started, 2_000);
+});
+
+Deno.test("stop() is not held up by a client that reads nothing", async () => {
+  const piece = new Uint8Array(1 << 16);
+  const server = await serve(() =>
+    Promise.resolve(new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) })))
+  );
+  const connection = await Deno.connect({ hostname: host, port: server.port });
+  await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: a\r\n\r\n"));
+  await connection.read(new Uint8Array(1));
+  const started = performance.now();
+  await server.stop(0);
+  assertLess(performance.now() - started, 3_000);
+  connection.close();
+});
+
+async function run(code: string, input = ""): Promise<{ code: number; stdout: string; stderr: string }> {
+  const url = new URL("../../src/runtime/deno_shell.ts", import.meta.url);
+  const text = `import { denoShell } from ${JSON.stringify(url.href)}; const shell = denoShell(); ${code}`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["eval", text, "one", "--two"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(input));
+  await writer.close();
+  const output = await child.output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code: output.code, stdout: decode(output.stdout), stderr: decode(output.stderr) };
+}
+
+Deno.test("denoShell() reads arguments and input, writes to both streams and exits", async () => {
+  const seen = await run(
+    `shell.stdout.write(JSON.stringify([shell.args, shell.stdout.isTerminal, await shell.readInput()]));
+     shell.stderr.write("é".repeat(70_000)); shell.exit(3);`,
+    "typed in",
+  );
+  assertEquals(seen.stdout, '[["one","--two"],false,"typed in"]');
+  assertEquals([seen.code, seen.stderr.length], [3, 70_000]);
+});
+
+Deno.test("denoShell() tells when nobody reads its output any more", async () => {
+  const url = new URL("../../src/runtime/deno_shell.ts", import.meta.url);
+  const code = `import { denoShell } from ${JSON.stringify(url.href)};
+    const { stdout, stderr } = denoShell();
+    for (let line = 0; line < 1e6; line++) if (!stdout.write("line\\n")) { stderr.write("gone"); break; }`;
+  const child = new Deno.Command(Deno.execPath(), { args: ["eval", code], stdout: "piped", stderr: "piped" }).spawn();
+  await child.stdout.cancel();
+  assertEquals(await new Response(child.stderr).text(), "gone");
+  assertEquals((await child.status).code, 0);
+});
+
+Deno.test("denoShell() hands signals on until told otherwise", async () => {
+  if (Deno.build.os === "windows") return;
+  const { stdout, code } = await run(`
+    const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
+      shell.stdout.write(signal + "\\n");
+      if (signal === "SIGTERM") { cancel(); clearTimeout(timer); }
+      else Deno.kill(Deno.pid, "SIGTERM");
+    });
+    const timer = setTimeout(() => shell.exit(9), 20_000);
+    Deno.kill(Deno.pid, "SIGINT");`);
+  assertEquals([stdout, code], ["SIGINT\nSIGTERM\n", 0]);
+});

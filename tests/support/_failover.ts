@@ -1,0 +1,253 @@
+/**
+ * A proxy over scripted providers, looked at from all sides: what the client sees, what each provider was asked, which
+ * state its model was left in, and what was told.
+ * @module
+ */
+import { assertMatch } from "@std/assert";
+import type { MeshEvent, RoutingRecord } from "../../mod.ts";
+import { FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
+import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
+import { type Behaviour, type Gate, refusingUrl, type Script, startUpstream, type Upstream } from "./upstream.ts";
+
+/** A provider on whose port nobody listens. */
+export const refusing = "refusing";
+
+/** Providers by model name, in order of priority. */
+export type Cast = Readonly<Record<string, Script | typeof refusing>>;
+
+/** How a {@linkcode Stage} is set up beside its providers. */
+export type StageOptions = Omit<TestProxyOptions, "upstreams">;
+
+/** An error body, the members a test compares. */
+export interface SeenError {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** What a client saw of a whole answer. */
+export interface Seen {
+  readonly status: number;
+  /** The answer's text. */
+  readonly text: string | null | undefined;
+  readonly error: SeenError | undefined;
+  /** `<model> <attempts>/<fallbacks>` of the `x-mesh-*` headers. */
+  readonly route: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** One chunk, the members a test looks at. */
+export interface SeenChunk {
+  readonly choices: readonly { readonly delta: Record<string, unknown>; readonly finish_reason: string | null }[];
+  readonly usage?: unknown;
+}
+
+/** What a client saw of a streamed answer. */
+export interface SeenStream extends Omit<Seen, "body" | "text"> {
+  /** The texts of all chunks, joined. */
+  readonly text: string;
+  readonly chunks: readonly SeenChunk[];
+  /** How many lines `data: [DONE]` came. */
+  readonly done: number;
+  /** What the last line was: a chunk, an error or `[DONE]`. */
+  readonly last: "chunk" | "error" | "done" | "nothing";
+}
+
+/** The scene of one test. */
+export class Stage implements AsyncDisposable {
+  constructor(readonly proxy: TestProxy, readonly upstreams: Readonly<Record<string, Upstream>>) {}
+
+  get clock(): FakeClock {
+    return this.proxy.clock;
+  }
+
+  /** Asks the pool `chat` for a whole answer. */
+  async ask(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<Seen> {
+    return seenOf(await this.proxy.chat(body, init));
+  }
+
+  /** Asks the pool `chat` for a streamed answer. */
+  async askStream(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<SeenStream> {
+    return await seenStreamOf(await this.proxy.chat({ stream: true, ...body }, init));
+  }
+
+  /** Asks for a whole answer so many times, one after the other. */
+  async askTimes(count: number): Promise<Seen[]> {
+    const all: Seen[] = [];
+    while (all.length < count) all.push(await this.ask());
+    return all;
+  }
+
+  /** Calls each provider has got. */
+  get calls(): Record<string, number> {
+    return Object.fromEntries(Object.entries(this.upstreams).map(([name, { calls }]) => [name, calls]));
+  }
+
+  /** Each model of a pool: `active`, or the reason of its rest and what is left of it. */
+  states(pool = "chat"): Record<string, string> {
+    const { models } = this.proxy.mesh.poolStatus()[pool]!;
+    return Object.fromEntries(models.map(({ name, status, reason, retryAt }) => {
+      const seconds = (Date.parse(retryAt ?? "") - this.clock.now()) / 1000;
+      return [name, status === "active" ? status : `${reason} for ${seconds}s`];
+    }));
+  }
+
+  /** What was told, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
+  get events(): string[] {
+    return this.#told("event").map(({ event, model, provider, from, to, reason }) => {
+      const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;
+      return `${event} ${who} ${reason}`;
+    });
+  }
+
+  /** The last routing decision. */
+  get routing(): RoutingRecord {
+    return this.#told("routing").at(-1)!;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.proxy[Symbol.asyncDispose]();
+    await Promise.all(Object.values(this.upstreams).map((upstream) => upstream.close()));
+  }
+
+  #told<Type extends "event" | "routing">(type: Type): Extract<MeshEvent | RoutingRecord, { type: Type }>[] {
+    return this.proxy.records.filter((record) => record.type === type) as never;
+  }
+}
+
+/**
+ * Starts providers and a proxy over them.
+ *
+ * @param cast The providers.
+ * @param options Settings; or what makes them of the providers' addresses.
+ */
+export async function stage(
+  cast: Cast,
+  options: StageOptions | ((urls: Readonly<Record<string, string>>) => StageOptions) = {},
+): Promise<Stage> {
+  const upstreams: Record<string, Upstream> = {};
+  const urls: Record<string, string> = {};
+  for (const [name, script] of Object.entries(cast)) {
+    if (script !== refusing) upstreams[name] = await startUpstream(script);
+    urls[name] = upstreams[name]?.url ?? await refusingUrl();
+  }
+  const rest = typeof options === "function" ? options(urls) : options;
+  return new Stage(await startTestProxy({ upstreams: urls, clock: eveningClock(), ...rest }), upstreams);
+}
+
+/**
+ * A configuration with several models per provider: names to providers, in order of priority.
+ *
+ * @param models Model name to provider.
+ * @param settings Of the pool, of every provider, and of single ones.
+ */
+export function severalModels(
+  models: Readonly<Record<string, string>>,
+  settings: Pick<StageOptions, "pool" | "provider"> & { readonly of?: Readonly<Record<string, object>> } = {},
+): (urls: Readonly<Record<string, string>>) => StageOptions {
+  return (upstreams) => {
+    const names = Object.keys(models);
+    const { providers } = testConfig({ upstreams, provider: settings.provider ?? {} }) as {
+      providers: Record<string, object>;
+    };
+    return {
+      config: {
+        providers: Object.fromEntries(
+          Object.entries(providers).map(([id, entry]) => [id, { ...entry, ...settings.of?.[id] }]),
+        ),
+        models: Object.fromEntries(
+          names.map((name) => [name, { provider: models[name], capabilities: ["chat-completion"] }]),
+        ),
+        pools: { chat: { models: names, strategy: "priority", model_priority: names, ...settings.pool } },
+      },
+    };
+  };
+}
+
+/** A clock at six in the evening: midnight is not a day away. */
+export function eveningClock(): FakeClock {
+  return fakeClock({ now: Date.UTC(2026, 0, 1, 18), skipSleeps: true });
+}
+
+/**
+ * A behaviour that waits at a gate before it begins.
+ *
+ * @param gate The gate.
+ * @param behaviour What comes then.
+ */
+export function behind(gate: Gate, behaviour: Behaviour): Behaviour {
+  return {
+    async play(exchange) {
+      await gate.pass();
+      await behaviour.play(exchange);
+    },
+  };
+}
+
+/**
+ * Lets time pass, then what it sets off over real sockets: until a promise is settled.
+ *
+ * @param clock The clock.
+ * @param ms How much.
+ * @param result What it is to set off.
+ */
+export async function after<Result>(clock: FakeClock, ms: number, result: Promise<Result>): Promise<Result> {
+  await clock.advance(ms);
+  return await result;
+}
+
+/**
+ * Whether a promise is still open once all that can happen without time passing has happened.
+ *
+ * @param promise The promise.
+ */
+export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
+  let open = true;
+  promise.then(() => open = false, () => open = false);
+  for (let turn = 0; turn < 10; turn++) await settle();
+  return open;
+}
+
+function routeOf(headers: Headers): string {
+  const [model, attempts, fallbacks] = ["model", "attempts", "fallbacks"].map((name) => headers.get(`x-mesh-${name}`));
+  return `${model} ${attempts}/${fallbacks}`;
+}
+
+async function seenOf(response: Response): Promise<Seen> {
+  const { status, headers } = response;
+  const body = await response.json() as {
+    choices?: { message: { content: string | null } }[];
+    error?: SeenError;
+  };
+  const text = body.choices?.[0]?.message.content;
+  return { status, headers, route: routeOf(headers), text, error: body.error, body };
+}
+
+async function seenStreamOf(response: Response): Promise<SeenStream> {
+  const { status, headers } = response;
+  return { status, headers, route: routeOf(headers), ...readStream(await response.text()) };
+}
+
+/**
+ * Reads a stream as the standard lays it out: one `data:` line per event, LF only.
+ *
+ * @param text All of it.
+ */
+export function readStream(text: string): Pick<SeenStream, "text" | "chunks" | "done" | "last" | "error"> {
+  if (text !== "") assertMatch(text, /^(data: [^\r\n]+\n\n)+$/);
+  const data = text.split("\n\n").slice(0, -1).map((line) => line.slice("data: ".length));
+  const values = data.filter((one) => one !== "[DONE]").map((one) =>
+    JSON.parse(one) as SeenChunk & { error?: SeenError }
+  );
+  const chunks = values.filter(({ error }) => error === undefined);
+  const last = data.at(-1);
+  return {
+    chunks,
+    text: chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? "")).join(""),
+    done: data.filter((one) => one === "[DONE]").length,
+    error: values.find(({ error }) => error !== undefined)?.error,
+    last: last === undefined ? "nothing" : last === "[DONE]" ? "done" : last.includes('"error"') ? "error" : "chunk",
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * What the tests of the proxy's own surface share: requests byte by byte, and the shape every refusal has.
+ * @module
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { connect } from "node:net";
+import { assertMatchesSchema } from "./schema.ts";
+
+/** A body that every pool serves. */
+export const goodBody: Readonly<Record<string, unknown>> = {
+  model: "chat",
+  messages: [{ role: "user", content: "Hi" }],
+};
+
+/** An answer that came over a bare socket. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/**
+ * Sends bytes as they are and reads until the server closes the connection.
+ *
+ * @param url Of the server; only its port counts.
+ * @param text The request; it should ask for `connection: close`.
+ */
+export function sendRaw(url: string, text: string): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
+    const decoder = new TextDecoder();
+    let answer = "";
+    socket.on("data", (data: Uint8Array) => answer += decoder.decode(data, { stream: true }));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(parse(answer)));
+    socket.write(text);
+  });
+}
+
+/**
+ * Sends a GET with this target and these headers, exactly as written.
+ *
+ * @param url Of the server.
+ * @param target The request target.
+ * @param headers Header lines; `Host` is the server's own unless there is one.
+ */
+export function getRaw(url: string, target: string, headers: readonly string[] = []): Promise<RawAnswer> {
+  const hasHost = headers.some((line) => line.toLowerCase().startsWith("host:"));
+  const lines = [...hasHost ? [] : [`Host: ${new URL(url).host}`], ...headers, "Connection: close"];
+  return sendRaw(url, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+}
+
+function parse(answer: string): RawAnswer {
+  const end = answer.indexOf("\r\n\r\n");
+  const [first = "", ...lines] = answer.slice(0, end).split("\r\n");
+  const headers = new Headers(lines.map((line): [string, string] => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  }));
+  return { status: Number(first.split(" ")[1]), headers, body: answer.slice(end + 4) };
+}
+
+/**
+ * Resolves once a port of loopback refuses connections.
+ *
+ * @param url Of the server.
+ * @returns How long that took, ms.
+ */
+export async function untilRefused(url: string): Promise<number> {
+  const from = performance.now();
+  while (!await isRefused(url)) await new Promise((resolve) => setTimeout(resolve, 2));
+  return performance.now() - from;
+}
+
+function isRefused(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.on("error", () => resolve(true));
+  });
+}
+
+/** What a refusal has to be; `type` is `invalid_request_error` and `param` null unless said. */
+export interface Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly type?: string;
+  readonly param?: string | null;
+  /** Headers it has to have; null: it must not have it. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+/** The error of a refusal. */
+export interface ErrorFacts {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string;
+}
+
+/**
+ * Checks a refusal: status, headers, and a body in OpenAI's shape.
+ *
+ * @param response The answer; its body has not been read yet.
+ * @param refused What it has to be.
+ * @param about Said when it is not.
+ */
+export async function assertRefused(
+  response: Response,
+  refused: Refused,
+  about: string = refused.code,
+): Promise<ErrorFacts> {
+  return checkRefused(
+    { status: response.status, headers: response.headers, body: await response.text() },
+    refused,
+    about,
+  );
+}
+
+/**
+ * The same for an answer that is read already.
+ *
+ * @param answer The answer.
+ * @param refused What it has to be.
+ * @param about Said when it is not.
+ */
+export function checkRefused(answer: RawAnswer, refused: Refused, about: string = refused.code): ErrorFacts {
+  const { status, code, type = "invalid_request_error", param = null, headers = {} } = refused;
+  assert(answer.body.startsWith("{"), `${about}: ${answer.status} ${answer.body}`);
+  const body = JSON.parse(answer.body) as { error: ErrorFacts };
+  assertMatchesSchema("ErrorResponse", body);
+  const { error } = body;
+  assertEquals(
+    { status: answer.status, type: error.type, code: error.code, param: error.param },
+    { status, type, code, param },
+    `${about}: ${error.message}`,
+  );
+  assert(error.message !== "", about);
+  assertMatch(answer.headers.get("content-type") ?? "", /^application\/json/);
+  assertRequestId(answer.headers, about);
+  for (const [name, value] of Object.entries(headers)) {
+    assertEquals(answer.headers.get(name), value, `${about}: ${name}`);
+  }
+  return error;
+}
+
+/**
+ * Checks that an answer carries a request id.
+ *
+ * @param headers Of the answer.
+ * @param about Said when it does not.
+ */
+export function assertRequestId(headers: Headers, about: string = "x-request-id"): string {
+  const id = headers.get("x-request-id") ?? "";
+  assertMatch(id, /^[\x21-\x7e]{1,128}$/, about);
+  return id;
+}
