@@ -4,6 +4,9 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
+import { DeadlineError } from "../errors.ts";
+import { requestIdFrom } from "../util/request_id.ts";
+import { untilAborted } from "../util/until_aborted.ts";
 import type { MeshClient } from "./client.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
@@ -71,7 +74,8 @@ export class Completions {
     request: ChatCompletionRequest,
     settings: CallSettings = {},
   ): Promise<ChatCompletion | ChatStream> {
-    const context = { requestId: settings.headers?.["x-request-id"] ?? crypto.randomUUID() };
+    const headers = new Headers(settings.headers);
+    const context = { requestId: requestIdFrom(headers.get("x-request-id")) };
     const { middleware } = this.#client;
     if (middleware.length === 0) return await this.#send(request, settings, context);
     try {
@@ -93,22 +97,42 @@ export class Completions {
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
     const request = checkChatRequest(given);
-    await this.#client.ready();
     const { mesh } = this.#client;
-    const session = settings.sessionId ?? settings.headers?.["x-mesh-session"];
+    const { clock } = mesh.runtime;
+    const from = clock.monotonic();
+    if (!mesh.isReady) await readyWithin(this.#client, settings);
+    const session = settings.sessionId ?? new Headers(settings.headers).get("x-mesh-session") ?? undefined;
+    const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs);
     const answer = await mesh.chat({
       id: requestId,
       operation: "chat",
       delivery: request.stream === true ? "stream" : "sync",
       model: request.model ?? this.#client.poolFor("chat"),
       body: request,
-      timeoutMs: Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs),
+      timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
       ...(settings.signal === undefined ? {} : { signal: settings.signal }),
       ...(session === undefined ? {} : { session }),
     });
     const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
     rememberRouting(response, answer.routing);
     return response;
+  }
+}
+
+/** Waits for the client to get ready, as long as the call may take. */
+async function readyWithin(client: MeshClient, { signal, timeout }: CallSettings): Promise<void> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const stop = () => controller.abort(signal!.reason);
+  const cancel = timeout === undefined ? () => {} : client.mesh.runtime.clock.after(timeout, () => {
+    controller.abort(new DeadlineError(`The client was not ready within the call's ${timeout} ms`));
+  });
+  signal?.addEventListener("abort", stop);
+  try {
+    await untilAborted(client.ready(), controller.signal);
+  } finally {
+    cancel();
+    signal?.removeEventListener("abort", stop);
   }
 }
 

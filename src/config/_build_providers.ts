@@ -154,6 +154,12 @@ function checkProvider(
     const names = known.map(({ id }) => id);
     report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);
   }
+  if (entry.apiKeys.length > 1) {
+    report.warn(
+      `${path}.api_key`,
+      "rotation over several keys is not in effect in this version: the first one is used",
+    );
+  }
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
   if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {

@@ -146,7 +146,11 @@ function valueAt(values: unknown, path: string): unknown {
 }
 
 function isSame(one: unknown, other: unknown): boolean {
-  return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
+  if (Object.is(one, other)) return true;
+  const isPair = Array.isArray(one) && Array.isArray(other) || isPlainObject(one) && isPlainObject(other);
+  if (!isPair) return false;
+  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return members.length === others.size && members.every(([key, member]) => isSame(member, others.get(key)));
 }
 
 function suggestKey(key: string, fields: Fields): string {

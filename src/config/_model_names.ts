@@ -10,6 +10,7 @@ export class ModelNames {
   readonly #names = new Set<string>();
   readonly #upstream = new Set<string>();
   readonly #open: string[] = [];
+  #isPartial = false;
 
   /**
    * @param entries The providers.
@@ -25,15 +26,18 @@ export class ModelNames {
     for (const entry of entries.values()) {
       const connector = connectorOf(entry);
       const vendor = connector?.vendor ?? entry.id;
-      // What an instance or a server of one's own has is known only once it is asked.
-      if (connector === undefined || connector.local) this.#open.push(`${vendor}.`, `${vendor}/`);
+      // What an instance or a server of one's own has is known only once it is asked; what a connector would have
+      // that is not registered is not worth a second report.
+      if (entry.instance !== undefined || connector?.local) this.#open.push(`${vendor}.`, `${vendor}/`);
+      else if (connector === undefined) this.#isPartial = true;
       for (const { id } of connector?.models ?? []) this.#add(`${vendor}.${id}`, [id, `${vendor}/${id}`]);
     }
   }
 
   /** Whether a model goes, or may come to go, by this name here. */
   has(name: string): boolean {
-    return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix));
+    return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix)) ||
+      this.#isPartial && /[./]/.test(name);
   }
 
   /** Whether a request may ask for a model this way: by name, by `<vendor>/<id>` or by the provider's own id. */

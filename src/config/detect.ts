@@ -136,8 +136,12 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
   return deepFreeze<Settings>({
     ...settings,
     only: chosen && [...new Set(chosen.map(({ name }) => name))],
-    warnings: [...detection.warnings, ...settings.warnings],
+    warnings: [...detection.missing.map(leftOut), ...detection.warnings, ...settings.warnings],
   });
+}
+
+function leftOut(name: string): ConfigProblem {
+  return { path: "providers", message: `${show(name)} is left out: it has no key in the environment` };
 }
 
 interface ChosenModel {

@@ -4,7 +4,7 @@
  */
 import type { RetrySettings } from "../config/settings.ts";
 import { longestHintMs } from "../state/rest.ts";
-import { backoffCapMs, backoffMs } from "../util/backoff.ts";
+import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
 /** What the decision rests on. */

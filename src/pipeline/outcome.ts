@@ -2,6 +2,7 @@
  * Nobody served: which row of the error table that is. Chosen over all candidates, tried ones and resting ones alike.
  * @module
  */
+import type { ProviderFault } from "../contracts/provider.ts";
 import { type FailedAttempt, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
@@ -62,7 +63,7 @@ function answeredError(misses: readonly Miss[]): ProviderError {
     const { error } = first!.failure.fault!;
     return new ProviderError(error.message, {
       code: error.code ?? "invalid_value",
-      status: statusOfFault(first!.failure.status),
+      status: statusOfFault(first!.failure.fault!),
       type: error.type === "" ? "invalid_request_error" : error.type,
       param: error.param,
       provider: attempts[0]!.provider,
@@ -98,7 +99,9 @@ function inSeconds(ms: number | undefined): string {
   return ms === undefined ? "" : `; the first is back in ${Math.ceil(ms / 1000)} s`;
 }
 
-/** A fault of the request that came inside an answer under 200 is answered as what it is. */
-function statusOfFault(status: number | undefined): number {
-  return status !== undefined && status >= 400 ? status : 400;
+/** A fault of the request that came inside an answer under 200 is answered as what it is: by its own code, else 400. */
+function statusOfFault({ status, error }: ProviderFault): number {
+  if (status >= 400) return status;
+  const inner = Number(error.code);
+  return inner === 413 || inner === 422 ? inner : 400;
 }

@@ -5,6 +5,7 @@
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import { routingOf } from "../observe/routing_of.ts";
+import { requestIdFrom } from "../util/request_id.ts";
 import { Gate } from "./auth.ts";
 import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import { Door } from "./origin.ts";
@@ -43,7 +44,7 @@ export type Handler = (request: Request) => Promise<Response>;
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let site: Site | undefined;
   return async (request) => {
-    const requestId = requestIdOf(request);
+    const requestId = requestIdFrom(request.headers.get("x-request-id"));
     try {
       if (site === undefined) {
         const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
@@ -165,11 +166,6 @@ class Site {
 
 function isStream(response: Response): boolean {
   return response.headers.get("content-type") === "text/event-stream";
-}
-
-function requestIdOf(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && /^[\x21-\x7e]{1,128}$/.test(given) ? given : crypto.randomUUID();
 }
 
 function respondError(mesh: Mesh, error: unknown, requestId: string, cors: Record<string, string>): Response {

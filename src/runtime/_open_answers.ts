@@ -2,6 +2,7 @@
  * The answers a server has not finished yet, so that it can end them when it has to stop.
  * @module
  */
+import type { Cancel } from "../contracts/runtime.ts";
 import type { RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { callAfter } from "./_timers.ts";
@@ -32,7 +33,7 @@ export class OpenAnswers {
     const open = new OpenAnswer(request);
     this.#open.add(open);
     try {
-      const response = await Promise.race([this.#handle(request, open), open.ended]);
+      const response = await Promise.race([this.#handle(request, open), open.ended]).finally(() => open.settle());
       // a whole one first: asking for its `body` would make a stream of it
       if (open.isEnded || isWhole(response) || response.body === null) {
         this.#open.delete(open);
@@ -66,6 +67,7 @@ class OpenAnswer {
   #answerAtOnce!: (response: Response) => void;
   #controller: AbortController | undefined;
   #breakOff: ((reason: unknown) => void) | undefined;
+  #cancelLastWord: Cancel = () => {};
 
   constructor(request: Request) {
     this.ended = new Promise((resolve) => this.#answerAtOnce = resolve);
@@ -89,12 +91,17 @@ class OpenAnswer {
     const reason = stopped();
     this.#isStopping = true;
     this.#controller?.abort(reason);
-    this.#breakOff?.(reason);
+    if (this.#breakOff !== undefined) return this.#breakOff(reason);
     // the handler's own answer to being stopped is the better one, if it has one soon
-    callAfter(lastWordMs, () => {
+    this.#cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
       this.#answerAtOnce(new Response(null, { status: 503 }));
     });
+  }
+
+  /** The handler has answered: there is nothing to wait for. */
+  settle(): void {
+    this.#cancelLastWord();
   }
 
   /** Hands a body on; `done` is told when it is over, one way or the other. */

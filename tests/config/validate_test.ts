@@ -244,3 +244,13 @@ Deno.test("validate() reads hostile texts in no time", () => {
   );
   assert(performance.now() - started < 500);
 });
+
+Deno.test("validate() does not report what only follows from another problem", () => {
+  const document = {
+    providers: { "acme.lm.v1": {} },
+    models: { fast: { provider: "acme.lm.v1" } },
+    pools: { "chat-completion": { models: ["acme.small", "fast"] }, own: { capability: 5 }, other: { models: [] } },
+  };
+  const problems = problemsOf(() => validate(document, { known })).map((line) => line.split(": ")[0]);
+  assertEquals(problems, ["pools.own.capability", "pools.other.models", "providers.acme.lm.v1"]);
+});

@@ -125,7 +125,8 @@ Deno.test("stop() ends what is still open after the grace time", async () => {
   await arrived.promise;
   const started = performance.now();
   const stopped = server.stop(100);
-  assertEquals((await pending).status, 503);
+  const answer = await pending;
+  assertEquals([answer.status, await answer.text()], [503, ""]);
   await assertRejects(() => response.text(), TypeError);
   await stopped;
   const took = performance.now() - started;

@@ -5,9 +5,17 @@
  */
 import { assertMatch } from "@std/assert";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
-import { FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
+import { FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
-import { type Behaviour, type Gate, refusingUrl, type Script, startUpstream, type Upstream } from "./upstream.ts";
+import {
+  type Behaviour,
+  type Gate,
+  type ReceivedRequest,
+  refusingUrl,
+  type Script,
+  startUpstream,
+  type Upstream,
+} from "./upstream.ts";
 
 /** A provider on whose port nobody listens. */
 export const refusing = "refusing";
@@ -78,6 +86,11 @@ export class Stage implements AsyncDisposable {
     const all: Seen[] = [];
     while (all.length < count) all.push(await this.ask());
     return all;
+  }
+
+  /** The n-th call of a provider (from 1), once it has arrived. */
+  received(name: string, number = 1): Promise<ReceivedRequest> {
+    return soon(this.upstreams[name]!.received(number));
   }
 
   /** Calls each provider has got. */
@@ -195,7 +208,29 @@ export function behind(gate: Gate, behaviour: Behaviour): Behaviour {
  */
 export async function after<Result>(clock: FakeClock, ms: number, result: Promise<Result>): Promise<Result> {
   await clock.advance(ms);
-  return await result;
+  return await soon(result);
+}
+
+/**
+ * What is to happen without time passing. Fails, instead of waiting for ever, when it does not.
+ *
+ * @param result What is awaited.
+ */
+export async function soon<Result>(result: Promise<Result>): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const never = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("What was to happen without time passing did not")), 3_000);
+  });
+  try {
+    return await Promise.race([result, never]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets what is on its way through sockets arrive. */
+export async function breathe(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /**
@@ -206,7 +241,7 @@ export async function after<Result>(clock: FakeClock, ms: number, result: Promis
 export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   let open = true;
   promise.then(() => open = false, () => open = false);
-  for (let turn = 0; turn < 10; turn++) await settle();
+  await breathe();
   return open;
 }
 

@@ -20,17 +20,20 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes as they are and reads until the server closes the connection.
+ * Sends bytes as they are and reads one answer: as long as it says, else until the server closes the connection.
  *
  * @param url Of the server; only its port counts.
- * @param text The request; it should ask for `connection: close`.
+ * @param text The request; one whose answer has no length should ask for `connection: close`.
  */
 export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
     const decoder = new TextDecoder();
     let answer = "";
-    socket.on("data", (data: Uint8Array) => answer += decoder.decode(data, { stream: true }));
+    socket.on("data", (data: Uint8Array) => {
+      answer += decoder.decode(data, { stream: true });
+      if (isComplete(answer)) socket.destroy();
+    });
     socket.on("error", reject);
     socket.on("close", () => resolve(parse(answer)));
     socket.write(text);
@@ -48,6 +51,12 @@ export function getRaw(url: string, target: string, headers: readonly string[] =
   const hasHost = headers.some((line) => line.toLowerCase().startsWith("host:"));
   const lines = [...hasHost ? [] : [`Host: ${new URL(url).host}`], ...headers, "Connection: close"];
   return sendRaw(url, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+}
+
+function isComplete(answer: string): boolean {
+  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(answer)?.[1];
+  const end = answer.indexOf("\r\n\r\n");
+  return length !== undefined && end >= 0 && new TextEncoder().encode(answer.slice(end + 4)).length >= Number(length);
 }
 
 function parse(answer: string): RawAnswer {

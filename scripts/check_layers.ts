@@ -1,0 +1,149 @@
+/**
+ * Keeps the rooms of this repository apart: imports point down only, and only `src/runtime` touches the machine.
+ * Prints everything that breaks the rules, and why.
+ * @module
+ */
+
+/** One file's import of another, both as paths in this repository, or a package. */
+export interface Edge {
+  /** Who imports. */
+  readonly from: string;
+  /** What is imported. */
+  readonly to: string;
+}
+
+/** The rooms from the top down; a room may import its own layer, as long as that makes no circle, and all below. */
+const layers: readonly (readonly string[])[] = [
+  ["mod.ts", "browser.ts", "proxy.ts", "cli.ts"],
+  ["src/exports.ts"],
+  ["src/client", "src/proxy", "src/cli"],
+  ["src/mesh.ts", "src/background"],
+  ["src/pipeline"],
+  ["src/registry", "src/rotation", "src/state", "src/observe", "src/config"],
+  ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],
+  ["src/contracts"],
+];
+const shells = layers[0]!;
+const forConnectors = ["src/contracts", "src/util", "src/errors.ts"];
+
+/** What only `src/runtime` may touch, as it looks in code without comments. */
+const machine: readonly (readonly [text: RegExp, name: string])[] = [
+  [/(?<![.\w"'`])Deno\b/, "Deno"],
+  [/(?<![.\w"'`-])process\./, "process"],
+  [/(?<![.\w"'`-])navigator\b/, "navigator"],
+  [/\b(setTimeout|setInterval|setImmediate)\(|\bAbortSignal\.timeout\(/, "a timer"],
+  [/(?<![.\w#])fetch\(/, "fetch"],
+  [/["']node:/, "a module of Node"],
+  [/\b(Date|performance)\.now\(|\bnew Date\(\)/, "the time"],
+  [/\bMath\.random\(/, "chance"],
+];
+
+/**
+ * What is wrong with a graph of imports.
+ *
+ * @param edges Who imports what; packages count as allowed.
+ * @returns One line for each.
+ */
+export function checkImports(edges: readonly Edge[]): string[] {
+  const wrong = edges.flatMap((edge) => {
+    const reason = reasonAgainst(edge);
+    return reason === undefined ? [] : [`${edge.from} imports ${edge.to}: ${reason}`];
+  });
+  return [...new Set(wrong), ...circles(edges)].sort();
+}
+
+function reasonAgainst({ from, to }: Edge): string | undefined {
+  const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
+  const isOurs = /^(src|connectors|tests|scripts)\/|^[^/:@]+\.ts$/.test(to) && !to.startsWith("scripts/std/");
+  if (!isOurs || fromRoom === toRoom) return undefined;
+  if (fromRoom === "connectors") {
+    return forConnectors.includes(toRoom) ? undefined : `a connector imports only ${forConnectors.join(", ")}`;
+  }
+  if (toRoom === "connectors") return shells.includes(from) ? undefined : "only the four shells choose connectors";
+  if (toRoom === "src/runtime") return shells.includes(from) ? undefined : "only the four shells choose a runtime";
+  const [above, below] = [layerOf(fromRoom), layerOf(toRoom)];
+  if (above < 0) return "this file belongs to no layer: name its room in scripts/check_layers.ts";
+  if (below < 0) return "what is imported belongs to no layer";
+  return above <= below ? undefined : `imports point down only, and ${toRoom} is above ${fromRoom}`;
+}
+
+function roomOf(path: string): string {
+  if (path.startsWith("connectors/")) return "connectors";
+  const [first = "", second] = path.split("/");
+  return second === undefined ? first : `${first}/${second}`;
+}
+
+function layerOf(room: string): number {
+  return layers.findIndex((rooms) => rooms.includes(room));
+}
+
+/** Rooms of one layer that import each other in a circle. */
+function circles(edges: readonly Edge[]): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of edges) {
+    const [above, below] = [roomOf(from), roomOf(to)];
+    if (above === below || layerOf(above) < 0 || layerOf(above) !== layerOf(below)) continue;
+    next.set(above, (next.get(above) ?? new Set()).add(below));
+  }
+  const reaches = (from: string, goal: string, seen = new Set<string>()): boolean =>
+    [...next.get(from) ?? []].some((room) => room === goal || !seen.has(room) && reaches(room, goal, seen.add(room)));
+  return [...next.keys()].filter((room) => reaches(room, room)).map((room) =>
+    `${room} imports itself by way of others`
+  );
+}
+
+/**
+ * What of the machine a file touches.
+ *
+ * @param path The file, as a path in this repository.
+ * @param text Its text.
+ * @returns One line for each.
+ */
+export function checkText(path: string, text: string): string[] {
+  if (path.startsWith("src/runtime/")) return [];
+  const code = text.replace(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
+  return machine.filter(([pattern]) => pattern.test(code))
+    .map(([, name]) => `${path} touches ${name}: only src/runtime does; take it from the Runtime`);
+}
+
+async function* sourceFiles(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) yield* sourceFiles(path);
+    else if (name.endsWith(".ts")) yield path;
+  }
+}
+
+interface Graph {
+  modules: { specifier: string; dependencies?: Record<"code" | "type", { specifier?: string } | undefined>[] }[];
+}
+
+/** Every import of every file, also of those no shell reaches. */
+async function readEdges(files: readonly string[]): Promise<Edge[]> {
+  const root = new URL("../", import.meta.url).href;
+  const pathOf = (specifier: string) => specifier.startsWith(root) ? specifier.slice(root.length) : specifier;
+  const seen = new Map<string, Edge[]>();
+  for (const file of files) {
+    if (seen.has(file)) continue;
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", file] }).output();
+    const graph = JSON.parse(new TextDecoder().decode(stdout)) as Graph;
+    for (const { specifier, dependencies = [] } of graph.modules) {
+      const from = pathOf(specifier);
+      const targets = dependencies.flatMap(({ code, type }) => code?.specifier ?? type?.specifier ?? []);
+      seen.set(from, targets.map((to) => ({ from, to: pathOf(to) })));
+    }
+  }
+  return [...seen].filter(([from]) => files.includes(from)).flatMap(([, edges]) => edges);
+}
+
+if (import.meta.main) {
+  Deno.chdir(new URL("../", import.meta.url));
+  const files: string[] = [...shells];
+  for (const folder of ["src", "connectors"]) for await (const file of sourceFiles(folder)) files.push(file);
+  const texts = await Promise.all(files.map(async (file) => checkText(file, await Deno.readTextFile(file))));
+  const edges = await readEdges(files);
+  const wrong = [...checkImports(edges), ...texts.flat()];
+  for (const line of wrong) console.error(line);
+  console.log(`${files.length} files, ${edges.length} imports, ${wrong.length} violations`);
+  if (wrong.length > 0) Deno.exit(1);
+}

@@ -1,0 +1,152 @@
+/**
+ * Runs the tests and says in its last line how they went: `12 passed, 0 failed`, and `, 1 skipped` if any were.
+ * Arguments go to `deno test`: paths, `--filter=name`, `--no-parallel` to run one file at a time.
+ *
+ * Leaks count as failures (Deno's own default is to overlook them). Types are not checked here, `deno task check` does.
+ * @module
+ */
+
+const limitMs = 15 * 60_000;
+
+/** How a run went; every `it` and every step counts, what only holds others does not. */
+export interface Summary {
+  /** How many did well. */
+  readonly passed: number;
+  /** What failed, by name. */
+  readonly failed: readonly string[];
+  /** What was not run, by name. */
+  readonly skipped: readonly string[];
+}
+
+interface TestCase {
+  readonly name: string;
+  readonly outcome: "passed" | "failed" | "skipped";
+}
+
+/**
+ * Reads the report of a run.
+ *
+ * @param junit The report in JUnit's format.
+ * @param output What the run printed: names the files that broke down outside of any test.
+ */
+export function summarize(junit: string, output: string): Summary {
+  const cases = readCases(junit);
+  const holders = new Set(cases.flatMap(({ name }) => prefixesOf(name)));
+  const failures = new Set(cases.filter(({ outcome }) => outcome === "failed").flatMap(({ name }) => prefixesOf(name)));
+  // a holder fails with what it holds, and by itself when its hooks do
+  const counted = cases.filter(({ name, outcome }) =>
+    !holders.has(name) || outcome === "failed" && !failures.has(name)
+  );
+  const namesOf = (wanted: string) => counted.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
+  const broken = new Set(output.match(/^\S+ \(uncaught error\)$/gm));
+  // the report has what a filter leaves out among the skipped; the output has not
+  const skipped = namesOf("skipped").filter((name) => output.includes(`${name.split(" > ").at(-1)} ... ignored`));
+  return { passed: namesOf("passed").length, failed: [...namesOf("failed"), ...broken], skipped };
+}
+
+function readCases(junit: string): TestCase[] {
+  const cases = junit.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>([^]*?)<\/testcase>)/g);
+  return [...cases].map(([, name = "", body = ""]) => ({
+    name: unescape(name),
+    outcome: /<(failure|error)\b/.test(body) ? "failed" : body.includes("<skipped") ? "skipped" : "passed",
+  }));
+}
+
+/** `a > b > c` is held by `a` and `a > b`. */
+function prefixesOf(name: string): string[] {
+  const parts = name.split(" > ");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join(" > "));
+}
+
+function unescape(text: string): string {
+  const marks: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
+}
+
+/** What can be said of a run that was ended from outside: it has written no report. */
+function summarizeOutput(output: string): Summary {
+  const endings = (ending: string) => output.match(new RegExp(`\\.\\.\\. ${ending}\\b`, "g"))?.length ?? 0;
+  const running = [...output.matchAll(/^'(.*)' has been running for over/gm)].map(([, name = ""]) => name);
+  const unnamed = Array.from({ length: endings("FAILED") }, () => "a test above");
+  const stuck = running.length > 0 ? new Set(running) : ["what ran last"];
+  return { passed: endings("ok"), failed: [...unnamed, ...stuck], skipped: [] };
+}
+
+/** The last line. */
+export function lastLine({ passed, failed, skipped }: Summary): string {
+  const counts = `${passed} passed, ${failed.length} failed`;
+  return skipped.length === 0 ? counts : `${counts}, ${skipped.length} skipped`;
+}
+
+function commandOf(args: readonly string[], report: string): Deno.Command {
+  const isPath = (arg: string) => !arg.startsWith("-") && exists(arg);
+  return new Deno.Command(Deno.execPath(), {
+    args: [
+      "test",
+      "--allow-all",
+      "--no-check",
+      "--sanitize-ops",
+      "--sanitize-resources",
+      `--junit-path=${report}`,
+      ...(args.includes("--no-parallel") ? [] : ["--parallel"]),
+      ...args.filter((arg) => arg !== "--no-parallel"),
+      ...(args.some(isPath) ? [] : ["tests/"]),
+    ],
+    env: {
+      DENO_TLS_CA_STORE: Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system", // packages, behind a private CA too
+      ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }),
+    },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  });
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs `deno test` and prints what it prints. */
+async function run(args: readonly string[], report: string): Promise<{ code: number; output: string; late: boolean }> {
+  const child = commandOf(args, report).spawn();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill("SIGKILL");
+  }, limitMs);
+  let output = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of child.stdout) {
+    output += decoder.decode(bytes, { stream: true });
+    for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+  }
+  const { code } = await child.status;
+  clearTimeout(timer);
+  // deno-lint-ignore no-control-regex -- the colours of a terminal
+  return { code, output: output.replace(/\x1b\[[\d;]*m/g, ""), late };
+}
+
+/** Runs the tests and prints how they went. */
+async function main(args: readonly string[]): Promise<number> {
+  Deno.chdir(new URL("../", import.meta.url));
+  const report = await Deno.makeTempFile({ suffix: ".xml" });
+  const { code, output, late } = await run(args, report);
+  const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
+  await Deno.remove(report);
+  if (late) console.log(`\nSTOPPED: the tests did not end within ${limitMs / 60_000} minutes`);
+  for (const name of summary.failed) console.log(`FAILED: ${name}`);
+  for (const name of summary.skipped) console.log(`NOT RUN: ${name}`);
+  const isClean = code === 0 && summary.failed.length === 0;
+  const ran = summary.passed + summary.failed.length;
+  if (!isClean && summary.failed.length === 0) console.log("FAILED: the run as a whole, see above");
+  if (ran === 0) console.log("NO TEST RAN");
+  console.log(lastLine(isClean || summary.failed.length > 0 ? summary : { ...summary, failed: ["the run"] }));
+  return isClean && ran > 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

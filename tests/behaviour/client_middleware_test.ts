@@ -1,0 +1,191 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import {
+  type ChatCompletion,
+  type ChatStream,
+  DeadlineError,
+  type Middleware,
+  ModelNotFoundError,
+  ProviderError,
+  routingOf,
+  UnsupportedRequestError,
+} from "../../mod.ts";
+import { clientOver, messages, textOf } from "../support/_library.ts";
+import { answer, hang, ok, refusingUrl, startUpstream, status, stream } from "../support/upstream.ts";
+
+/** An answer that no provider gave. */
+const replacement: ChatCompletion = {
+  id: "own",
+  object: "chat.completion",
+  created: 0,
+  model: "own",
+  choices: [{
+    index: 0,
+    message: { role: "assistant", content: "Own", refusal: null },
+    finish_reason: "stop",
+    logprobs: null,
+  }],
+};
+
+async function over(url: string, ...middleware: Middleware[]) {
+  return await Promise.resolve(clientOver({ upstreams: { alpha: url }, options: { middleware } }));
+}
+
+async function read(stream: ChatStream): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+  return text;
+}
+
+describe("Middleware", () => {
+  it("sees request and response with the request's id, and changes nothing by returning nothing", async () => {
+    await using upstream = await startUpstream(ok());
+    const seen: unknown[] = [];
+    await using one = await over(upstream.url, {
+      beforeRequest: (request, { requestId }) => void seen.push(["before", request.messages, requestId]),
+      afterResponse: (response, { requestId }) =>
+        void seen.push(["after", textOf(response as ChatCompletion), requestId]),
+      onError: () => void seen.push("error"),
+    });
+    const settings = { headers: { "x-request-id": "r-1" } };
+    assertEquals(textOf(await one.client.chat.completions.create({ messages }, settings)), "Hello world");
+    assertEquals(seen, [["before", messages, "r-1"], ["after", "Hello world", "r-1"]]);
+  });
+
+  it("may be one object instead of a list, and may be asynchronous", async () => {
+    await using upstream = await startUpstream(ok());
+    await using one = clientOver({
+      upstreams: { alpha: upstream.url },
+      options: { middleware: { afterResponse: () => Promise.resolve(replacement) } },
+    });
+    assertStrictEquals(await one.client.chat.completions.create({ messages }), replacement);
+  });
+
+  it("replaces the request, its model too", async () => {
+    await using upstream = await startUpstream(answer());
+    await using one = clientOver({
+      upstreams: { alpha: upstream.url, beta: upstream.url },
+      options: { middleware: { beforeRequest: (request) => ({ ...request, model: "beta", seed: 7 }) } },
+    });
+    await one.client.chat.completions.create({ messages });
+    assertEquals(upstream.requests[0]?.json(), { model: "beta", messages, seed: 7 });
+  });
+
+  it("replaces a stream as well as a whole answer", async () => {
+    await using upstream = await startUpstream(stream());
+    await using other = await startUpstream(stream({ text: "Another one" }));
+    await using source = clientOver({ upstreams: { beta: other.url } });
+    await using one = await over(upstream.url, {
+      async afterResponse(response) {
+        (response as ChatStream).cancel();
+        return await source.client.chat.completions.create({ messages, stream: true });
+      },
+    });
+    assertEquals(await read(await one.client.chat.completions.create({ messages, stream: true })), "Another one");
+    await upstream.requests[0]!.closed;
+  });
+
+  it("is called in the order given, each with what the one before left", async () => {
+    await using upstream = await startUpstream(ok());
+    const named = (name: string): Middleware => ({
+      beforeRequest: (request) => ({ ...request, user: `${request.user ?? ""}${name}` }),
+      afterResponse: (response) => ({ ...response as ChatCompletion, id: `${(response as ChatCompletion).id}${name}` }),
+    });
+    await using one = await over(upstream.url, named("1"), {}, named("2"));
+    assertEquals((await one.client.chat.completions.create({ messages })).id, "chatcmpl-scripted12");
+    assertEquals(upstream.requests[0]?.json().user, "12");
+  });
+
+  it("turns an error into a response, or lets it go on to the next, and in the end to the caller", async () => {
+    await using upstream = await startUpstream(status(401));
+    const seen: unknown[] = [];
+    const passes: Middleware = { onError: (error) => void seen.push(error) };
+    await using saved = await over(upstream.url, passes, { onError: () => replacement }, passes);
+    assertStrictEquals(await saved.client.chat.completions.create({ messages }), replacement);
+    assertEquals([seen.length, ProviderError.isInstance(seen[0])], [1, true]);
+    await using lost = await over(upstream.url, passes, passes);
+    const error = await assertRejects(() => lost.client.chat.completions.create({ messages }), ProviderError);
+    assertEquals([seen.length, seen[1] === error, seen[2] === error], [3, true, true]);
+  });
+
+  it("hears of its own errors and of requests that are refused, and its own error is what is thrown", async () => {
+    const url = await refusingUrl();
+    const seen: unknown[] = [];
+    const own = new RangeError("own");
+    const fail = () => {
+      throw own;
+    };
+    const listens: Middleware = { onError: (error) => void seen.push(error) };
+    await using early = await over(url, { beforeRequest: fail }, listens);
+    assertStrictEquals(await early.client.chat.completions.create({ messages }).catch((error) => error), own);
+    await using refused = await over(url, listens);
+    const error = await assertRejects(() => refused.client.chat.completions.create({ messages: [] }));
+    assertEquals([seen.length, seen[0] === own, seen[1] === error], [2, true, true]);
+    assert(UnsupportedRequestError.isInstance(error));
+    await using twice = await over(url, { beforeRequest: () => Promise.reject(new Error("first")), onError: fail });
+    assertStrictEquals(await twice.client.chat.completions.create({ messages }).catch((error) => error), own);
+  });
+});
+
+describe("routingOf()", () => {
+  const facts = { type: "routing", request_id: "r-1", pool: "chat", delivery: "sync", attempts: 2 } as const;
+  const chain = [
+    { model: "alpha", provider: "alpha", outcome: "auth", status: 401, ms: 0 },
+    { model: "beta", provider: "beta", outcome: "ok", ms: 0 },
+  ];
+
+  it("gives the decision behind a response and a stream, which stay as they are", async () => {
+    await using alpha = await startUpstream(status(401));
+    await using beta = await startUpstream(answer());
+    for (const streamed of [false, true]) {
+      await using one = clientOver({ upstreams: { alpha: alpha.url, beta: beta.url } });
+      const settings = { headers: { "x-request-id": "r-1" } };
+      const response = await one.client.chat.completions.create({ messages, stream: streamed }, settings);
+      const record = routingOf(response)!;
+      assertEquals(record, {
+        ...facts,
+        delivery: streamed ? "stream" : "sync",
+        timestamp: "2026-01-01T00:00:00.000Z",
+        capability: "generation.text-generation.chat-completion",
+        model: "beta",
+        provider: "beta",
+        replaced_provider: "alpha",
+        rotation_reason: "auth",
+        fallback_chain: chain,
+        routing_latency_ms: 0,
+      });
+      assertEquals(one.records.filter(({ type }) => type === "routing"), [record]);
+      assert(!JSON.stringify(response).includes("fallback_chain"));
+      if ("cancel" in response) (response as ChatStream).cancel();
+    }
+  });
+
+  it("gives the decision behind an error", async () => {
+    await using alpha = await startUpstream(status(401));
+    await using one = clientOver({ upstreams: { alpha: alpha.url } });
+    const error = await assertRejects(() => one.client.chat.completions.create({ messages }), ProviderError);
+    const record = routingOf(error)!;
+    assertEquals([record.request_id, record.model, record.fallback_chain], [error.requestId, "alpha", [chain[0]]]);
+  });
+
+  it("tells a call that may have been billed although it came to nothing", async () => {
+    await using silent = await startUpstream(hang());
+    await using one = clientOver({ upstreams: { alpha: silent.url }, pool: { retry: { max_attempts: 0 } } });
+    const call = assertRejects(
+      () => one.client.chat.completions.create({ messages }, { timeout: 1000 }),
+      DeadlineError,
+    );
+    await silent.received(1);
+    await one.clock.advance(1000);
+    assertEquals(routingOf(await call)?.attempts, 1);
+  });
+
+  it("knows nothing of anything else", async () => {
+    await using one = clientOver({ upstreams: { alpha: await refusingUrl() } });
+    const error = await assertRejects(
+      () => one.client.chat.completions.create({ model: "?", messages }),
+      ModelNotFoundError,
+    );
+    for (const value of [error, {}, replacement]) assertEquals(routingOf(value), undefined);
+  });
+});

@@ -1,0 +1,296 @@
+import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { assertRefused, checkRefused, getRaw, goodBody, type Refused, sendRaw } from "../support/_surface.ts";
+import { startTestProxy, type TestProxy } from "../support/proxy.ts";
+import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+
+type Body = string | Uint8Array<ArrayBuffer>;
+
+/** A body, and what is wrong with it. */
+type BodyRow = readonly [what: string, body: Body, code: string, param?: string];
+
+const encoder = new TextEncoder();
+const bytes = (...parts: (string | number[])[]) =>
+  new Uint8Array(parts.flatMap((part) => typeof part === "string" ? [...encoder.encode(part)] : part));
+const withFields = (fields: Readonly<Record<string, unknown>>) => JSON.stringify({ ...goodBody, ...fields });
+const without = (name: string) => withFields({ [name]: undefined });
+const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+const unparsable = "invalid_json";
+const invalid = "invalid_value";
+const missing = "missing_required_parameter";
+
+const malformed: readonly BodyRow[] = [
+  ["an empty body", "", unparsable],
+  ["blanks", " \r\n\t", unparsable],
+  ["a lone bracket", "{", unparsable],
+  ["a trailing comma", '{"model":"chat",}', unparsable],
+  ["a number that JSON does not have", '{"model":"chat","temperature":NaN}', unparsable],
+  ["two documents", JSON.stringify(goodBody).repeat(2), unparsable],
+  ["a comment", `${JSON.stringify(goodBody)} // good`, unparsable],
+  ["single quotes", "{'model':'chat'}", unparsable],
+  ["a body cut off", JSON.stringify(goodBody).slice(0, -1), unparsable],
+  ["two byte order marks", `\ufeff\ufeff${JSON.stringify(goodBody)}`, unparsable],
+  ["invalid UTF-8", bytes('{"model":"', [0xff], '"}'), unparsable],
+  ["a character cut in two", bytes('{"model":"', [0xf0, 0x9f], '"}'), unparsable],
+  ["UTF-16", bytes([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), unparsable],
+  ["null", "null", invalid],
+  ["a list", "[]", invalid],
+  ["a string", '"x"', invalid],
+  ["a number", "7", invalid],
+  ["65 levels", withFields({ metadata: JSON.parse(nested(64)) }), invalid],
+  ["100 000 levels", `{"model":"chat","messages":${nested(99_999)}}`, invalid],
+];
+
+const wrongFields: readonly BodyRow[] = [
+  ["no model", without("model"), missing, "model"],
+  ...["", " ", 7, null, {}, [], true, "m".repeat(257)].map((model): BodyRow => [
+    `the model ${JSON.stringify(model).slice(0, 20)}`,
+    withFields({ model }),
+    invalid,
+    "model",
+  ]),
+  ["no messages", without("messages"), missing, "messages"],
+  ...[[], "Hi", {}, null, 1].map((messages): BodyRow => [
+    `the messages ${JSON.stringify(messages)}`,
+    withFields({ messages }),
+    invalid,
+    "messages",
+  ]),
+  ...[[null], ["Hi"], [[]], [7]].map((messages): BodyRow => [
+    `the messages ${JSON.stringify(messages)}`,
+    withFields({ messages }),
+    invalid,
+    "messages[0]",
+  ]),
+  ["no role", withFields({ messages: [{ role: "user" }, { content: "Hi" }] }), missing, "messages[1].role"],
+  ["the role 5", withFields({ messages: [{ role: 5 }] }), invalid, "messages[0].role"],
+  ["the content 5", withFields({ messages: [{ role: "user", content: 5 }] }), invalid, "messages[0].content"],
+  ["a part 5", withFields({ messages: [{ role: "user", content: [5] }] }), invalid, "messages[0].content[0]"],
+  ...["true", 1, {}, []].map((stream): BodyRow => [
+    `stream ${JSON.stringify(stream)}`,
+    withFields({ stream }),
+    invalid,
+    "stream",
+  ]),
+  ["tools that are no list", withFields({ tools: {} }), invalid, "tools"],
+  ["stream options that are no object", withFields({ stream_options: [] }), invalid, "stream_options"],
+  ["a limit that is no number", withFields({ max_tokens: "5" }), invalid, "max_tokens"],
+  ["a number beyond all numbers", `{"temperature":1e400,${without("x").slice(1)}`, invalid, "temperature"],
+];
+
+const unknownModels = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "cha",
+  "chat ",
+  "CHAT",
+  "chat\nx",
+  "../chat",
+  "m".repeat(256),
+];
+
+const refusedTypes = [
+  "text/plain",
+  "text/json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "application/jsonp",
+  "application/json; charset=latin1",
+  'application/json; charset="utf-16"',
+  "",
+];
+
+const acceptedTypes = [
+  undefined,
+  "application/json",
+  "Application/JSON; charset=UTF-8",
+  'application/json;charset="utf-8"',
+  "application/vnd.client+json",
+];
+
+/** Runs a test on a proxy that refuses everything: not one call goes upstream, and the next good request is served. */
+async function refusing(
+  test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await using upstream = await startUpstream(answer());
+  await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config });
+  await test(proxy, upstream);
+  assertEquals(upstream.calls, 0, "nothing may go upstream");
+  assertEquals(proxy.records, [], "nothing was routed, nothing changed its state");
+  assertEquals((await (await proxy.chat()).json()).choices[0].message.content, "Hello world");
+}
+
+function post(proxy: TestProxy, body: Body, headers: Record<string, string> = {}): Promise<Response> {
+  return proxy.chat({}, { body, headers: { "content-type": "application/json", ...headers } });
+}
+
+/** A POST as it goes over the wire. */
+function chatText(headers: readonly string[], body: string): string {
+  const lines = ["POST /v1/chat/completions HTTP/1.1", "Host: localhost", "Connection: close", ...headers];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+describe("A body the proxy cannot use", () => {
+  it("is refused with 400, and no provider hears of it", async () => {
+    await refusing(async (proxy) => {
+      for (const [what, body, code, param] of [...malformed, ...wrongFields]) {
+        const refused: Refused = { status: 400, code, param: param ?? null, headers: { "retry-after": null } };
+        await assertRefused(await post(proxy, body), refused, what);
+      }
+    });
+  });
+
+  it("is refused quickly when it has containers by the million", async () => {
+    const lists = `[${"[],".repeat(3_500_000)}[]]`;
+    await refusing(async (proxy) => {
+      const from = performance.now();
+      const { message } = await assertRefused(
+        await post(proxy, `{"model":"chat","messages":${lists}}`),
+        { status: 400, code: invalid },
+      );
+      assertStringIncludes(message, "200000");
+      assertLess(performance.now() - from, 3000);
+    });
+  });
+
+  it("is 404 with the parameter when no model goes by that name, whatever prototypes know", async () => {
+    await refusing(async (proxy) => {
+      for (const model of unknownModels) {
+        const body = `{"model":${JSON.stringify(model)},${without("model").slice(1)}`;
+        await assertRefused(
+          await post(proxy, body),
+          { status: 404, code: "model_not_found", param: "model" },
+          JSON.stringify(model),
+        );
+      }
+      const { message } = await assertRefused(
+        await post(proxy, withFields({ model: "caht" })),
+        { status: 404, code: "model_not_found", param: "model" },
+      );
+      assertStringIncludes(message, '"chat"', "the nearest name helps");
+    });
+  });
+
+  it("is 415 when its headers say it is no plain JSON in UTF-8", async () => {
+    await refusing(async (proxy) => {
+      const refused: Refused = { status: 415, code: "unsupported_media_type" };
+      for (const type of refusedTypes) {
+        const headers = [`Content-Type: ${type}`, "Content-Length: 2"];
+        checkRefused(await sendRaw(proxy.url, chatText(headers, "{}")), refused, type);
+      }
+      for (const encoding of ["gzip", "br", "identity, gzip"]) {
+        await assertRefused(await post(proxy, without("x"), { "content-encoding": encoding }), refused, encoding);
+      }
+    });
+  });
+
+  it("is 413 over proxy.body_limit, declared or in chunks, and no more than that is read", async () => {
+    const refused: Refused = { status: 413, code: "request_too_large" };
+    const config = { proxy: { body_limit: "1000B" } };
+    await refusing(async (proxy) => {
+      const tooLong = withFields({ user: "u".repeat(1001) });
+      await assertRefused(await post(proxy, tooLong), refused, "declared");
+      const declared = chatText(["Content-Length: 1001"], "");
+      checkRefused(await sendRaw(proxy.url, declared), refused, "declared, and never sent");
+      const endless = chatText(["Transfer-Encoding: chunked"], `3e9\r\n${"x".repeat(1001)}\r\n`);
+      checkRefused(await sendRaw(proxy.url, endless), refused, "in chunks that never end");
+      const limit = withFields({ user: "u".repeat(1000 - withFields({ user: "" }).length) });
+      assertEquals(limit.length, 1000);
+      const chunked = chatText(["Transfer-Encoding: chunked"], `3e8\r\n${limit.replace("chat", "none")}\r\n0\r\n\r\n`);
+      const atLimit = await sendRaw(proxy.url, chunked);
+      checkRefused(atLimit, { status: 404, code: "model_not_found", param: "model" }, "as long as allowed");
+    }, config);
+  });
+});
+
+describe("A body that looks odd", () => {
+  it("is served: a byte order mark, 64 levels, null for false, any JSON content type", async () => {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    const bodies = [
+      `\ufeff${JSON.stringify(goodBody)}`,
+      withFields({ metadata: JSON.parse(nested(63)) }),
+      withFields({ stream: null, tools: null, max_tokens: null }),
+      withFields({ messages: [{ role: "user", content: null }, { role: "new-role" }] }),
+    ];
+    for (const body of bodies) {
+      assertEquals((await (await post(proxy, body)).json()).object, "chat.completion", body.slice(0, 60));
+    }
+    for (const type of acceptedTypes) {
+      const headers = [...type === undefined ? [] : [`Content-Type: ${type}`], "Content-Encoding: identity"];
+      const body = JSON.stringify(goodBody);
+      const { status } = await sendRaw(proxy.url, chatText([...headers, `Content-Length: ${body.length}`], body));
+      assertEquals(status, 200, type);
+    }
+    assertEquals(upstream.calls, bodies.length + acceptedTypes.length);
+    assert(upstream.requests.every(({ body }) => body.startsWith("{")), "no byte order mark goes on");
+  });
+
+  it("has one reading when a key comes twice: the last one, for us and for the provider", async () => {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    const body = `{"model":"nobody","stream":true,"\\u006dodel":"chat","stream":false,${without("model").slice(1)}`;
+    assertEquals((await (await post(proxy, body)).json()).object, "chat.completion");
+    const [request] = upstream.requests;
+    assertEquals([request!.json().model, request!.json().stream], ["a", false]);
+    assertEquals(request!.body.match(/"(m|\\u006d)odel"/g)?.length, 1, "no first one for a parser that takes it");
+    assertEquals(request!.body.includes("nobody"), false);
+    const last = `${JSON.stringify(goodBody).slice(0, -1)},"model":"nobody"}`;
+    await assertRefused(await post(proxy, last), { status: 404, code: "model_not_found", param: "model" });
+  });
+});
+
+const getOnly = { status: 405, code: "method_not_allowed", headers: { allow: "GET" } };
+const postOnly = { status: 405, code: "method_not_allowed", headers: { allow: "POST" } };
+const noPath = { status: 404, code: "unknown_url" };
+const noModel = { status: 404, code: "model_not_found", param: "model" };
+
+const paths: readonly (readonly [method: string, path: string, refused: Refused])[] = [
+  ...["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"].map((method) =>
+    [method, "/v1/chat/completions", postOnly] as const
+  ),
+  ...["/v1/models", "/v1/models/chat", "/health", "/ready", "/live"].flatMap((path) => [
+    ["POST", path, getOnly] as const,
+    ["DELETE", path, getOnly] as const,
+  ]),
+  ...["/", "/v1", "/v1/", "/v1/chat", "/v1/chat/completions/x", "/V1/models", "/v1/Models", "/v1//models", "/healthz"]
+    .map((path) => ["GET", path, noPath] as const),
+  ["POST", "/chat/completions", noPath],
+  ["POST", "/v1/chat/completions//", noPath],
+  ...["none", "..%2f..%2fetc%2fpasswd", "%2e%2e%2fmodels", "%00", "%zz", "%", "__proto__", "chat/x", "Chat"]
+    .map((id) => ["GET", `/v1/models/${id}`, noModel] as const),
+];
+
+describe("A path or method the proxy does not know", () => {
+  it("is 404, or 405 with the methods there are", async () => {
+    await refusing(async (proxy) => {
+      for (const [method, path, refused] of paths) {
+        const about = `${method} ${path}`;
+        const response = await fetch(proxy.url + path, { method });
+        if (method === "HEAD") assertEquals([response.status, await response.text()], [405, ""], about);
+        else await assertRefused(response, refused, about);
+      }
+    });
+  });
+
+  it("lets one trailing slash and a query pass", async () => {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    for (const path of ["/v1/models/", "/v1/models?limit=3", "/health/", "/v1/models/chat?x=/../.."]) {
+      assertEquals((await getRaw(proxy.url, path)).status, 200, path);
+    }
+    const response = await fetch(`${proxy.url}/v1/chat/completions/?api-version=1`, {
+      method: "POST",
+      body: JSON.stringify(goodBody),
+    });
+    // `fetch` says text/plain for a string without a content type
+    await assertRefused(response, { status: 415, code: "unsupported_media_type" });
+    const head = await fetch(`${proxy.url}/v1/models`, { method: "HEAD" });
+    assertEquals([head.status, await head.text()], [200, ""]);
+  });
+});

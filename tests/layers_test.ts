@@ -1,0 +1,92 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { checkImports, checkText } from "../scripts/check_layers.ts";
+
+const allowed: [from: string, to: string][] = [
+  ["cli.ts", "src/cli/main.ts"],
+  ["cli.ts", "connectors/server.ts"],
+  ["mod.ts", "src/runtime/deno.ts"],
+  ["src/client/chat.ts", "src/mesh.ts"],
+  ["src/cli/proxy.ts", "src/proxy/serve.ts"],
+  ["src/pipeline/route.ts", "src/registry/registry.ts"],
+  ["src/registry/registry.ts", "src/state/model_state.ts"],
+  ["src/config/load.ts", "scripts/std/yaml/mod.ts"],
+  ["src/config/load.ts", "npm:/left-pad@1.0.0"],
+  ["src/runtime/deno.ts", "src/errors.ts"],
+  ["src/errors.ts", "src/contracts/provider.ts"],
+  ["connectors/providers/acme.ts", "connectors/providers/_http.ts"],
+  ["connectors/providers/acme.ts", "src/util/sse_parse.ts"],
+  ["connectors/providers/acme.ts", "src/contracts/provider.ts"],
+];
+
+const forbidden: [from: string, to: string, reason: RegExp][] = [
+  ["src/mesh.ts", "connectors/server.ts", /only the four shells choose connectors/],
+  ["src/client/create.ts", "src/runtime/deno.ts", /only the four shells choose a runtime/],
+  ["connectors/providers/acme.ts", "src/mesh.ts", /a connector imports only/],
+  ["connectors/providers/acme.ts", "src/runtime/deno.ts", /a connector imports only/],
+  ["connectors/server.ts", "mod.ts", /a connector imports only/],
+  ["src/contracts/provider.ts", "src/errors.ts", /src\/errors.ts is above src\/contracts/],
+  ["src/state/model_state.ts", "src/pipeline/route.ts", /src\/pipeline is above src\/state/],
+  ["src/util/backoff.ts", "src/config/settings.ts", /src\/config is above src\/util/],
+  ["src/pipeline/route.ts", "src/mesh.ts", /point down only/],
+  ["src/client/chat.ts", "mod.ts", /point down only/],
+  ["src/novelty/new.ts", "src/errors.ts", /belongs to no layer/],
+  ["src/client/chat.ts", "tests/support/upstream.ts", /belongs to no layer/],
+];
+
+Deno.test("checkImports() allows what points down", () => {
+  assertEquals(checkImports(allowed.map(([from, to]) => ({ from, to }))), []);
+});
+
+Deno.test("checkImports() names each import that does not, and why", () => {
+  for (const [from, to, reason] of forbidden) {
+    const wrong = checkImports([...allowed.map(([from, to]) => ({ from, to })), { from, to }]);
+    assertEquals(wrong.length, 1, `${from} → ${to}`);
+    assertMatch(wrong[0]!, reason);
+    assertMatch(wrong[0]!, new RegExp(`^${from} imports ${to}: `));
+  }
+});
+
+Deno.test("checkImports() finds rooms of one layer that import each other in a circle", () => {
+  const wrong = checkImports([
+    { from: "src/registry/a.ts", to: "src/state/a.ts" },
+    { from: "src/state/b.ts", to: "src/rotation/a.ts" },
+    { from: "src/rotation/b.ts", to: "src/registry/b.ts" },
+    { from: "src/observe/a.ts", to: "src/registry/b.ts" },
+  ]);
+  assertEquals(wrong.map((line) => line.split(" ")[0]), ["src/registry", "src/rotation", "src/state"]);
+});
+
+const touching: [text: string, name: string][] = [
+  ['const key = Deno.env.get("KEY");', "Deno"],
+  ["process.exit(1);", "process"],
+  ["const agent = navigator.userAgent;", "navigator"],
+  ["setTimeout(() => {}, 5);", "a timer"],
+  ["globalThis.setInterval(tick, 5);", "a timer"],
+  ["const signal = AbortSignal.timeout(5);", "a timer"],
+  ["const answer = await fetch(url);", "fetch"],
+  ['import { readFile } from "node:fs/promises";', "a module of Node"],
+  ["const started = performance.now();", "the time"],
+  ["const name = new Date().toISOString();", "the time"],
+  ["const jitter = Math.random();", "chance"],
+  ["// harmless\nconst url = 'https://a.example'; await fetch(url);", "fetch"],
+];
+
+Deno.test("checkText() finds what touches the machine", () => {
+  for (const [text, name] of touching) {
+    const wrong = checkText("src/mesh.ts", text);
+    assertEquals(wrong.length, 1, text);
+    assertMatch(wrong[0]!, new RegExp(`^src/mesh.ts touches ${name}: `));
+    assertEquals(checkText("src/runtime/deno.ts", text), []);
+  }
+});
+
+Deno.test("checkText() minds neither comments nor namesakes", () => {
+  for (
+    const text of [
+      "/** Call `Deno.serve(handler)`,\n * or setTimeout(run, 5). */",
+      "// setTimeout(run, 5) would fire at once",
+      "mesh.fetch(request); this.#fetch(request);",
+      "const { process } = options; runtime.clock.now(); new Date(stored);",
+    ]
+  ) assertEquals(checkText("src/mesh.ts", text), []);
+});
