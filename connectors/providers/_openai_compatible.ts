@@ -194,13 +194,13 @@ function completionOf(body: Record<string, unknown>): ChatCompletion {
   return body as unknown as ChatCompletion;
 }
 
-function hasError(body: Record<string, unknown>): boolean {
-  return body.error !== undefined && body.error !== null && !Array.isArray(body.choices);
+function hasError({ error }: Record<string, unknown>): boolean {
+  return typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
 }
 
 function chunkOf(data: string): CompletionChunk {
   const body = parseObject(data);
-  if (body.error !== undefined && body.error !== null) throw upstreamError(200, readOpenAiError(body, 200));
+  if (hasError(body)) throw upstreamError(200, readOpenAiError(body, 200));
   const value = body as unknown as ChatCompletionChunk;
   return normalise(value) ? { value } : { value, wire: data };
 }

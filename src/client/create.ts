@@ -9,8 +9,9 @@ import type { ProviderEntry } from "../config/settings.ts";
 import { validate } from "../config/validate.ts";
 import type { Connector, ProviderConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { ConfigError, NoProvidersError } from "../errors.ts";
+import { ConfigError, MeshError, NoProvidersError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
+import { resolveCapability } from "../pipeline/resolve_capability.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
@@ -69,13 +70,28 @@ function configureDetected(mesh: Mesh, { capability, providers, models, strategy
   });
 }
 
-function configureWith(mesh: Mesh, document: unknown, { apiKeys }: CreateOptions, source?: string): void {
+function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {
+  const { apiKeys } = options;
   const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
   mesh.configure(validate(document, {
     known: mesh.known,
     ...(source === undefined ? {} : { source }),
     ...(needsDetection ? { detected: detectedEntries(mesh, apiKeys) } : {}),
   }));
+  checkTarget(mesh, options);
+}
+
+/** A pool or capability that the configuration does not know is told at once, not at every call. */
+function checkTarget({ registry }: Mesh, { pool, capability }: CreateOptions): void {
+  for (const [path, name] of Object.entries({ pool, capability })) {
+    if (name === undefined) continue;
+    try {
+      resolveCapability(name, registry);
+    } catch (error) {
+      if (!MeshError.isInstance(error)) throw error;
+      throw new ConfigError([{ path, message: error.message }]);
+    }
+  }
 }
 
 async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {

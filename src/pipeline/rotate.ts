@@ -71,15 +71,15 @@ interface Landing<T> {
 
 function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip, { runtime }: RouteDeps): readonly Member[] {
   const now = runtime.clock.monotonic();
-  const [first] = trip.misses;
-  if (first === undefined && trip.tried.size === 0) return filterByState(capable, now);
+  if (trip.first === undefined) return filterByState(capable, now);
   if (trip.misses.filter(({ failure }) => failure.kind === "request").length >= mostRequestFaults) return [];
-  const left = capable.filter(({ model }) => !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id));
-  if (first === undefined) return filterByState(left, now);
-  const { home } = first.member.model;
+  const { home } = trip.first.model;
   const { scope } = pool.routing.retry(home.entry.id);
   if (scope === "same_model") return [];
-  return filterByState(scope === "any" ? left : left.filter(({ model }) => model.home === home), now);
+  const left = capable.filter(({ model }) =>
+    !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
+  );
+  return filterByState(left, now);
 }
 
 function choose<T>(
@@ -127,6 +127,7 @@ async function ask<T>(
   const adapted = adaptRequest(plan.request, model);
   const ticket = state.begin();
   const from = clock.monotonic();
+  trip.first ??= member;
   trip.tried.add(model.name);
   const step = (outcome: string, status?: number) =>
     trip.chain.push({

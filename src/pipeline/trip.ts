@@ -23,6 +23,8 @@ export class Trip {
   readonly chain: FallbackStep[] = [];
   /** Those that did not serve. */
   readonly misses: Miss[] = [];
+  /** The first model tried. */
+  first?: Member;
   /** Models tried. */
   readonly tried: Set<string> = new Set();
   /** Providers whose other models are ruled out for this request. */

@@ -16,7 +16,7 @@ export function routingHeaders(
   extras: { dropped?: readonly string[]; costNanoUsd?: number } = {},
 ): Record<string, string> {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = record;
-  const left = fallback_chain.filter(({ outcome }) => outcome !== "ok").length;
+  const left = fallback_chain.filter((step) => step.model !== model || !["ok", "empty"].includes(step.outcome)).length;
   const headers: Record<string, string> = {
     "x-mesh-pool": headerText(pool),
     "x-mesh-attempts": String(attempts),

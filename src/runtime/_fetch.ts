@@ -63,7 +63,7 @@ export function fetchSender(
       },
       async bytes() {
         try {
-          return new Uint8Array(await response.arrayBuffer());
+          return new Uint8Array(await (stream ? new Response(stream) : response).arrayBuffer());
         } catch (error) {
           throw translate(error, signal, classify, cutShort);
         }

@@ -10,8 +10,8 @@ import {
   routingOf,
   UnsupportedRequestError,
 } from "../../mod.ts";
-import { clientOver, messages, textOf } from "../support/_library.ts";
-import { answer, hang, ok, refusingUrl, startUpstream, status, stream } from "../support/upstream.ts";
+import { clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
+import { answer, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** An answer that no provider gave. */
 const replacement: ChatCompletion = {
@@ -27,8 +27,8 @@ const replacement: ChatCompletion = {
   }],
 };
 
-async function over(url: string, ...middleware: Middleware[]) {
-  return await Promise.resolve(clientOver({ upstreams: { alpha: url }, options: { middleware } }));
+function over(url: string, ...middleware: Middleware[]): TestClient {
+  return clientOver({ upstreams: { alpha: url }, options: { middleware } });
 }
 
 async function read(stream: ChatStream): Promise<string> {
@@ -41,7 +41,7 @@ describe("Middleware", () => {
   it("sees request and response with the request's id, and changes nothing by returning nothing", async () => {
     await using upstream = await startUpstream(ok());
     const seen: unknown[] = [];
-    await using one = await over(upstream.url, {
+    await using one = over(upstream.url, {
       beforeRequest: (request, { requestId }) => void seen.push(["before", request.messages, requestId]),
       afterResponse: (response, { requestId }) =>
         void seen.push(["after", textOf(response as ChatCompletion), requestId]),
@@ -75,7 +75,7 @@ describe("Middleware", () => {
     await using upstream = await startUpstream(stream());
     await using other = await startUpstream(stream({ text: "Another one" }));
     await using source = clientOver({ upstreams: { beta: other.url } });
-    await using one = await over(upstream.url, {
+    await using one = over(upstream.url, {
       async afterResponse(response) {
         (response as ChatStream).cancel();
         return await source.client.chat.completions.create({ messages, stream: true });
@@ -91,7 +91,7 @@ describe("Middleware", () => {
       beforeRequest: (request) => ({ ...request, user: `${request.user ?? ""}${name}` }),
       afterResponse: (response) => ({ ...response as ChatCompletion, id: `${(response as ChatCompletion).id}${name}` }),
     });
-    await using one = await over(upstream.url, named("1"), {}, named("2"));
+    await using one = over(upstream.url, named("1"), {}, named("2"));
     assertEquals((await one.client.chat.completions.create({ messages })).id, "chatcmpl-scripted12");
     assertEquals(upstream.requests[0]?.json().user, "12");
   });
@@ -100,10 +100,10 @@ describe("Middleware", () => {
     await using upstream = await startUpstream(status(401));
     const seen: unknown[] = [];
     const passes: Middleware = { onError: (error) => void seen.push(error) };
-    await using saved = await over(upstream.url, passes, { onError: () => replacement }, passes);
+    await using saved = over(upstream.url, passes, { onError: () => replacement }, passes);
     assertStrictEquals(await saved.client.chat.completions.create({ messages }), replacement);
     assertEquals([seen.length, ProviderError.isInstance(seen[0])], [1, true]);
-    await using lost = await over(upstream.url, passes, passes);
+    await using lost = over(upstream.url, passes, passes);
     const error = await assertRejects(() => lost.client.chat.completions.create({ messages }), ProviderError);
     assertEquals([seen.length, seen[1] === error, seen[2] === error], [3, true, true]);
   });
@@ -116,13 +116,13 @@ describe("Middleware", () => {
       throw own;
     };
     const listens: Middleware = { onError: (error) => void seen.push(error) };
-    await using early = await over(url, { beforeRequest: fail }, listens);
+    await using early = over(url, { beforeRequest: fail }, listens);
     assertStrictEquals(await early.client.chat.completions.create({ messages }).catch((error) => error), own);
-    await using refused = await over(url, listens);
+    await using refused = over(url, listens);
     const error = await assertRejects(() => refused.client.chat.completions.create({ messages: [] }));
     assertEquals([seen.length, seen[0] === own, seen[1] === error], [2, true, true]);
     assert(UnsupportedRequestError.isInstance(error));
-    await using twice = await over(url, { beforeRequest: () => Promise.reject(new Error("first")), onError: fail });
+    await using twice = over(url, { beforeRequest: () => Promise.reject(new Error("first")), onError: fail });
     assertStrictEquals(await twice.client.chat.completions.create({ messages }).catch((error) => error), own);
   });
 });
@@ -169,15 +169,19 @@ describe("routingOf()", () => {
   });
 
   it("tells a call that may have been billed although it came to nothing", async () => {
-    await using silent = await startUpstream(hang());
-    await using one = clientOver({ upstreams: { alpha: silent.url }, pool: { retry: { max_attempts: 0 } } });
+    await using broken = await startUpstream([reset(), hang()]);
+    await using one = clientOver({ upstreams: { alpha: broken.url }, pool: { retry: { max_attempts: 0 } } });
+    const lost = await assertRejects(() => one.client.chat.completions.create({ messages }), ProviderError);
     const call = assertRejects(
       () => one.client.chat.completions.create({ messages }, { timeout: 1000 }),
       DeadlineError,
     );
-    await silent.received(1);
+    await broken.received(2);
     await one.clock.advance(1000);
-    assertEquals(routingOf(await call)?.attempts, 1);
+    for (const error of [lost, await call]) {
+      const { attempts, possibly_billed } = routingOf(error)!;
+      assertEquals([attempts, possibly_billed], [1, true], error.name);
+    }
   });
 
   it("knows nothing of anything else", async () => {

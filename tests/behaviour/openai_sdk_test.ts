@@ -5,6 +5,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { type Dialect, dialects, type Reply, speaking } from "../support/_dialects.ts";
+import { assertCloses } from "../support/_leaving.ts";
 import { sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -138,8 +139,7 @@ for (const dialect of dialects) {
             if (leave === "break") break;
             stream.controller.abort();
           }
-          await upstream.requests[0]!.closed;
-          gate.openAll();
+          await assertCloses(upstream.requests[0]!, () => gate.openAll());
         });
       }
     });
@@ -157,9 +157,8 @@ describe("The openai package", () => {
           OpenAI.APIUserAbortError,
         );
         const received = await upstream.received(1);
-        controller.abort();
+        await assertCloses(received, () => controller.abort());
         await failed;
-        await received.closed;
         assertEquals(proxy.mesh.poolStatus().chat!.status, "ok");
       });
     }
@@ -200,6 +199,7 @@ type Piece = { index?: number; id?: string; type?: string; function: { name?: st
 /** A stream of tool calls, its deltas as a server of that dialect may write them. */
 function callStream(...deltas: readonly (readonly Piece[])[]): Behaviour {
   const events = [
+    { delta: { role: "assistant", content: null }, finish_reason: null },
     ...deltas.map((tool_calls) => ({ delta: { tool_calls }, finish_reason: null })),
     { delta: {}, finish_reason: "tool_calls" },
   ].map((choice) => `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] })}\n\n`);

@@ -36,7 +36,7 @@ function refusedLines(accepted: readonly string[]): (readonly string[])[] {
     `Bearer ${token} ${token}`,
     `Bearer ${token}, Bearer ${token}`,
     `Bearer "${token}"`,
-    `Bearer ${accepted.join(",")}`,
+    `Bearer ${accepted.join(",")},`,
     `Bearer ${"x".repeat(8000)}`,
     `Bearer\u00a0${token}`,
     `Bearer${token}`,
@@ -177,7 +177,16 @@ describe("No spelling of a path", () => {
 });
 
 describe("The Host header", () => {
-  const malformed = ["local host", 'loc"al', "localhost/", "a@localhost", "localhost?", "[::1", "localhost:99999"];
+  const malformed = [
+    "local host",
+    'loc"al',
+    "localhost/",
+    "a@localhost",
+    "localhost?",
+    "[::1",
+    "localhost:99999",
+    "localhost:abc",
+  ];
   const loopback = [
     "localhost",
     "LOCALHOST:8080",
@@ -198,8 +207,6 @@ describe("The Host header", () => {
     "[::2]",
     "0.0.0.0",
     "notlocalhost",
-    "localhost:abc",
-    "",
   ];
 
   it("has to be a loopback name as long as there is no token, against DNS rebinding", async () => {
@@ -208,8 +215,7 @@ describe("The Host header", () => {
         assertEquals((await getRaw(proxy.url, "/v1/models", [`Host: ${host}`])).status, 200, host);
       }
       for (const host of foreign) {
-        const answer = await getRaw(proxy.url, "/v1/models", [`Host: ${host}`]);
-        checkRefused(answer, answer.status === 400 ? badHost : noHost, host);
+        checkRefused(await getRaw(proxy.url, "/v1/models", [`Host: ${host}`]), noHost, host);
       }
       checkRefused(await getRaw(proxy.url, "/health", ["Host: evil.example"]), noHost, "/health");
       const { message } = checkRefused(await getRaw(proxy.url, "/", ["Host: evil.example"]), noHost);

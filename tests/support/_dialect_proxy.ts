@@ -58,7 +58,7 @@ export function dialectConfig(
 
 /** The key of a provider. */
 export function keyOf(name: string): string {
-  return `key-of-${name}-0123456789`;
+  return `key-of-${encodeURIComponent(name)}-0123456789`;
 }
 
 /** Requests under way of one model of the pool `chat`, and whether it is active. */
