@@ -143,6 +143,18 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
   };
 }
 
+/**
+ * Refuses an answer that began well and is an error inside.
+ *
+ * @param body The parsed body of an answer or an event.
+ * @throws {UpstreamError} When it has an `error`.
+ */
+export function throwIfError(body: Record<string, unknown>): void {
+  const { error } = body;
+  const isError = typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
+  if (isError) throw upstreamError(200, readOpenAiError(body, 200));
+}
+
 function asRecord(value: unknown): Record<string, unknown> | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? value as Record<string, unknown>

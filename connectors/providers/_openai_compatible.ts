@@ -17,8 +17,9 @@ import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
-import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError, upstreamError } from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError, throwIfError } from "./_http.ts";
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {
@@ -116,6 +117,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       yield* chunksOf(completionOf(await readObject(response)));
       return;
     }
+    const chunks = new ChunkReader();
     let unfinished = "";
     let finished = false;
     let empty = true;
@@ -125,7 +127,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
         break;
       }
       if (data === "") continue;
-      const chunk = chunkOf(data);
+      const chunk = chunks.read(data);
       finished ||= chunk.value.choices.some((choice) =>
         choice.finish_reason !== null && choice.finish_reason !== undefined
       );
@@ -187,45 +189,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 }
 
 function completionOf(body: Record<string, unknown>): ChatCompletion {
-  if (hasError(body)) throw upstreamError(200, readOpenAiError(body, 200));
+  throwIfError(body);
   if (!Array.isArray(body.choices) || body.choices.length === 0) {
     throw new UpstreamError("The provider's answer has no choices", { kind: "invalid_response" });
   }
   return body as unknown as ChatCompletion;
-}
-
-function hasError({ error }: Record<string, unknown>): boolean {
-  return typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
-}
-
-function chunkOf(data: string): CompletionChunk {
-  const body = parseObject(data);
-  if (hasError(body)) throw upstreamError(200, readOpenAiError(body, 200));
-  const value = body as unknown as ChatCompletionChunk;
-  return normalise(value) ? { value } : { value, wire: data };
-}
-
-/** Fills in what clients rely on and some servers leave out. Whether anything had to be changed. */
-function normalise(chunk: ChatCompletionChunk): boolean {
-  let changed = false;
-  if (!Array.isArray(chunk.choices)) {
-    chunk.choices = [];
-    changed = true;
-  }
-  for (const choice of chunk.choices) {
-    if (typeof choice.delta !== "object" || choice.delta === null) {
-      choice.delta = {};
-      changed = true;
-    }
-    const calls = choice.delta.tool_calls;
-    if (Array.isArray(calls)) changed = calls.map(normaliseCall).includes(true) || changed;
-  }
-  return changed;
-}
-
-function normaliseCall(call: ToolCallDelta, place: number): boolean {
-  const complete = typeof call.index === "number" && (call.id === undefined || call.type === "function");
-  if (typeof call.index !== "number") call.index = place;
-  if (call.id !== undefined) call.type = "function";
-  return !complete;
 }

@@ -89,6 +89,7 @@ export function buildProxy(values: ProxyValues, report: Report): ProxySettings {
     bodyLimit: values.body_limit ?? defaultProxy.bodyLimit,
     requestTimeoutMs: values.request_timeout ?? defaultProxy.requestTimeoutMs,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
+    ...(values.listener === undefined ? {} : { listener: values.listener }),
   };
 }
 

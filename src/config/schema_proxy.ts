@@ -35,6 +35,7 @@ export interface ProxyValues {
   readonly body_limit?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
+  readonly listener?: "node";
 }
 
 const endpoints = [
@@ -115,5 +116,5 @@ export const proxy: Field<ProxyValues> = object<ProxyValues>({
   /** Time between the signal to stop and refusing connections. */
   drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
   /** Serves through Node's own server, which times out slow headers. */
-  listener: later(oneOf(["node"])),
+  listener: oneOf(["node"]),
 });

@@ -175,6 +175,8 @@ export interface ProxySettings {
   readonly host: string;
   /** Port; 0 takes a free one. */
   readonly port: number;
+  /** `node`: served through `node:http`, on Deno too. */
+  readonly listener?: "node";
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
   /** Tokens, secret references unresolved; none: no token is asked for. */

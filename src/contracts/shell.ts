@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly host: string;
   /** Port; 0 picks a free one. */
   readonly port: number;
+  /** `node`: through `node:http`, where the runtime has a server of its own too. */
+  readonly listener?: "node";
   /** Told the address once connections are accepted. */
   readonly onListen?: (address: { host: string; port: number }) => void;
 }

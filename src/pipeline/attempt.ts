@@ -4,6 +4,7 @@
  */
 import type { RetrySettings } from "../config/settings.ts";
 import type { CompletionRequest } from "../contracts/provider.ts";
+import { NetworkError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
@@ -74,9 +75,10 @@ async function tryOnce<T>(
     });
     return { served: await untilAborted(answer, connection.signal), connection };
   } catch (error) {
+    const neverSent = NetworkError.isInstance(error) && error.neverSent;
+    if (connection.calls > 0 && !connection.answered && !neverSent) trip.possiblyBilled = true;
     trip.check();
     const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
-    if (connection.calls > 0 && !connection.answered && !failure.neverSent) trip.possiblyBilled = true;
     connection.abort(error); // frees a socket whose answer nobody will read to its end
     return { failure };
   } finally {

@@ -105,9 +105,9 @@ class Site {
       return request.method === "HEAD" ? new Response(null, response) : response;
     } catch (error) {
       const { signal } = request;
-      if (signal.aborted && MeshError.isInstance(signal.reason)) error = signal.reason; // the server stops
-      else if (signal.aborted) return new Response(null, { status: 499 }); // nobody is there to read it
-      return respondError(this.#mesh, error, requestId, cors);
+      const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
+      if (signal.aborted && !isStopped) return new Response(null, { status: 499 }); // nobody is there to read it
+      return respondError(this.#mesh, isStopped ? signal.reason : error, requestId, cors);
     }
   }
 

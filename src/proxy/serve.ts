@@ -76,7 +76,11 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
   await mesh.ready();
   let isDraining = false;
   const handler = createHandler(mesh, { tokens, host, isDraining: () => isDraining });
-  const server = await shell.serve(handler, { host, port });
+  const server = await shell.serve(handler, {
+    host,
+    port,
+    ...(proxy.listener === undefined ? {} : { listener: proxy.listener }),
+  });
   const stop = async () => {
     isDraining = true;
     if (proxy.drainDelayMs > 0) await runtime.clock.sleep(proxy.drainDelayMs);

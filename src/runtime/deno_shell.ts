@@ -9,7 +9,8 @@ import { callAfter } from "./_timers.ts";
 
 const lastWaitMs = 1_000;
 
-function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+  if (options.listener === "node") return await (await import("./_node_server.ts")).serveNode(handler, options);
   const { host, port, onListen } = options;
   const open = new OpenAnswers(handler);
   const failed = () => new Response(null, { status: 500 }); // Deno would print the error and say "Internal Server Error"
@@ -20,10 +21,10 @@ function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningS
       (request) => open.answer(request),
     );
   } catch (error) {
-    return Promise.reject(listenError(error, host, port));
+    throw listenError(error, host, port);
   }
   onListen?.({ host, port: server.addr.port });
-  return Promise.resolve({ port: server.addr.port, stop: stopper(server, open) });
+  return { port: server.addr.port, stop: stopper(server, open) };
 }
 
 /** `shutdown` never ends an answer, and aborting the server's signal after it throws: open answers are ended by us. */

@@ -18,7 +18,7 @@ async function get(proxy: TestProxy, path: string): Promise<{ status: number; bo
   return { status: response.status, body: await response.json() };
 }
 
-/** Two pools over two providers: `chat` has both models, `second` the second one. */
+/** Two pools over two providers: `chat` has both models, `spare` the second one. */
 function twoPools(urls: { first: string; second: string }, clock = fakeClock({ skipSleeps: true })) {
   const routing = { deactivation: { retry_limit: 1 }, recovery: { cooldown: "60s" }, retry: { max_attempts: 0 } };
   return startTestProxy({
@@ -28,7 +28,7 @@ function twoPools(urls: { first: string; second: string }, clock = fakeClock({ s
       pools: {
         "*": routing,
         chat: { models: ["first", "second"], strategy: "priority", model_priority: ["first", "second"] },
-        second: { models: ["second"], strategy: "round-robin" },
+        spare: { models: ["second"], strategy: "round-robin" },
       },
     },
   });
@@ -44,17 +44,17 @@ describe("GET /v1/models", () => {
     const pool = { object: "model", created: 0, owned_by: "mesh" };
     const facts = { type: "pool", capability: chatLeaf };
     const priority = { ...facts, strategy: "mesh.priority-selection.v1" };
-    const second = {
-      id: "second",
+    const spare = {
+      id: "spare",
       ...pool,
       mesh: { ...facts, strategy: "mesh.round-robin.v1", active: 1, standby: 0 },
     };
     assertEquals(body.object, "list");
-    const [chatEntry, secondEntry, ...models] = body.data as { id: string; owned_by: string; mesh?: unknown }[];
+    const [chatEntry, spareEntry, ...models] = body.data as { id: string; owned_by: string; mesh?: unknown }[];
     assertEquals(chatEntry, { id: "chat", ...pool, mesh: { ...priority, active: 2, standby: 0 } });
-    assertEquals(secondEntry, second);
+    assertEquals(spareEntry, spare);
     assertEquals(models.map(({ mesh }) => mesh), models.map(() => undefined), "only pools have the member");
-    assertEquals(models[0]?.id, "first");
+    assertEquals(models.map(({ id }) => id), ["first", "second"]);
     assertEquals(models.every(({ owned_by }) => owned_by === "openai-compatible"), true);
 
     await (await proxy.chat()).body?.cancel();
@@ -64,7 +64,7 @@ describe("GET /v1/models", () => {
       ...pool,
       mesh: { ...priority, active: 1, standby: 1 },
     });
-    assertEquals((later.body.data as unknown[])[1], second);
+    assertEquals((later.body.data as unknown[])[1], spare);
   });
 
   it("names what a request may name: every id is served", async () => {
@@ -117,7 +117,7 @@ describe("GET /health", () => {
     await using proxy = await twoPools({ first: first.url, second: second.url }, clock);
     const pools = (...counts: [number, number][]) => ({
       chat: { active: counts[0]![0], standby: counts[0]![1] },
-      second: { active: counts[1]![0], standby: counts[1]![1] },
+      spare: { active: counts[1]![0], standby: counts[1]![1] },
     });
     const health = async () => {
       const { status, body } = await get(proxy, "/health");
@@ -125,7 +125,7 @@ describe("GET /health", () => {
     };
     assertEquals(await health(), [200, "ok", pools([2, 0], [1, 0])]);
 
-    await (await proxy.chat({ model: "second" })).body?.cancel();
+    await (await proxy.chat({ model: "spare" })).body?.cancel();
     assertEquals(await health(), [200, "degraded", pools([2, 0], [0, 1])]);
 
     second.follow([status(500), answer()]); // the state of a model is each pool's own
@@ -162,11 +162,12 @@ describe("GET /ready and /live", () => {
   };
 
   it("say 503 and 200 until secrets are read, and let requests wait", async () => {
-    const secret = Promise.withResolvers<string>();
+    let tell = (_key: string) => {};
+    const key = new Promise<string>((resolve) => tell = resolve);
     const slowSecrets: Connector = {
       id: "test.slow.v1",
       kind: "secretStore",
-      create: () => ({ get: () => secret.promise }),
+      create: () => ({ get: () => key }),
     };
     const mesh = new ModelMesh({ clock: fakeClock() });
     mesh.registerConnector("test.slow.v1", slowSecrets);
@@ -182,7 +183,7 @@ describe("GET /ready and /live", () => {
     assertEquals(await ask(handler, "/live"), [200, "ok"]);
     const waiting = handler(new Request("http://localhost/v1/models"));
     assertEquals(await Promise.race([waiting, ask(handler, "/live")]), [200, "ok"], "a list has to wait");
-    secret.resolve("key-0123456789");
+    tell("key-0123456789");
     assertEquals((await (await waiting).json()).object, "list");
     assertEquals(await ask(handler, "/ready"), [200, "ok"]);
     await mesh.close();

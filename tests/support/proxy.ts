@@ -19,6 +19,8 @@ export interface TestProxyOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Accepted tokens. */
   readonly tokens?: readonly string[];
+  /** `node` serves through `node:http`. */
+  readonly listener?: "node";
   /** Time; a fake clock that skips sleeps unless given. */
   readonly clock?: FakeClock;
 }
@@ -67,7 +69,11 @@ export async function startTestProxy(options: TestProxyOptions): Promise<TestPro
   const mesh = new ModelMesh({ clock, random: () => 0.5, on: (record) => records.push(record) });
   await mesh.initialize(testConfig(options));
   const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
-  const server = await denoShell().serve(handler, { host: "127.0.0.1", port: 0 });
+  const server = await denoShell().serve(handler, {
+    host: "127.0.0.1",
+    port: 0,
+    ...(options.listener === undefined ? {} : { listener: options.listener }),
+  });
   const url = `http://127.0.0.1:${server.port}`;
   return {
     url,

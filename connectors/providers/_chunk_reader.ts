@@ -1,0 +1,62 @@
+/**
+ * Events of a stream in OpenAI's dialect, with what clients rely on and some servers leave out filled in.
+ * @module
+ */
+import type { ChatCompletionChunk, ToolCallDelta } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import { parseObject, throwIfError } from "./_http.ts";
+
+/** Reads one stream's events, in order. */
+export class ChunkReader {
+  /** The ids of the tool calls so far, by the answer they belong to. */
+  readonly #calls = new Map<number, (string | undefined)[]>();
+
+  /**
+   * Reads an event.
+   *
+   * @param data Its JSON text, kept as long as nothing has to be filled in.
+   * @throws {UpstreamError} When it is an error, or no JSON object.
+   */
+  read(data: string): CompletionChunk {
+    const body = parseObject(data);
+    throwIfError(body);
+    const value = body as unknown as ChatCompletionChunk;
+    // a text over several lines would not fit into one `data:` line
+    return this.#complete(value) && !data.includes("\n") ? { value, wire: data } : { value };
+  }
+
+  /** Fills in what is missing. Whether nothing was. */
+  #complete(chunk: ChatCompletionChunk): boolean {
+    let complete = Array.isArray(chunk.choices);
+    if (!complete) chunk.choices = [];
+    for (const choice of chunk.choices) {
+      if (typeof choice.delta !== "object" || choice.delta === null) {
+        choice.delta = {};
+        complete = false;
+      }
+      const { tool_calls } = choice.delta;
+      if (!Array.isArray(tool_calls)) continue;
+      for (const call of tool_calls) complete = this.#completeCall(call, choice.index) && complete;
+    }
+    return complete;
+  }
+
+  #completeCall(call: ToolCallDelta, answer: number): boolean {
+    const known = this.#calls.get(answer) ?? [];
+    this.#calls.set(answer, known);
+    const complete = typeof call.index === "number" && (call.id === undefined || call.type === "function");
+    if (typeof call.index !== "number") call.index = placeOf(call, known);
+    if (call.id) {
+      call.type = "function";
+      known[call.index] = call.id;
+    }
+    return complete;
+  }
+}
+
+/** Without an index a call goes on by its id, else where the last one was; a new id begins a new one. */
+function placeOf({ id }: ToolCallDelta, known: readonly (string | undefined)[]): number {
+  if (!id) return Math.max(0, known.length - 1);
+  const place = known.indexOf(id);
+  return place < 0 ? known.length : place;
+}

@@ -1,0 +1,157 @@
+/**
+ * A server over `node:http`, for Node and for Deno. It times out slow headers, refuses malformed requests, and notices
+ * a client that leaves while its answer is still being made, which `Deno.serve` does for short requests only.
+ * @module
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import { MeshError } from "../errors.ts";
+import { OpenAnswers } from "./_open_answers.ts";
+import { callAfter } from "./_timers.ts";
+
+const headersTimeoutMs = 15_000;
+const checkIntervalMs = 1_000;
+
+/**
+ * Starts a server.
+ *
+ * @param handler Answers the requests.
+ * @param options Where to listen.
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ */
+export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+  const { createServer } = await import("node:http");
+  const { host, port, onListen } = options;
+  const open = new OpenAnswers(handler);
+  const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
+  const server = createServer(settings, (message, response) => void exchange(open, message, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  onListen?.({ host, port: address.port });
+  return { port: address.port, stop: (graceMs) => stop(server, open, graceMs) };
+}
+
+async function stop(server: Server, open: OpenAnswers, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cancelEnd = callAfter(graceMs, () => open.endAll());
+  const cancelLast = callAfter(graceMs + checkIntervalMs, () => server.closeAllConnections());
+  // a connection that becomes idle from here on is not closed by itself
+  const cancelSweep = sweep(() => server.closeIdleConnections());
+  await closed;
+  cancelEnd();
+  cancelLast();
+  cancelSweep();
+}
+
+function sweep(task: () => void): () => void {
+  let cancel = callAfter(20, function again() {
+    task();
+    cancel = callAfter(20, again);
+  });
+  return () => cancel();
+}
+
+async function exchange(open: OpenAnswers, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const controller = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) controller.abort(new DOMException("The client has left", "AbortError"));
+  });
+  response.on("error", () => {}); // a client that is gone: `close` tells
+  try {
+    await send(await open.answer(requestOf(message, controller.signal)), message, response);
+  } catch {
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end();
+  }
+}
+
+function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
+  const { method = "GET", rawHeaders } = message;
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(urlOf(message), {
+    method,
+    headers,
+    signal,
+    ...(hasBody ? { body: bodyOf(message), duplex: "half" } : {}),
+  } as RequestInit);
+}
+
+/** The target on its host; a host that is none stays in its header, for the handler to refuse. */
+function urlOf({ url = "/", headers: { host = "localhost" } }: IncomingMessage): string {
+  const path = url.startsWith("/") ? url : URL.canParse(url) ? new URL(url).pathname : `/${url}`;
+  const whole = `http://${host}${path}`;
+  return URL.canParse(whole) ? whole : `http://localhost${path}`;
+}
+
+function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      message.pause();
+      message.on("data", (piece: Uint8Array) => {
+        controller.enqueue(new Uint8Array(piece));
+        if ((controller.desiredSize ?? 0) <= 0) message.pause();
+      });
+      message.on("end", () => controller.close());
+      message.on("error", (error) => controller.error(error));
+    },
+    pull: () => void message.resume(),
+    cancel: () => void message.destroy(),
+  });
+}
+
+async function send(answer: Response, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const isStream = answer.headers.get("content-type") === "text/event-stream";
+  const headers = [...answer.headers].flat();
+  // a body that nobody read would be taken for the next request
+  if (!message.complete) headers.push("connection", "close");
+  if (isStream && answer.body !== null) {
+    response.writeHead(answer.status, headers);
+    response.flushHeaders();
+    return await pipe(answer.body, response);
+  }
+  const bytes = answer.body === null ? undefined : new Uint8Array(await answer.arrayBuffer());
+  if (bytes !== undefined) headers.push("content-length", String(bytes.length));
+  response.writeHead(answer.status, headers);
+  response.end(bytes);
+}
+
+/** Passes a body on, no faster than it is read; ends it when the client leaves. */
+async function pipe(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  response.on("close", () => void reader.cancel().catch(() => {})); // a body that is over cannot be cancelled
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || response.destroyed) break;
+    if (!response.write(value)) await drained(response);
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}
+
+function listenError(error: Error & { code?: string }, where: string): MeshError {
+  if (error.code === "EADDRINUSE") {
+    return new MeshError(`Cannot listen on ${where}: the port is in use`, { code: "port_in_use", cause: error });
+  }
+  if (error.code === "EACCES" || error.code === "EPERM" || error.name === "NotCapable") {
+    return new MeshError(`Cannot listen on ${where}: not permitted`, { code: "port_not_permitted", cause: error });
+  }
+  return new MeshError(`Cannot listen on ${where}: no such address here`, { code: "cannot_listen", cause: error });
+}

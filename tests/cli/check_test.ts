@@ -1,0 +1,79 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { runCommand } from "../support/_cli.ts";
+
+const valid = `
+providers:
+  local:
+    connector: openai.compatible.v1
+    base_url: http://127.0.0.1:9/v1
+    api_key: \${secrets:LOCAL_KEY}
+models:
+  small: { provider: local, capabilities: [chat-completion] }
+  large: { provider: local, capabilities: [chat-completion] }
+pools:
+  chat: { capability: chat-completion, strategy: round-robin }
+`;
+const invalid = valid.replace("strategy:", "stratgy:").replace("provider: local,", "provider: locla,");
+const mistakes = [["models.small.provider", '"locla"', '"local"'], ["pools.chat.stratgy", '"strategy"']];
+
+describe("modelmesh check", () => {
+  it("says what a valid file has, and exits 0", async () => {
+    const { code, out, err, served } = await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": valid } });
+    assertEquals([code, out, err, served], [0, "mesh.yaml is valid: 1 providers, 2 models, 1 pools\n", "", []]);
+  });
+
+  it("says it as JSON, alone on standard output", async () => {
+    const { code, out, err } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": valid } });
+    assertEquals([code, JSON.parse(out), err], [0, { ok: true, problems: [], warnings: [] }, ""]);
+    assertMatch(out, /^[^\n]+\n$/, "one line");
+  });
+
+  it("prints every problem with its path and the nearest name, and exits 1", async () => {
+    const { code, out, err } = await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": invalid } });
+    assertEquals([code, out], [1, ""]);
+    assertStringIncludes(err, '"mesh.yaml": 2 problems');
+    for (const [path, ...said] of mistakes) {
+      const line = err.split("\n").find((line) => line.trim().startsWith(`${path}: `)) ?? "";
+      for (const text of said) assertStringIncludes(line, text, err);
+    }
+  });
+
+  it("prints problems as JSON", async () => {
+    const { code, out } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": invalid } });
+    const { ok, problems } = JSON.parse(out) as { ok: boolean; problems: { path: string; message: string }[] };
+    assertEquals([code, ok], [1, false]);
+    assertEquals(problems.map(({ path }) => path).sort(), mistakes.map(([path]) => path));
+    assertEquals(problems.every(({ message }) => message !== ""), true);
+  });
+
+  it("prints warnings of a file that holds, and still exits 0", async () => {
+    const remote = valid.replace("http://127.0.0.1:9", "http://gpu.example");
+    const files = { "mesh.yaml": remote };
+    const { code, out, err } = await runCommand(["check", "mesh.yaml"], { files });
+    assertEquals(code, 0);
+    assertMatch(out, /^mesh\.yaml is valid/);
+    assertMatch(err, /^warning: providers\.local\.base_url: .*unencrypted.*\n$/);
+    const asJson = JSON.parse((await runCommand(["check", "mesh.yaml", "--json"], { files })).out);
+    assertEquals(asJson.warnings.map(({ path }: { path: string }) => path), ["providers.local.base_url"]);
+  });
+
+  it("exits 1 for a file that is not there, or is no document", async () => {
+    const rows = [
+      ["absent.yaml", "does not exist"],
+      ["mesh.toml", ".yaml"],
+      ["empty.yml", "empty"],
+      ["list.json", "expected an object, found a list"],
+      ["cut.json", "cut.json"],
+    ] as const;
+    const files = { "mesh.toml": valid, "empty.yml": " \n", "list.json": "[]", "cut.json": '{"pools":' };
+    for (const [path, said] of rows) {
+      for (const json of [false, true]) {
+        const { code, out, err } = await runCommand(["check", path, ...json ? ["--json"] : []], { files });
+        assertEquals(code, 1, path);
+        assertStringIncludes(err, said);
+        assertEquals(json ? JSON.parse(out).ok : out, json ? false : "", path);
+      }
+    }
+  });
+});

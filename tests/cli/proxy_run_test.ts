@@ -1,0 +1,172 @@
+import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { type CommandSetup, startCommand, withProxyCommand } from "../support/_cli.ts";
+import { goodBody } from "../support/_surface.ts";
+import { answer, startUpstream, status } from "../support/upstream.ts";
+
+const key = "canary-key/0123456789+==";
+
+function files(url: string, proxy: Readonly<Record<string, unknown>> = {}): { "mesh.json": string } {
+  const provider = { connector: "openai.compatible.v1", base_url: url, api_key: key };
+  return {
+    "mesh.json": JSON.stringify({
+      providers: { first: provider, second: provider },
+      models: {
+        one: { provider: "first", capabilities: ["chat-completion"] },
+        two: { provider: "second", capabilities: ["chat-completion"] },
+      },
+      pools: { chat: { models: ["one", "two"], strategy: "priority", model_priority: ["one", "two"] } },
+      proxy,
+    }),
+  };
+}
+
+function chat(url: string, body: Readonly<Record<string, unknown>> = {}): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...goodBody, ...body }),
+  });
+}
+
+async function statusWith(url: string, token: string | undefined): Promise<number> {
+  const init = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
+  const response = await fetch(`${url}/v1/models`, init);
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Starts a proxy that does not really listen, and stops it when it has said what it has to say. */
+async function greeting(args: readonly string[], setup: CommandSetup) {
+  const { shell, code } = startCommand(["proxy", ...args], { listens: false, ...setup });
+  await Promise.race([shell.says("pools:"), code]);
+  shell.signal("SIGINT");
+  assertEquals(await code, 0, shell.err);
+  return shell;
+}
+
+describe("modelmesh proxy", () => {
+  it("detects providers by the environment, and serves a pool for what they can do", async () => {
+    await using upstream = await startUpstream(answer({ text: "detected" }));
+    const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: upstream.url, UNRELATED: "x" };
+    const { code, out, err } = await withProxyCommand([], { env }, async (url) => {
+      const response = await chat(url, { model: "chat-completion" });
+      assertEquals((await response.json()).choices[0].message.content, "detected");
+      assertEquals(response.headers.get("x-mesh-provider"), "openai.llm.v1");
+      assertEquals((await (await chat(url, { model: "openai/gpt-5-mini" })).json()).model, "gpt-5-mini");
+    });
+    assertEquals([code, out], [0, ""], err);
+    assertEquals(upstream.requests[0]?.headers.authorization, `Bearer ${key}`);
+    assertMatch(err, /providers: openai\.llm\.v1 \(OPENAI_API_KEY\)/);
+    assertMatch(err, /pools: .*chat-completion \(\d+\)/);
+    assertNotMatch(err, /canary|UNRELATED/);
+  });
+
+  it("writes events as JSON lines on standard error, and nothing on standard output", async () => {
+    await using upstream = await startUpstream((request) => request.json().model === "one" ? status(401) : answer());
+    const setup = { files: files(upstream.url) };
+    const { out, err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
+      assertEquals((await chat(url)).headers.get("x-mesh-model"), "two");
+    });
+    assertEquals(out, "");
+    const records = err.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+    assertEquals(records.map(({ type, event }) => [type, event]), [["event", "rotation"], ["routing", undefined]]);
+    assertEquals([records[0].from, records[0].to, records[0].reason], ["one", "two", "auth"]);
+    assertEquals(records[1].fallback_chain.length, 2);
+    assertNotMatch(err, /canary/);
+  });
+
+  it("writes lines for people on a terminal", async () => {
+    await using upstream = await startUpstream(answer());
+    const setup = { files: files(upstream.url), isTerminal: true };
+    const { err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
+      await (await chat(url)).body?.cancel();
+    });
+    assertMatch(err, /^\d\d:\d\d:\d\d routing chat: one ok \(/m);
+    assertNotMatch(err, /^\{/m);
+  });
+
+  it("prints its address as JSON when asked, and nothing else on standard output", async () => {
+    const setup = { files: files("http://127.0.0.1:9/v1") };
+    const { out } = await withProxyCommand(["--config", "mesh.json", "--json"], setup, async (url, shell) => {
+      const pools = [{ name: "chat", capability: "generation.text-generation.chat-completion" }];
+      assertEquals(JSON.parse(shell.out), { url, pools });
+      assertEquals((await fetch(`${url}/live`)).status, 200);
+    });
+    assertMatch(out, /^\{[^\n]*\}\n$/);
+  });
+
+  it("takes the tokens of flags, of MODELMESH_TOKEN and of the file alike", async () => {
+    const setup = {
+      files: files("http://127.0.0.1:9/v1", { auth: { tokens: ["of-the-file-0123456789", "${secrets:OF_A_SECRET}"] } }),
+      env: { MODELMESH_TOKEN: "of-the-variable-0123456789", OF_A_SECRET: "of-a-secret-0123456789" },
+    };
+    const flags = ["--token", "of-flag-one-0123456789", "--token=of-flag-two-0123456789"];
+    const { err } = await withProxyCommand(["--config", "mesh.json", ...flags], setup, async (url) => {
+      const accepted = ["file", "a-secret", "variable"].map((name) =>
+        `of-${name === "a-secret" ? name : `the-${name}`}`
+      );
+      for (const name of [...accepted, "of-flag-one", "of-flag-two"]) {
+        assertEquals(await statusWith(url, `${name}-0123456789`), 200, name);
+      }
+      for (const token of [undefined, "${secrets:OF_A_SECRET}", "of-flag-one-0123456789,of-flag-two-0123456789"]) {
+        assertEquals(await statusWith(url, token), 401, token);
+      }
+    });
+    assertNotMatch(err, /of-[\w-]+-0123456789/, "no token is shown");
+  });
+
+  it("is closed by MODELMESH_TOKEN alone", async () => {
+    const setup = { files: files("http://127.0.0.1:9/v1"), env: { MODELMESH_TOKEN: "alone-0123456789" } };
+    await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
+      assertEquals(await statusWith(url, undefined), 401);
+      assertEquals(await statusWith(url, "alone-0123456789"), 200);
+    });
+  });
+
+  it("listens where the flags say, else the file, else on 127.0.0.1:8080", async () => {
+    const inFile = files("http://127.0.0.1:9/v1", { host: "127.0.0.2", port: 8123 });
+    const config = ["--config", "mesh.json"];
+    const rows = [
+      [[...config, "--host", "localhost", "--port", "8999"], inFile, { host: "localhost", port: 8999 }],
+      [[...config, "--port", "0"], inFile, { host: "127.0.0.2", port: 0 }],
+      [config, inFile, { host: "127.0.0.2", port: 8123 }],
+      [config, files("http://127.0.0.1:9/v1"), { host: "127.0.0.1", port: 8080 }],
+    ] as const;
+    for (const [args, files, where] of rows) {
+      assertEquals((await greeting(args, { files })).served, [where]);
+    }
+  });
+
+  it("warns of an open address without a token, and of slow clients beyond loopback", async () => {
+    const setup = { files: files("http://127.0.0.1:9/v1") };
+    const config = ["--config", "mesh.json"];
+    const risk = /^Warning: .*0\.0\.0\.0 without a token.*keys/m;
+    const open = (await greeting([...config, "--host", "0.0.0.0"], setup)).err;
+    assertMatch(open, risk);
+    assertStringIncludes(open, "reverse proxy");
+    const closed = (await greeting([...config, "--host", "0.0.0.0", "--token", "long-token-0123456789"], setup)).err;
+    assertNotMatch(closed, risk);
+    assertStringIncludes(closed, "reverse proxy");
+    for (const host of ["127.0.0.1", "localhost", "::1"]) {
+      assertNotMatch((await greeting([...config, "--host", host], setup)).err, /Warning/, host);
+    }
+  });
+
+  it("shows an IPv6 address the way a URL has it", async () => {
+    const setup = { files: files("http://127.0.0.1:9/v1") };
+    for (const host of ["::1", "[::1]"]) {
+      const { err } = await greeting(["--config", "mesh.json", "--host", host, "--port", "8080"], setup);
+      assertStringIncludes(err, "listens on http://[::1]:8080\n");
+    }
+  });
+
+  it("keeps traces below --log-level to itself", async () => {
+    const setup = { files: files("http://gpu.example/v1") }; // a warning: the key goes out unencrypted
+    const lines = ({ err }: { err: string }) =>
+      err.split("\n").filter((line) => line.includes('"type":"trace"')).length;
+    for (const [level, count] of [["debug", 2], ["warning", 2], ["error", 0], ["critical", 0]] as const) {
+      assertEquals(lines(await greeting(["--config", "mesh.json", "--log-level", level], setup)), count, level);
+    }
+  });
+});

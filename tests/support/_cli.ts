@@ -1,0 +1,232 @@
+/**
+ * The command line under test: in process with a shell that is looked into, or as a process of its own.
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { env as processEnv, execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { serverConnectors } from "../../connectors/server.ts";
+import { type ExitCode } from "../../src/cli/command.ts";
+import { runCli } from "../../src/cli/main.ts";
+import type { EndSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
+import { send } from "../../src/runtime/deno.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+
+/** A shell whose streams, servers and signals a test looks into. */
+export interface FakeShell extends Shell {
+  /** What was written to standard output. */
+  readonly out: string;
+  /** What was written to standard error. */
+  readonly err: string;
+  /** Where servers were started. */
+  readonly served: readonly ServeOptions[];
+  /** What it was told to exit with. */
+  readonly exits: readonly number[];
+  /** How many listeners wait for signals. */
+  readonly listeners: number;
+  /** Resolves once standard error says this. */
+  says(text: string): Promise<void>;
+  /** Sends a signal. */
+  signal(name: EndSignal): void;
+}
+
+/** How a {@linkcode FakeShell} is set up. */
+export interface FakeShellOptions {
+  /** Whether a person reads along. */
+  readonly isTerminal?: boolean;
+  /** False: servers are told of, and not started. */
+  readonly listens?: boolean;
+}
+
+class Exited extends Error {}
+
+/** A shell for one command. */
+export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptions = {}): FakeShell {
+  const written = { out: "", err: "" };
+  const waiting: { text: string; resolve: () => void }[] = [];
+  const served: ServeOptions[] = [];
+  const exits: number[] = [];
+  const tasks = new Set<(signal: EndSignal) => void>();
+  const output = (stream: "out" | "err") => ({
+    isTerminal,
+    write(text: string) {
+      written[stream] += text;
+      for (const { text, resolve } of waiting) if (written.err.includes(text)) resolve();
+      return true;
+    },
+  });
+  return {
+    args: [],
+    stdout: output("out"),
+    stderr: output("err"),
+    served,
+    exits,
+    readInput: () => Promise.resolve(""),
+    serve(handler: RequestHandler, options: ServeOptions) {
+      served.push(options);
+      if (listens) return denoShell().serve(handler, options);
+      return Promise.resolve({ port: options.port, stop: () => Promise.resolve() });
+    },
+    onSignal(_signals, task) {
+      tasks.add(task);
+      return () => void tasks.delete(task);
+    },
+    exit(code) {
+      exits.push(code);
+      throw new Exited();
+    },
+    get out() {
+      return written.out;
+    },
+    get err() {
+      return written.err;
+    },
+    get listeners() {
+      return tasks.size;
+    },
+    says: (text) => new Promise((resolve) => written.err.includes(text) ? resolve() : waiting.push({ text, resolve })),
+    signal(name) {
+      try {
+        for (const task of tasks) task(name);
+      } catch (error) {
+        if (!(error instanceof Exited)) throw error;
+      }
+    },
+  };
+}
+
+/** What a command is run with. */
+export interface CommandSetup extends FakeShellOptions {
+  /** The environment; empty unless said. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Path to text; no files unless said. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** A command under way. */
+export interface RunningCommand {
+  readonly shell: FakeShell;
+  /** Its exit code. */
+  readonly code: Promise<ExitCode>;
+}
+
+/**
+ * Starts a command in this process: real loopback network, time that nobody waits for.
+ *
+ * @param args As typed.
+ * @param setup Environment, files, shell.
+ */
+export function startCommand(args: readonly string[], setup: CommandSetup = {}): RunningCommand {
+  const shell = fakeShell(setup);
+  const { env = {}, files = {} } = setup;
+  const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true }) });
+  return { shell, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
+}
+
+/** What a command came to. */
+export interface EndedCommand {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+  readonly served: readonly ServeOptions[];
+}
+
+/** Runs a command that ends by itself. */
+export async function runCommand(args: readonly string[], setup: CommandSetup = {}): Promise<EndedCommand> {
+  const { shell, code } = startCommand(args, { listens: false, ...setup });
+  const listens = shell.says("listens on").then(() => Promise.reject(new Error(`It listens: ${args.join(" ")}`)));
+  await Promise.race([code, listens]);
+  return { code: await code, out: shell.out, err: shell.err, served: shell.served };
+}
+
+/**
+ * Starts a proxy by its command, runs a test on it, and stops it by a signal.
+ *
+ * @param args After `proxy`; `--port 0` is added.
+ * @param setup Environment, files, shell.
+ * @param test Given its address and its shell.
+ */
+export async function withProxyCommand(
+  args: readonly string[],
+  setup: CommandSetup,
+  test: (url: string, shell: FakeShell) => Promise<void>,
+): Promise<EndedCommand> {
+  const { shell, code } = startCommand(["proxy", "--port", "0", ...args], setup);
+  const failed = code.then((code) => Promise.reject(new Error(`It ended with ${code}: ${shell.err}`)));
+  await Promise.race([shell.says("listens on"), failed]);
+  failed.catch(() => {}); // from here on its end is what is wanted
+  try {
+    await test(/listens on (\S+)/.exec(shell.err)![1]!, shell);
+  } finally {
+    shell.signal("SIGTERM");
+  }
+  return { code: await code, out: shell.out, err: shell.err, served: shell.served };
+}
+
+/** A command as a process of its own. */
+export interface ChildCommand extends AsyncDisposable {
+  /** What it has written so far. */
+  readonly out: string;
+  readonly err: string;
+  /** The address its standard error names. */
+  url(): Promise<string>;
+  /** Resolves once standard error says this. */
+  says(text: string): Promise<void>;
+  /** Sends a signal. */
+  kill(signal: EndSignal): void;
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  readonly code: Promise<number | null>;
+}
+
+/**
+ * Starts a command as a process of its own, with nothing of this one's environment but what the runtime needs.
+ *
+ * @param args As typed.
+ * @param options The environment, and the entry: `cli.ts` unless said.
+ */
+export function spawnCommand(
+  args: readonly string[],
+  { env = {}, entry = "cli.ts" }: { env?: Readonly<Record<string, string>>; entry?: string } = {},
+): ChildCommand {
+  const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const { PATH, HOME, DENO_DIR, XDG_CACHE_HOME } = processEnv;
+  const needed = Object.entries({ PATH, HOME, DENO_DIR, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined);
+  const child = spawn(execPath, ["run", "-A", "--no-check", file, ...args], {
+    env: { ...Object.fromEntries(needed), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const written = { out: "", err: "" };
+  const waiting: { text: string; resolve: () => void; reject: (error: Error) => void }[] = [];
+  child.stdout!.on("data", (data: Uint8Array) => written.out += new TextDecoder().decode(data));
+  child.stderr!.on("data", (data: Uint8Array) => {
+    written.err += new TextDecoder().decode(data);
+    for (const { text, resolve } of waiting) if (written.err.includes(text)) resolve();
+  });
+  const code = new Promise<number | null>((resolve) => child.on("close", (code: number | null) => resolve(code)));
+  code.then((code) => waiting.forEach(({ reject }) => reject(new Error(`It ended with ${code}: ${written.err}`))));
+  const says = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      if (written.err.includes(text)) resolve();
+      else waiting.push({ text, resolve, reject });
+    });
+  return {
+    get out() {
+      return written.out;
+    },
+    get err() {
+      return written.err;
+    },
+    says,
+    async url() {
+      await says("\n  pools:");
+      return /listens on (\S+)/.exec(written.err)![1]!;
+    },
+    kill: (signal) => void child.kill(signal),
+    code,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await code;
+    },
+  };
+}
