@@ -19,12 +19,14 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   const parsed = parseArgs(args, {
     string: command.values,
     boolean: switches,
-    collect: command.repeated ?? [],
+    collect: command.values,
     alias: { h: "help" },
     unknown: (arg, key) => {
       if (key === undefined) return true;
       const hint = nearest(key, known, 1)[0];
-      throw new UsageError(`Unknown option "${arg}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`);
+      throw new UsageError(
+        `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
+      );
     },
   });
   const rest = parsed._.map(String);

@@ -3,9 +3,7 @@
  * @module
  */
 import { loadDocument } from "../config/load.ts";
-import { detectProviders } from "../config/detect.ts";
-import { validate } from "../config/validate.ts";
-import { ConfigError, NoProvidersError } from "../errors.ts";
+import { settingsOf } from "../configure.ts";
 import { Mesh } from "../mesh.ts";
 import { type Command, UsageError } from "./command.ts";
 
@@ -29,10 +27,9 @@ Exit code: 0 valid, 1 not valid, 2 usage
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new Mesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
-    const { providers, pools, models, warnings } = validate(document, {
+    const { providers, pools, models, warnings } = settingsOf(mesh, document, {
       source: path,
-      known: mesh.known,
-      detected: detected(mesh),
+      mayLackProviders: true,
     });
     if (json) {
       shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);
@@ -43,14 +40,3 @@ Exit code: 0 valid, 1 not valid, 2 usage
     return 0;
   },
 };
-
-function detected(mesh: Mesh) {
-  try {
-    return detectProviders(mesh.catalogue.providers, (name) => mesh.runtime.env(name)).providers.map(({ entry }) =>
-      entry
-    );
-  } catch (error) {
-    if (NoProvidersError.isInstance(error) || ConfigError.isInstance(error)) return [];
-    throw error;
-  }
-}

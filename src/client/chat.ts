@@ -5,6 +5,7 @@
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { DeadlineError } from "../errors.ts";
+import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { MeshClient } from "./client.ts";
@@ -101,7 +102,7 @@ export class Completions {
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) await readyWithin(this.#client, settings);
-    const session = settings.sessionId ?? new Headers(settings.headers).get("x-mesh-session") ?? undefined;
+    const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
     const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs);
     const answer = await mesh.chat({
       id: requestId,

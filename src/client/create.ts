@@ -3,13 +3,11 @@
  * @module
  */
 import { CapabilityTree } from "../capability/tree.ts";
-import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../config/detect.ts";
 import { loadDocument } from "../config/load.ts";
-import type { ProviderEntry } from "../config/settings.ts";
-import { validate } from "../config/validate.ts";
-import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+import { configureDetected, settingsOf } from "../configure.ts";
+import type { Connector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { ConfigError, MeshError, NoProvidersError } from "../errors.ts";
+import { ConfigError, MeshError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
 import { resolveCapability } from "../pipeline/resolve_capability.ts";
 import { addLeafPools } from "../registry/build.ts";
@@ -43,8 +41,10 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     ...(options.on === undefined ? {} : { on: options.on }),
   });
   const { config } = options;
-  if (config === undefined) configureDetected(mesh, options);
-  else refuseBoth(options);
+  if (config === undefined) {
+    const path = options.capability === undefined ? undefined : pathOf(options.capability);
+    configureDetected(mesh, path === undefined ? addLeafPools : (registry) => registry.poolAt(path, true), options);
+  } else refuseBoth(options);
   if (typeof config === "object") configureWith(mesh, config, options);
   const pool = options.pool ?? options.capability;
   return new MeshClient({
@@ -56,27 +56,11 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   });
 }
 
-function configureDetected(mesh: Mesh, { capability, providers, models, strategy, apiKeys }: CreateOptions): void {
-  const path = capability === undefined ? undefined : pathOf(capability);
-  const detection = detectProviders(providersOf(mesh), environment(mesh, apiKeys), providers);
-  const settings = detectedSettings(detection, {
-    known: mesh.known,
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(models === undefined ? {} : { models }),
-  });
-  mesh.configure(settings, (registry) => {
-    if (path === undefined) addLeafPools(registry);
-    else registry.poolAt(path, true);
-  });
-}
-
 function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {
   const { apiKeys } = options;
-  const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
-  mesh.configure(validate(document, {
-    known: mesh.known,
+  mesh.configure(settingsOf(mesh, document, {
     ...(source === undefined ? {} : { source }),
-    ...(needsDetection ? { detected: detectedEntries(mesh, apiKeys) } : {}),
+    ...(apiKeys === undefined ? {} : { apiKeys }),
   }));
   checkTarget(mesh, options);
 }
@@ -103,24 +87,6 @@ async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<v
     );
   }
   configureWith(mesh, await loadDocument(path, files), options, path);
-}
-
-function detectedEntries(mesh: Mesh, apiKeys: CreateOptions["apiKeys"]): ProviderEntry[] {
-  try {
-    return detectProviders(providersOf(mesh), environment(mesh, apiKeys)).providers.map(({ entry }) => entry);
-  } catch (error) {
-    if (NoProvidersError.isInstance(error)) return []; // the validator says what the document lacks
-    throw error;
-  }
-}
-
-function providersOf(mesh: Mesh): readonly ProviderConnector[] {
-  return mesh.catalogue.providers;
-}
-
-function environment(mesh: Mesh, apiKeys: CreateOptions["apiKeys"]): Environment {
-  const env = (name: string) => mesh.runtime.env(name);
-  return apiKeys === undefined ? env : overlayKeys(providersOf(mesh), env, apiKeys);
 }
 
 function pathOf(capability: string): string {

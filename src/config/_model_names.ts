@@ -30,7 +30,10 @@ export class ModelNames {
       // that is not registered is not worth a second report.
       if (entry.instance !== undefined || connector?.local) this.#open.push(`${vendor}.`, `${vendor}/`);
       else if (connector === undefined) this.#isPartial = true;
-      for (const { id } of connector?.models ?? []) this.#add(`${vendor}.${id}`, [id, `${vendor}/${id}`]);
+      for (const { id } of connector?.models ?? []) {
+        const name = `${vendor}.${id}`;
+        this.#add(this.#names.has(name) ? `${entry.id}.${id}` : name, [id, `${vendor}/${id}`]);
+      }
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
+import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
@@ -71,7 +72,7 @@ async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): P
   const { value, text } = await readJson(request, mesh.settings.proxy.bodyLimit);
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
-  const session = request.headers.get("x-mesh-session");
+  const session = sessionOf(request.headers.get("x-mesh-session"), body);
   const answer = await mesh.chat({
     id: requestId,
     operation: "chat",
@@ -81,7 +82,7 @@ async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): P
     text,
     signal: request.signal,
     timeoutMs: timeoutOf(request, mesh.settings.proxy.requestTimeoutMs),
-    ...(session === null ? {} : { session }),
+    ...(session === undefined ? {} : { session }),
   });
   const headers = routingHeaders(answer.routing, answer);
   if (answer.kind === "stream") {

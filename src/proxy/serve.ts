@@ -2,11 +2,10 @@
  * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
  * @module
  */
-import { detectedSettings, detectProviders } from "../config/detect.ts";
 import { loadDocument } from "../config/load.ts";
+import { configureDetected, settingsOf } from "../configure.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
-import { validate } from "../config/validate.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
@@ -67,13 +66,13 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
   const mesh = new Mesh({ connectors, runtime });
   for (const sink of sinks) mesh.addSink(sink);
   await configure(mesh, options.config);
-  const { proxy } = mesh.settings;
-  const host = options.host ?? proxy.host;
+  await mesh.ready();
+  const { proxy, source } = mesh.settings;
+  const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
   const tokens = tokensOf(runtime, options, proxy.tokens.length > 0 || !proxy.tokenRequired);
   const problems = loops(mesh, host, port);
-  if (problems.length > 0) throw new ConfigError(problems, mesh.settings.source);
-  await mesh.ready();
+  if (problems.length > 0) throw new ConfigError(problems, source);
   let isDraining = false;
   const handler = createHandler(mesh, { tokens, host, isDraining: () => isDraining });
   const server = await shell.serve(handler, {
@@ -91,29 +90,16 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     mesh,
-    warnings: exposureWarnings(host, tokens.length + mesh.settings.proxy.tokens.length > 0),
+    warnings: exposureWarnings(host, tokens.length + proxy.tokens.length > 0, proxy.listener === "node"),
     stop: () => stopping ??= stop(),
   };
 }
 
 async function configure(mesh: Mesh, config: ServeOptions["config"]): Promise<void> {
-  const { runtime, catalogue, known } = mesh;
-  const detect = () => detectProviders(catalogue.providers, (name) => runtime.env(name));
-  if (config === undefined) {
-    mesh.configure(detectedSettings(detect(), { known }), addLeafPools);
-    return;
-  }
+  if (config === undefined) return configureDetected(mesh, addLeafPools);
   const source = typeof config === "string" ? config : undefined;
-  const document = source === undefined ? config : await loadDocument(source, runtime.files!);
-  mesh.configure(validate(document, {
-    known,
-    ...(source === undefined ? {} : { source }),
-    ...(hasProviders(document) ? {} : { detected: detect().providers.map(({ entry }) => entry) }),
-  }));
-}
-
-function hasProviders(document: unknown): boolean {
-  return typeof document === "object" && document !== null && "providers" in document;
+  const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
+  mesh.configure(settingsOf(mesh, document, source === undefined ? {} : { source }));
 }
 
 function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {
@@ -149,12 +135,11 @@ function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
   });
 }
 
-function exposureWarnings(host: string, hasToken: boolean): string[] {
+function exposureWarnings(host: string, hasToken: boolean, isNode: boolean): string[] {
   if (isLoopback(host)) return [];
-  return [
-    ...(hasToken ? [] : [
-      `Listening on ${host} without a token: whoever reaches this address can spend your keys. Set --token, or listen on 127.0.0.1`,
-    ]),
-    "This server does not time out slow request headers: put a reverse proxy in front of it where strangers can reach it",
-  ];
+  const open = `Listening on ${host} without a token: whoever reaches this address can spend your keys. ` +
+    "Set --token, or listen on 127.0.0.1";
+  const slow = "This server does not time out slow request headers: where strangers can reach it, set " +
+    "proxy.listener: node, or put a reverse proxy in front of it";
+  return [...(hasToken ? [] : [open]), ...(isNode ? [] : [slow])];
 }

@@ -39,7 +39,7 @@ export function buildRegistry(parts: BuildParts): Registry {
       : { id: "custom", instance: strategy };
   const registry = new Registry({ settings, tree, state, makeStrategy }, homes);
   for (const home of homes) {
-    for (const model of modelsOf(home, parts, tree)) registry.addModel(model);
+    for (const model of modelsOf(home, parts, tree)) registry.addModel(distinct(model, registry));
   }
   for (const pool of settings.pools.values()) registry.addConfiguredPool(pool);
   return registry;
@@ -62,6 +62,13 @@ function homeOf(entry: ProviderEntry, { catalogue, state }: BuildParts): Provide
   if (entry.instance !== undefined) return { entry, vendor: entry.id, retryBudget };
   const connector = catalogue.get("provider", entry.connector) as ProviderConnector;
   return { entry, connector, vendor: connector.vendor, retryBudget };
+}
+
+/** A second account at a vendor, or a second server of one's own, has models of the same names: the entry's id tells them apart. */
+function distinct(model: ModelEntry, registry: Registry): ModelEntry {
+  const other = registry.model(model.name);
+  if (other === undefined || other.home === model.home) return model;
+  return { ...model, name: `${model.home.entry.id}.${model.info.id}` };
 }
 
 /** The models configured; beside them the catalogue's, which pools take in only where nothing is configured. */

@@ -94,6 +94,7 @@ export class Registry {
   readonly homes: readonly ProviderHome[];
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
+  readonly #byCatalogueName = new Map<string, ModelEntry>();
   readonly #byUpstreamId = new Map<string, ModelEntry[]>();
   readonly #pools = new Map<string, Pool>();
   readonly #implicit = new Map<string, Pool>();
@@ -127,6 +128,8 @@ export class Registry {
   addModel(model: ModelEntry): void {
     if (this.#models.has(model.name)) return;
     this.#models.set(model.name, model);
+    const catalogueName = `${model.home.vendor}.${model.info.id}`;
+    if (!this.#byCatalogueName.has(catalogueName)) this.#byCatalogueName.set(catalogueName, model);
     for (const id of [model.info.id, `${model.home.vendor}/${model.info.id}`]) {
       const known = this.#byUpstreamId.get(id);
       if (known === undefined) this.#byUpstreamId.set(id, [model]);
@@ -180,9 +183,9 @@ export class Registry {
     return this.#pools.get(name);
   }
 
-  /** A model by its name here. */
+  /** A model by its name here, or by the one the catalogue would give it. */
   model(name: string): ModelEntry | undefined {
-    return this.#models.get(name);
+    return this.#models.get(name) ?? this.#byCatalogueName.get(name);
   }
 
   /** Models by `<vendor>/<id>` or the id their provider knows them by. */
@@ -227,13 +230,13 @@ export class Registry {
   /** What a pool at a node takes in, in the order asked for, else in the providers'. */
   #pooledAt(path: string): ModelEntry[] {
     const { only } = this.#parts.settings;
-    const models = only?.flatMap((name) => this.#models.get(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
+    const models = only?.flatMap((name) => this.model(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
     return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }
 
   #membersOf(settings: PoolSettings): { capability: string | null; models: ModelEntry[] } {
     const path = settings.capability === undefined ? null : this.tree.resolve(settings.capability) ?? null;
-    const listed = settings.models.flatMap((name) => this.#models.get(name) ?? []);
+    const listed = settings.models.flatMap((name) => this.model(name) ?? []);
     const union = new Set(path === null ? listed : [...listed, ...this.#pooledAt(path)]);
     const models = [...union].filter(({ home }) => {
       const names = [home.entry.id, home.vendor];

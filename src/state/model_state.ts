@@ -155,6 +155,7 @@ export class ModelState implements ModelView {
 
   /** The same for the cooldown, doubling. */
   restEverywhereForCooldown(reason: StandbyReason, now: number): void {
+    if (this.#facts.model.standby?.reason === reason) return; // several requests learn it at once: it doubles per trial
     this.#tell(this.#facts.model.beginCooldown(reason, now, this.#facts.cooldownMs));
   }
 

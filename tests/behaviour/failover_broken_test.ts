@@ -20,6 +20,7 @@ import {
   reset,
   type Script,
   status,
+  stream,
   truncatedJson,
   whole,
 } from "../support/upstream.ts";
@@ -60,6 +61,7 @@ const rows: readonly Row[] = [
   { name: "a body that says gzip and is none", behaviour: lie, outcome: "network" },
   { name: "no HTTP", behaviour: raw("SSH-2.0-OpenSSH_9.6\r\n"), outcome: "network", billed: true },
   { name: "a web page", behaviour: html200(), ...invalid },
+  { name: "a stream nobody asked for", behaviour: stream(), ...invalid },
   { name: "JSON that breaks off", behaviour: truncatedJson(), ...invalid },
   { name: "an empty body", behaviour: emptyBody(), ...invalid },
   { name: "204", behaviour: status(204), ...invalid },

@@ -78,6 +78,11 @@ const early: readonly Early[] = [
     behaviour: stream({ garbage: { after: 0, text: brokenJson } }),
     outcome: "invalid_response",
   },
+  {
+    name: "an event named error",
+    behaviour: sse('event: error\ndata: {"message":"Overloaded"}\n\ndata: [DONE]\n\n'),
+    outcome: "server",
+  },
   { name: "data: null", behaviour: sse("data: null\n\n"), outcome: "invalid_response" },
   { name: "a web page", behaviour: html200(), outcome: "invalid_response" },
   { name: "JSON that breaks off", behaviour: truncatedJson(), outcome: "invalid_response" },
@@ -125,6 +130,11 @@ const late: readonly Late[] = [
   ]),
   { name: "an error after the first piece", breaks: { error: { after: 1 } }, pieces: 1 },
   { name: "a rate limit after the second piece", breaks: { error: { after: 2, error: { code: 429 } } } },
+  {
+    name: "an event named error after the first piece",
+    breaks: { garbage: { after: 1, text: 'event: error\ndata: {"message":"Overloaded"}' } },
+    pieces: 1,
+  },
   { name: "broken JSON after the first piece", breaks: { garbage: { after: 1, text: brokenJson } }, pieces: 1 },
   { name: "broken JSON after the second piece", breaks: { garbage: { after: 2, text: brokenJson } } },
   { name: "data: null after the second piece", breaks: { garbage: { after: 2, text: "data: null" } } },

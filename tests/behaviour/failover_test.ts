@@ -4,9 +4,10 @@
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import type { MeshEvent } from "../../mod.ts";
 import { type Seen, stage } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { type AnswerHeaders, type Behaviour, ok, startUpstream, status } from "../support/upstream.ts";
+import { type AnswerHeaders, type Behaviour, cutAt, ok, startUpstream, status } from "../support/upstream.ts";
 
 /** What the client is told when there is nobody else. */
 interface Alone {
@@ -87,6 +88,11 @@ const rows: readonly Row[] = [
   { name: "429 with a hint of 0", behaviour: hinted({ "retry-after": "0" }), ...unhinted },
   { name: "429 with two hints", behaviour: hinted([["retry-after", "30"], ["retry-after", "40"]]), ...unhinted },
   { name: "429 with an endless hint", behaviour: hinted({ "retry-after": "9".repeat(400) }), ...unhinted },
+  {
+    name: "429 with a hint and a body that breaks off",
+    behaviour: cutAt(hinted({ "retry-after": "30" }), "headers"),
+    ...restsFor(30),
+  },
   { name: "429 insufficient_quota", behaviour: status(429, { error: { code: "insufficient_quota" } }), ...quota },
   { name: "402", behaviour: status(402), ...quota },
   { name: "402 with words for a body", behaviour: status(402, { text: "Payment required" }), ...quota },
@@ -96,6 +102,7 @@ const rows: readonly Row[] = [
   { name: "500", behaviour: status(500), ...server },
   { name: "500 with a web page", behaviour: status(500, { text: "<html>Oops</html>" }), ...server },
   { name: "500 with nothing", behaviour: status(500, { text: "" }), ...server },
+  { name: "500 with a body without end", behaviour: status(500, { text: "x".repeat(200_000) }), ...server },
   { name: "501", behaviour: status(501), ...server },
   { name: "502", behaviour: status(502), ...server },
   { name: "503", behaviour: status(503), ...server },
@@ -140,6 +147,61 @@ describe("one provider fails, another is up", () => {
       assertEquals(fallback_chain.map((step) => step.outcome), [outcome, "ok"]);
     });
   }
+});
+
+describe("a request that fails over", () => {
+  it("goes to each provider with that one's key and model, and otherwise as it came", async () => {
+    await using scene = await stage({ a: status(401), b: ok() });
+    const own = {
+      messages: [{ role: "user", content: "é🙂" }],
+      temperature: 0.25,
+      seed: 12,
+      metadata: { deep: [1, { x: null }] },
+    };
+    const headers = { "content-type": "application/json", authorization: "Bearer the-clients-own", cookie: "c=1" };
+    await scene.ask(own, { headers });
+    for (const name of ["a", "b"]) {
+      const { json, headers } = await scene.received(name);
+      assertEquals(json(), { model: name, ...own });
+      assertEquals([headers.authorization, headers.cookie], [`Bearer key-of-${name}-0123456789`, undefined]);
+    }
+  });
+
+  it("is told of: from whom, to whom, why, and for which request", async () => {
+    await using scene = await stage({ a: status(401), b: ok() });
+    await scene.ask({}, { headers: { "content-type": "application/json", "x-request-id": "mine-1" } });
+    const { id: _, ...event } = scene.proxy.records[0] as MeshEvent;
+    assertEquals<unknown>(event, {
+      type: "event",
+      event: "rotation",
+      timestamp: "2026-01-01T18:00:00.000Z",
+      pool: "chat",
+      model: "b",
+      provider: "b",
+      from: "a",
+      to: "b",
+      reason: "auth",
+      metadata: { request_id: "mine-1", status: 401 },
+    });
+    assertEquals(scene.routing, {
+      type: "routing",
+      timestamp: "2026-01-01T18:00:00.000Z",
+      request_id: "mine-1",
+      capability: "generation.text-generation.chat-completion",
+      pool: "chat",
+      model: "b",
+      provider: "b",
+      delivery: "sync",
+      replaced_provider: "a",
+      rotation_reason: "auth",
+      fallback_chain: [
+        { model: "a", provider: "a", outcome: "auth", status: 401, ms: 0 },
+        { model: "b", provider: "b", outcome: "ok", ms: 0 },
+      ],
+      routing_latency_ms: 0,
+      attempts: 2,
+    });
+  });
 });
 
 describe("the only provider fails", () => {

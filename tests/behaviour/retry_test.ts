@@ -39,6 +39,12 @@ describe("the wait before a retry", () => {
     assertEquals([scene.clock.sleeps, scene.calls, scene.states().a], [[], { a: 1, b: 1 }, "rate_limited for 0.501s"]);
   });
 
+  it("is none, either, where the waits are the hints", async () => {
+    await using scene = await stage({ a: hinted(501), b }, retry({ backoff: "retry_after" }));
+    await scene.ask();
+    assertEquals([scene.clock.sleeps, scene.calls], [[], { a: 1, b: 1 }]);
+  });
+
   it("grows with each try: a hint beyond the first cap may be within the second", async () => {
     await using scene = await stage({ a: [bad, hinted(900), ok({ text: "from a" })], b });
     assertEquals([(await scene.ask()).text, scene.clock.sleeps], ["from a", [250, 900]]);
@@ -74,7 +80,7 @@ describe("the number of tries", () => {
   }
 
   it("ends with the first success, which is no fallback", async () => {
-    await using scene = await stage({ a: [bad, reset(), ok({ text: "from a" })], b });
+    await using scene = await stage({ a: [reset(), bad, ok({ text: "from a" })], b });
     const seen = await scene.ask();
     assertEquals([seen.text, seen.route, scene.calls, scene.events], ["from a", "a 3/0", { a: 3, b: 0 }, []]);
     assertEquals(scene.routing.fallback_chain.map(({ outcome, ms }) => [outcome, ms]), [["ok", 750]]);

@@ -238,6 +238,20 @@ describe("a recovery", () => {
     assertEquals(pending, 0); // nothing is armed while nobody rests
   });
 
+  it("comes when its time has passed, whatever the wall clock is set to meanwhile", async () => {
+    for (const jump of [86_400_000, -86_400_000]) {
+      await using scene = await stage({ a: status(500), b }, oneVote);
+      await scene.ask();
+      scene.clock.jumpWall(jump);
+      assertEquals(scene.states().a, resting);
+      await scene.clock.advance(59_999);
+      assertEquals((await scene.ask()).headers.get("x-mesh-attempts"), "1");
+      assertEquals(scene.states().a, "retry_limit for 0.001s");
+      await scene.clock.advance(1);
+      assertEquals(scene.states().a, "active");
+    }
+  });
+
   it("is not told by a mesh that is closed, and holds nobody up", async () => {
     const scene = await stage({ a: status(500), b }, oneVote);
     await scene.ask();

@@ -131,10 +131,11 @@ describe("modelmesh proxy", () => {
       [[...config, "--host", "localhost", "--port", "8999"], inFile, { host: "localhost", port: 8999 }],
       [[...config, "--port", "0"], inFile, { host: "127.0.0.2", port: 0 }],
       [config, inFile, { host: "127.0.0.2", port: 8123 }],
+      [config, files("http://127.0.0.1:9/v1", { host: "${secrets:HOST}" }), { host: "127.0.0.3", port: 8080 }],
       [config, files("http://127.0.0.1:9/v1"), { host: "127.0.0.1", port: 8080 }],
     ] as const;
     for (const [args, files, where] of rows) {
-      assertEquals((await greeting(args, { files })).served, [where]);
+      assertEquals((await greeting(args, { files, env: { HOST: "127.0.0.3" } })).served, [where]);
     }
   });
 

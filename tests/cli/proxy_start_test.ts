@@ -1,11 +1,10 @@
-import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertNotMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type CommandSetup, runCommand } from "../support/_cli.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
-import { runCli } from "../../src/cli/main.ts";
 import { serverConnectors } from "../../connectors/server.ts";
+import { runCli } from "../../src/cli/main.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
-import { fakeShell } from "../support/_cli.ts";
+import { type CommandSetup, fakeShell, runCommand } from "../support/_cli.ts";
 
 const key = "canary-key/0123456789+==";
 const config = (sections: Readonly<Record<string, unknown>> = {}, provider: Readonly<Record<string, unknown>> = {}) =>
@@ -152,7 +151,7 @@ describe("A proxy that cannot start", () => {
       assertStringIncludes(shell.err, `127.0.0.1:${other.port}`);
       assertStringIncludes(shell.err, "--port");
       assertEquals([shell.out, shell.listeners, runtime.clock.pending], ["", 0, 0]);
-      for (const { port } of shell.served.filter(({ port }) => port === 0)) assertEquals(port, 0);
+      for (const url of shell.open) await assertRejects(() => fetch(url), TypeError, undefined, "a demo provider");
     }
     assertEquals(await (await fetch(`http://127.0.0.1:${other.port}/`)).text(), "other");
     await other.stop(0);

@@ -3,7 +3,7 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { env as processEnv, execPath } from "node:process";
+import { env as processEnv, execPath, kill } from "node:process";
 import { fileURLToPath } from "node:url";
 import { serverConnectors } from "../../connectors/server.ts";
 import { type ExitCode } from "../../src/cli/command.ts";
@@ -21,6 +21,8 @@ export interface FakeShell extends Shell {
   readonly err: string;
   /** Where servers were started. */
   readonly served: readonly ServeOptions[];
+  /** The addresses of the servers it started. */
+  readonly open: readonly string[];
   /** What it was told to exit with. */
   readonly exits: readonly number[];
   /** How many listeners wait for signals. */
@@ -46,6 +48,7 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void }[] = [];
   const served: ServeOptions[] = [];
+  const open: string[] = [];
   const exits: number[] = [];
   const tasks = new Set<(signal: EndSignal) => void>();
   const output = (stream: "out" | "err") => ({
@@ -61,12 +64,15 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
     stdout: output("out"),
     stderr: output("err"),
     served,
+    open,
     exits,
     readInput: () => Promise.resolve(""),
-    serve(handler: RequestHandler, options: ServeOptions) {
+    async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
-      if (listens) return denoShell().serve(handler, options);
-      return Promise.resolve({ port: options.port, stop: () => Promise.resolve() });
+      if (!listens) return { port: options.port, stop: () => Promise.resolve() };
+      const server = await denoShell().serve(handler, options);
+      open.push(`http://127.0.0.1:${server.port}`);
+      return server;
     },
     onSignal(_signals, task) {
       tasks.add(task);
@@ -203,7 +209,9 @@ export function spawnCommand(
     written.err += new TextDecoder().decode(data);
     for (const { text, resolve } of waiting) if (written.err.includes(text)) resolve();
   });
+  let isOver = false;
   const code = new Promise<number | null>((resolve) => child.on("close", (code: number | null) => resolve(code)));
+  code.then(() => isOver = true);
   code.then((code) => waiting.forEach(({ reject }) => reject(new Error(`It ended with ${code}: ${written.err}`))));
   const says = (text: string) =>
     new Promise<void>((resolve, reject) => {
@@ -222,10 +230,10 @@ export function spawnCommand(
       await says("\n  pools:");
       return /listens on (\S+)/.exec(written.err)![1]!;
     },
-    kill: (signal) => void child.kill(signal),
+    kill: (signal) => void kill(child.pid!, signal), // Deno's `child.kill` sends one signal at most, and forgets the exit code
     code,
     async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
+      if (!isOver) kill(child.pid!, "SIGKILL");
       await code;
     },
   };

@@ -234,6 +234,19 @@ export async function breathe(): Promise<void> {
 }
 
 /**
+ * Waits for what sockets bring, without time passing.
+ *
+ * @param holds What is to hold then.
+ */
+export async function until(holds: () => boolean): Promise<void> {
+  let isOver = false;
+  const watch = async () => {
+    while (!holds() && !isOver) await breathe();
+  };
+  await soon(watch()).finally(() => isOver = true);
+}
+
+/**
  * Whether a promise is still open once all that can happen without time passing has happened.
  *
  * @param promise The promise.

@@ -1,0 +1,24 @@
+/**
+ * Whom a request belongs to, for strategies that keep sessions together.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
+
+/**
+ * The session of a request, first present: the header `x-mesh-session`, `mesh.session`, the library's `sessionId`,
+ * `prompt_cache_key`, `safety_identifier`, `user`.
+ *
+ * @param header The header's value.
+ * @param body The request.
+ * @param sessionId The library's option.
+ */
+export function sessionOf(
+  header: string | null | undefined,
+  body: ChatCompletionRequest,
+  sessionId?: string,
+): string | undefined {
+  const { mesh, prompt_cache_key, safety_identifier, user } = body;
+  const own = (mesh as { session?: unknown } | null | undefined)?.session;
+  const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
+  return names.find((name): name is string => typeof name === "string" && name !== "");
+}

@@ -1,0 +1,262 @@
+/**
+ * What of a request reaches which provider: parameters in its words, nothing private, numbers to the last digit.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { type Dialect, dialects, type Json, speaking } from "../support/_dialects.ts";
+import { type DialectProvider, keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { assertMatchesSchema } from "../support/schema.ts";
+import { type ReceivedRequest, startUpstream, type Upstream } from "../support/upstream.ts";
+
+/** Sends a body to a pool of one provider: what it was sent, and the answer's headers. */
+async function sent(
+  provider: Omit<DialectProvider, "url">,
+  body: Json,
+  init: RequestInit = {},
+): Promise<{ request: ReceivedRequest; headers: Headers }> {
+  await using upstream = await startUpstream(speaking[provider.dialect].answer());
+  await using proxy = await startDialectProxy({ only: { ...provider, url: upstream.url } });
+  const response = await proxy.chat(body, init);
+  assertEquals([response.status, await response.text().then((text) => text.includes('"error"'))], [200, false]);
+  return { request: upstream.requests[0]!, headers: response.headers };
+}
+
+const toNew = { parameters: { rename: { max_tokens: "max_completion_tokens" } } };
+const toOld = { parameters: { rename: { max_completion_tokens: "max_tokens" } } };
+
+describe("The token limit goes by the name the provider knows", () => {
+  const limit = (name: string, value: number) => ({ [name]: value });
+  const rows: [name: string, provider: Omit<DialectProvider, "url">, asked: Json, told: Json][] = [
+    ["as it came", { dialect: "openai" }, limit("max_tokens", 7), limit("max_tokens", 7)],
+    [
+      "the new name",
+      { dialect: "openai", settings: toNew },
+      limit("max_tokens", 7),
+      limit("max_completion_tokens", 7),
+    ],
+    [
+      "the old name",
+      { dialect: "openai", settings: toOld },
+      limit("max_completion_tokens", 7),
+      limit("max_tokens", 7),
+    ],
+    [
+      "the one it knows when both are given",
+      { dialect: "openai", settings: toNew },
+      { max_tokens: 7, max_completion_tokens: 8 },
+      limit("max_completion_tokens", 8),
+    ],
+    ["nothing for a null", { dialect: "openai", settings: toNew }, { max_tokens: null }, {}],
+    ["Anthropic's, from the old", { dialect: "anthropic" }, limit("max_tokens", 7), limit("max_tokens", 7)],
+    ["Anthropic's, from the new", { dialect: "anthropic" }, limit("max_completion_tokens", 7), limit("max_tokens", 7)],
+    ["Anthropic's, which is demanded", { dialect: "anthropic" }, {}, limit("max_tokens", 16_384)],
+    ["Google's, from the old", { dialect: "gemini" }, limit("max_tokens", 7), limit("maxOutputTokens", 7)],
+    ["Google's, from the new", { dialect: "gemini" }, limit("max_completion_tokens", 7), limit("maxOutputTokens", 7)],
+  ];
+  for (const [name, provider, asked, told] of rows) {
+    it(name, async () => {
+      for (const stream of [false, true]) {
+        const { request } = await sent(provider, { ...asked, stream });
+        const { generationConfig, ...body } = request.json();
+        const limits = Object.entries({ ...body, ...generationConfig }).filter(([key]) => /^max.*tokens$/i.test(key));
+        assertEquals(Object.fromEntries(limits), told);
+      }
+    });
+  }
+});
+
+describe("Sampling parameters that a model refuses are left out and named", () => {
+  const asked = {
+    temperature: 0.5,
+    top_p: 0.9,
+    seed: 7,
+    frequency_penalty: 1,
+    presence_penalty: 1,
+    logit_bias: { 5: 1 },
+    parallel_tool_calls: true,
+    user: "me",
+  };
+  const rows: [name: string, provider: Omit<DialectProvider, "url">, dropped: string[]][] = [
+    ["none by an unknown server", { dialect: "openai" }, []],
+    [
+      "those of the configuration",
+      { dialect: "openai", settings: { parameters: { drop: ["temperature", "top_p"] } } },
+      ["temperature", "top_p"],
+    ],
+    ["Claude's", { dialect: "anthropic" }, ["frequency_penalty", "presence_penalty", "seed", "logit_bias"]],
+    [
+      "those of a Claude without sampling",
+      { dialect: "anthropic", model: "claude-sonnet-5-5" },
+      ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "temperature", "top_p"],
+    ],
+    [
+      "Gemini's",
+      { dialect: "gemini" },
+      ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],
+    ],
+  ];
+  for (const [name, provider, dropped] of rows) {
+    it(name, async () => {
+      for (const stream of [false, true]) {
+        const { request, headers } = await sent(provider, { ...asked, stream });
+        const named = headers.get("x-mesh-dropped-params")?.split(", ") ?? [];
+        assertEquals([...named].sort(), [...dropped].sort());
+        const words = request.body.toLowerCase().replaceAll("_", "");
+        for (const param of dropped) assert(!words.includes(`"${param.replaceAll("_", "")}"`), `${param} in ${words}`);
+        if (provider.dialect === "openai") assertEquals(request.json().user, "me");
+      }
+      const neutral = Object.fromEntries(Object.keys(asked).map((param) => [param, null]));
+      assertEquals((await sent(provider, neutral)).headers.get("x-mesh-dropped-params"), null);
+    });
+  }
+});
+
+/** Who of the two answers, and how often the first is asked. */
+async function answerer(first: Omit<DialectProvider, "url">, body: Json): Promise<[string | null, number]> {
+  await using one = await startUpstream(speaking[first.dialect].answer());
+  await using two = await startUpstream(speaking.openai.answer());
+  await using proxy = await startDialectProxy({
+    first: { ...first, url: one.url },
+    second: { dialect: "openai", url: two.url },
+  });
+  const response = await proxy.chat(body);
+  await response.body?.cancel();
+  return [response.headers.get("x-mesh-model"), one.calls];
+}
+
+const claude = { dialect: "anthropic" } as const;
+const flash = { dialect: "gemini" } as const;
+const newFlash = { dialect: "gemini", model: "gemini-3.5-flash" } as const;
+const noStop = { dialect: "openai", settings: { parameters: { refuse: ["stop"] } } } as const;
+const weighty: [provider: Omit<DialectProvider, "url">, body: Json][] = [
+  [claude, { n: 2 }],
+  [claude, { logprobs: true, top_logprobs: 3 }],
+  [claude, { functions: [{ name: "f", parameters: {} }] }],
+  [claude, { response_format: { type: "json_object" } }],
+  [claude, {
+    messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }],
+  }],
+  [flash, { logprobs: true }],
+  [newFlash, { n: 2 }],
+  [noStop, { stop: ["x"] }],
+];
+const neutral: Json[] = [
+  { n: 1 },
+  { n: null },
+  { logprobs: false },
+  { logprobs: null },
+  { tools: [] },
+  { tools: [], tool_choice: "none" },
+  { tool_choice: "auto" },
+  { response_format: { type: "text" } },
+  { response_format: null },
+  { functions: [] },
+  { audio: null },
+  { stop: null },
+  { stop: [] },
+];
+
+describe("A parameter that matters is never left out", () => {
+  for (const [provider, body] of weighty) {
+    const name = `${provider.dialect} and ${JSON.stringify(body).slice(0, 60)}`;
+    it(`so a model that refuses it is skipped: ${name}`, async () => {
+      for (const stream of [false, true]) assertEquals(await answerer(provider, { ...body, stream }), ["second", 0]);
+    });
+
+    it(`and when no model is left the request is: ${name}`, async () => {
+      await using upstream = await startUpstream(speaking[provider.dialect].answer());
+      await using proxy = await startDialectProxy({ only: { ...provider, url: upstream.url } });
+      const response = await proxy.chat(body);
+      const answer = await response.json();
+      assertMatchesSchema("ErrorResponse", answer);
+      const { error: { code, type } } = answer;
+      assertEquals([response.status, code, type, upstream.calls], [
+        400,
+        "unsupported_by_pool",
+        "invalid_request_error",
+        0,
+      ]);
+    });
+  }
+
+  it("but a neutral value skips nobody", async () => {
+    for (const body of neutral) {
+      for (const provider of [claude, newFlash, noStop]) {
+        assertEquals(await answerer(provider, body), ["first", 1], `${provider.dialect} ${JSON.stringify(body)}`);
+      }
+    }
+  });
+
+  it("and one that a model takes reaches it", async () => {
+    const { request } = await sent(flash, { n: 2 });
+    assertEquals(request.json().generationConfig.candidateCount, 2);
+  });
+});
+
+const secret = "secret-of-the-caller";
+const privateFields = {
+  mesh: { session: secret },
+  models: ["only"],
+  api_key: secret,
+  api_base: `http://${secret}.example`,
+  base_url: `http://${secret}.example`,
+  extra_headers: { authorization: `Bearer ${secret}` },
+};
+
+for (const dialect of dialects) {
+  describe(`A provider of the ${dialect} dialect`, () => {
+    it("never sees fields that steer the proxy", async () => {
+      for (const stream of [false, true]) {
+        const { request } = await sent({ dialect }, { ...privateFields, stream });
+        assert(!request.body.includes(secret), request.body);
+        for (const name of Object.keys(privateFields)) assertEquals(request.json()[name], undefined, name);
+      }
+    });
+
+    it("never sees the client's credentials, only its own key", async () => {
+      const headers = {
+        "content-type": "application/json",
+        authorization: `Bearer ${secret}`,
+        "x-api-key": secret,
+        "api-key": secret,
+        "x-goog-api-key": secret,
+        "openai-api-key": secret,
+        cookie: `session=${secret}`,
+      };
+      const { request } = await sent({ dialect }, {}, { headers });
+      const all = JSON.stringify(request.headers);
+      assert(!all.includes(secret), all);
+      assert(all.includes(keyOf("only")), all);
+      assert(!request.path.includes("key"), request.path);
+    });
+  });
+}
+
+describe("A provider of OpenAI's dialect", () => {
+  const big = "12345678901234567890";
+  const texts = ['"seed":SEED', '"vendor_option":{"deep":[1,2.50,SEED],"html":"<\\u00e9>"}'];
+
+  it("gets numbers and unknown fields to the last digit, edited or not, streamed or not", async () => {
+    await using upstream = await startUpstream(speaking.openai.answer());
+    const settings = { parameters: { drop: ["temperature"], rename: { max_tokens: "max_completion_tokens" } } };
+    await using proxy = await startDialectProxy({
+      only: { dialect: "openai", url: upstream.url, settings } as DialectProvider,
+    });
+    for (const stream of [false, true]) {
+      for (const more of ["", ',"temperature":1,"max_tokens":9,"api_key":"x"']) {
+        const extra = texts.join(",").replaceAll("SEED", big);
+        const body = `{"model":"chat","stream":${stream},${extra}${more},"messages":[{"role":"user","content":"Hi"}]}`;
+        await (await proxy.chat({}, { body })).body?.cancel();
+        checkDigits(upstream, more !== "");
+      }
+    }
+  });
+
+  function checkDigits(upstream: Upstream, isEdited: boolean): void {
+    const { body, json } = upstream.requests.at(-1)!;
+    for (const text of texts) assert(body.includes(text.replaceAll("SEED", big)), body);
+    const { model, temperature, max_tokens, max_completion_tokens, api_key } = json();
+    assertEquals([model, temperature, max_tokens, api_key], ["small", undefined, undefined, undefined]);
+    assertEquals(max_completion_tokens, isEdited ? 9 : undefined);
+  }
+});

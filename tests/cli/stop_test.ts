@@ -1,0 +1,209 @@
+import { assert, assertEquals, assertLess, assertNotMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { connect } from "node:net";
+import { serverConnectors } from "../../connectors/server.ts";
+import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
+import { send } from "../../src/runtime/deno.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { spawnCommand, withProxyCommand } from "../support/_cli.ts";
+import { assertRefused, getRaw, goodBody, untilRefused } from "../support/_surface.ts";
+import { testConfig } from "../support/proxy.ts";
+import { answer, Gate, hang, ok, startUpstream, stream, type Upstream } from "../support/upstream.ts";
+
+const done = "data: [DONE]\n\n";
+
+interface Started extends AsyncDisposable {
+  readonly proxy: RunningProxy;
+  readonly clock: FakeClock;
+  /** The time its server was given to stop, for each time. */
+  readonly graces: readonly number[];
+}
+
+/** A proxy as the command line starts it; `graceMs` is what its server really gets to stop. */
+async function start(
+  upstream: Upstream,
+  { section = {}, graceMs }: { section?: Readonly<Record<string, unknown>>; graceMs?: number } = {},
+): Promise<Started> {
+  const clock = fakeClock();
+  const graces: number[] = [];
+  const shell = {
+    async serve(...args: Parameters<ReturnType<typeof denoShell>["serve"]>) {
+      const { port, stop } = await denoShell().serve(...args);
+      return {
+        port,
+        stop(ms: number) {
+          graces.push(ms);
+          return stop(graceMs ?? ms);
+        },
+      };
+    },
+  };
+  const config = testConfig({ upstreams: { a: upstream.url }, config: { proxy: section } });
+  const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell };
+  const proxy = await startProxy(parts, { config, port: 0 });
+  return { proxy, clock, graces, [Symbol.asyncDispose]: () => proxy.stop() };
+}
+
+function chat(url: string, body: Readonly<Record<string, unknown>> = {}): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...goodBody, ...body }),
+  });
+}
+
+/** Streams that have begun, and the gate that holds each of them back. */
+async function openStreams(url: string, upstream: Upstream, count: number, model = "chat") {
+  const gates = Array.from({ length: count }, () => new Gate());
+  const first = upstream.calls;
+  upstream.follow(({ number }) => stream({ gate: gates[number - first - 1]! }));
+  for (const gate of gates) gate.open(2); // the role, and the first word
+  const responses = await Promise.all(gates.map(() => chat(url, { model, stream: true })));
+  return { responses, finish: () => gates.forEach((gate) => gate.openAll()) };
+}
+
+/** A connection that stays open after an answer; `closed` resolves when the server closes it. */
+async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
+  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
+  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  socket.on("error", () => {});
+  await new Promise<void>((resolve) => {
+    socket.once("data", () => resolve());
+    socket.write(`GET /live HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
+  });
+  return { closed };
+}
+
+describe("Stopping a proxy", () => {
+  it("refuses new connections within 100 ms, and lets 20 open streams and a pending answer finish", async () => {
+    await using upstream = await startUpstream(answer());
+    await using started = await start(upstream);
+    const { proxy, clock, graces } = started;
+    const { responses, finish } = await openStreams(proxy.url, upstream, 20);
+    const held = new Gate();
+    upstream.follow({
+      async play(exchange) {
+        await held.pass();
+        await ok({ text: "in time" }).play(exchange);
+      },
+    });
+    const pending = chat(proxy.url);
+    await held.reached(1);
+    let isStopped = false;
+    const stopped = proxy.stop().then(() => isStopped = true);
+    assertLess(await untilRefused(proxy.url), 100);
+    assertEquals(isStopped, false);
+    finish();
+    held.open();
+    for (const response of responses) {
+      const text = await response.text();
+      assert(text.endsWith(done), text);
+      assertStringIncludes(text, "world");
+    }
+    assertEquals((await (await pending).json()).choices[0].message.content, "in time");
+    await stopped;
+    assertEquals([graces, clock.pending, upstream.calls], [[30_000], 0, 21]);
+  });
+
+  it("closes idle connections at once, and is over when nothing is open", async () => {
+    await using upstream = await startUpstream(answer());
+    await using started = await start(upstream);
+    const { proxy } = started;
+    const idle = await Promise.all([1, 2, 3].map(() => idleConnection(proxy.url)));
+    const from = performance.now();
+    await Promise.all([proxy.stop(), proxy.stop(), ...idle.map(({ closed }) => closed)]);
+    assertLess(performance.now() - from, 500);
+    assertEquals(started.graces, [30_000], "stopping twice is stopping once");
+  });
+
+  it("waits for proxy.drain_delay first: /ready says 503, new work is turned away, the door is open", async () => {
+    await using upstream = await startUpstream(answer());
+    await using started = await start(upstream, { section: { drain_delay: "10s" } });
+    const { proxy, clock, graces } = started;
+    const { responses, finish } = await openStreams(proxy.url, upstream, 1);
+    assertEquals((await getRaw(proxy.url, "/ready")).status, 200);
+    const stopped = proxy.stop();
+    assertEquals((await getRaw(proxy.url, "/ready")).status, 503);
+    assertEquals((await getRaw(proxy.url, "/live")).status, 200);
+    assertEquals((await getRaw(proxy.url, "/health")).status, 200);
+    await assertRefused(await chat(proxy.url), { status: 503, type: "server_error", code: "shutting_down" });
+    await clock.advance(9_999);
+    assertEquals([(await getRaw(proxy.url, "/ready")).status, graces], [503, []]);
+    await clock.advance(1);
+    assertLess(await untilRefused(proxy.url), 100);
+    finish();
+    assert((await responses[0]!.text()).endsWith(done));
+    await stopped;
+  });
+
+  it("ends what is still open after the grace time: 503 for who waits, no [DONE] for who reads", async () => {
+    await using upstream = await startUpstream(answer());
+    await using started = await start(upstream, { graceMs: 0 });
+    const { proxy } = started;
+    const { responses } = await openStreams(proxy.url, upstream, 1);
+    upstream.follow(hang());
+    const pending = chat(proxy.url);
+    const { closed } = await upstream.received(2);
+    const from = performance.now();
+    const stopped = proxy.stop();
+    await assertRefused(await pending, { status: 503, type: "server_error", code: "shutting_down" });
+    const read = await responses[0]!.text().catch(() => "broken off");
+    assertNotMatch(read, /\[DONE\]/);
+    await Promise.all([closed, upstream.requests[0]!.closed]);
+    assertLess(performance.now() - from, 500, "no provider goes on for nobody");
+    await stopped;
+  });
+});
+
+describe("modelmesh proxy, told to stop", () => {
+  const demo = { files: { "mesh.json": JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } })) } };
+
+  it("exits 0 after one signal, says so, and listens to signals no more", async () => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const ended = await withProxyCommand(["--config", "mesh.json"], demo, (_, shell) => {
+        assertEquals(shell.listeners, 1);
+        shell.signal(signal);
+        assertEquals([shell.exits, shell.listeners], [[], 1]);
+        return shell.says("finishing open answers");
+      });
+      assertEquals(ended.code, 0);
+      assertStringIncludes(ended.err, `${signal}: finishing open answers`);
+    }
+  });
+
+  it("finishes open streams as a process of its own, and exits 0", async () => {
+    await using upstream = await startUpstream(answer());
+    await using child = spawnCommand(["proxy", "--port", "0", "--json"], {
+      env: { OPENAI_API_KEY: "sk-child-0123456789", OPENAI_BASE_URL: upstream.url },
+    });
+    const url = await child.url();
+    const { responses, finish } = await openStreams(url, upstream, 2, "chat-completion");
+    const idle = await idleConnection(url);
+    child.kill("SIGTERM");
+    await child.says("SIGTERM: finishing");
+    assertLess(await untilRefused(url), 100);
+    await idle.closed;
+    finish();
+    for (const response of responses) assert((await response.text()).endsWith(done));
+    assertEquals(await child.code, 0, child.err);
+    assertEquals(JSON.parse(child.out).url, url);
+    assertNotMatch(child.err, /error|\n\s+at |sk-child/i);
+  });
+
+  it("ends at once at the second signal", async () => {
+    await using upstream = await startUpstream(answer());
+    await using child = spawnCommand(["proxy", "--port", "0"], {
+      env: { OPENAI_API_KEY: "sk-child-0123456789", OPENAI_BASE_URL: upstream.url },
+    });
+    const { responses } = await openStreams(await child.url(), upstream, 2, "chat-completion");
+    child.kill("SIGINT");
+    await child.says("once more to stop at once");
+    const from = performance.now();
+    child.kill("SIGTERM");
+    const code = await child.code;
+    assertLess(performance.now() - from, 1000);
+    assertEquals([code, child.out], [1, ""]);
+    for (const response of responses) await assertRejects(() => response.text());
+  });
+});
