@@ -29,6 +29,11 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
       );
     },
   });
+  for (const [place, arg] of args.entries()) {
+    const name = arg.replace(/^--/, "");
+    // the parser takes an empty text for no text at all
+    if (arg !== name && args[place + 1] === "" && command.values.includes(name)) throw needsValue(name);
+  }
   const rest = parsed._.map(String);
   if (rest.length > (command.mostArguments ?? 0)) {
     throw new UsageError(`Unexpected argument "${rest[command.mostArguments ?? 0]}"`);
@@ -36,7 +41,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
   for (const name of command.values) {
     const values = all(name);
-    if (values.some((value) => value.trim() === "")) throw new UsageError(`The option "--${name}" needs a value`);
+    if (values.some((value) => value.trim() === "")) throw needsValue(name);
     if (values.length > 1 && !command.repeated?.includes(name)) {
       throw new UsageError(`The option "--${name}" is given more than once`);
     }
@@ -61,4 +66,8 @@ export function readPort(text: string | undefined): number | undefined {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`The option "--port" takes a number from 0 to 65535, not "${text}"`);
+}
+
+function needsValue(name: string): UsageError {
+  return new UsageError(`The option "--${name}" needs a value`);
 }

@@ -5,6 +5,7 @@
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
+import { DeadlineError, MeshError } from "../errors.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
@@ -48,13 +49,29 @@ const stream: Call<OpenStream> = ({ model }, completion, options) =>
   openStream(model.home.provider!.stream(completion, options));
 
 /**
- * Routes a chat request.
+ * Routes a chat request; when nobody serves it, to the names of its `models` list in turn.
  *
  * @param request What is asked.
  * @param deps What the pipeline works with.
- * @throws A `MeshError`, or the client's abort.
+ * @throws A `MeshError`, that of the last name; or the client's abort.
  */
 export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
+  const further = request.body.models ?? [];
+  if (further.length === 0) return await chatWith(request, deps);
+  const { clock } = deps.runtime;
+  const from = clock.monotonic();
+  for (const model of [request.model, ...further.slice(0, -1)]) {
+    try {
+      return await chatWith({ ...request, model, timeoutMs: request.timeoutMs - (clock.monotonic() - from) }, deps);
+    } catch (error) {
+      if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
+    }
+  }
+  const timeoutMs = request.timeoutMs - (clock.monotonic() - from);
+  return await chatWith({ ...request, model: further.at(-1)!, timeoutMs }, deps);
+}
+
+async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
   if (request.delivery === "stream") return streamed(request, await route(request, stream, deps), deps);
   const routed = await route(request, complete, deps);
   routed.settle("success");

@@ -29,7 +29,9 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
-  for (const name of ["tools", "models"]) checkOptional(body, name, "an array", Array.isArray);
+  checkOptional(body, "tools", "an array", Array.isArray);
+  checkOptional(body, "models", "an array", Array.isArray);
+  if (Array.isArray(body.models)) body.models.forEach((name, place) => checkName(name, `models[${place}]`));
   for (const name of ["stream_options", "response_format"]) checkOptional(body, name, "an object", isObject);
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
     checkOptional(body, name, "a number", (value) => typeof value === "number" && Number.isFinite(value));

@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Dialect, dialects, type Json, speaking } from "../support/_dialects.ts";
+import { dialects, type Json, speaking } from "../support/_dialects.ts";
 import { type DialectProvider, keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type ReceivedRequest, startUpstream, type Upstream } from "../support/upstream.ts";

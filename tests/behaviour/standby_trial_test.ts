@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { behind, breathe, soon, type Stage, stage, type StageOptions } from "../support/_failover.ts";
-import { answer, type Behaviour, Gate, hang, ok, type Script, status, stream } from "../support/upstream.ts";
+import { answer, type Behaviour, Gate, hang, type Script, status, stream } from "../support/upstream.ts";
 
 const b = answer({ text: "from b" });
 const fromA = answer({ text: "from a" });

@@ -135,6 +135,21 @@ Deno.test("stop() ends what is still open after the grace time", async () => {
   assertEquals([aborted, cancelled], [1, 1]);
 });
 
+Deno.test("stop() leaves the last word to the handler, where it has one", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const server = await serve((request) => {
+    arrived.resolve();
+    const { signal } = request;
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(new Response(`${signal.reason.code}`, { status: 503 })));
+    });
+  });
+  const pending = fetch(`http://${host}:${server.port}/`);
+  await arrived.promise;
+  await Promise.all([server.stop(0), pending]);
+  assertEquals(await (await pending).text(), "shutting_down");
+});
+
 Deno.test("stop() a second time hurries up the first", async () => {
   const server = await serve(() => Promise.resolve(endless()));
   const response = await fetch(`http://${host}:${server.port}/`);

@@ -5,7 +5,7 @@
  */
 import { assertMatch } from "@std/assert";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
-import { FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import {
   type Behaviour,

@@ -1,0 +1,79 @@
+/**
+ * Models and members of a pool for tests of single steps of the pipeline, without a mesh around them.
+ * @module
+ */
+import type { ModelInfo } from "../../src/contracts/provider.ts";
+import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
+import type { Member, ModelEntry, Pool, ProviderHome } from "../../src/registry/registry.ts";
+import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
+import { ModelState } from "../../src/state/model_state.ts";
+import { Rest } from "../../src/state/rest.ts";
+
+/** The leaf of a chat model. */
+export const chatLeaf = "generation.text-generation.chat-completion";
+
+/** A model of the provider `acme`. */
+export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Partial<ModelEntry> = {}): ModelEntry {
+  return {
+    name,
+    info: { id: name, ...info },
+    leaves: [chatLeaf],
+    pooled: true,
+    delivers: () => true,
+    weight: 1,
+    home: { vendor: "acme", entry: { id: "acme" } } as ProviderHome,
+    ...entry,
+  };
+}
+
+/** What rests of a member: by itself, in every pool, with its provider. */
+export interface Rests {
+  readonly own: Rest;
+  readonly model: Rest;
+  readonly provider: Rest;
+}
+
+/** A member that rests for 1 s after one failure, and what it may rest by. */
+export function memberOf(
+  model: ModelEntry,
+  provider: Rest = new Rest({ provider: "acme" }),
+): Member & { rests: Rests } {
+  const owner = { model: model.name, provider: "acme" };
+  const rests = { own: new Rest({ pool: "chat", ...owner }), model: new Rest(owner), provider };
+  const state = new ModelState({
+    name: model.name,
+    provider: "acme",
+    weight: 1,
+    own: rests.own,
+    model: rests.model,
+    providerRest: provider,
+    cooldownMs: 1000,
+    policy: consecutiveFailures({ retryLimit: 1, errorCodes: new Set() }),
+    onTransition: () => {},
+  });
+  return { model, state, rests };
+}
+
+/** The pool `chat` of these models. */
+export function poolOf(
+  models: readonly ModelEntry[],
+  strategies: Partial<Pick<Pool, "strategy" | "fallback">> = {},
+): Pool {
+  const first: SelectionStrategy = { select: ([candidate]) => candidate, score: () => 0 };
+  return {
+    name: "chat",
+    capability: chatLeaf,
+    members: models.map((model) => memberOf(model)),
+    routing: {} as Pool["routing"],
+    strategyId: "custom",
+    strategy: first,
+    listed: true,
+    capable: new Map(),
+    ...strategies,
+  };
+}
+
+/** The names of members, in order. */
+export function namesOf(members: readonly Member[]): string[] {
+  return members.map(({ model }) => model.name);
+}
