@@ -3,7 +3,7 @@
  * @module
  */
 import type { Detection, ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
-import type { ChatCompletion, ChatCompletionChunk, ToolCallDelta } from "../../src/contracts/openai.ts";
+import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -19,7 +19,15 @@ import { readSse } from "../../src/util/sse_parse.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
-import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError, throwIfError } from "./_http.ts";
+import {
+  type FaultReader,
+  parseObject,
+  readBytes,
+  readFault,
+  readOpenAiError,
+  throwIfError,
+  upstreamError,
+} from "./_http.ts";
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {
@@ -121,7 +129,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     let unfinished = "";
     let finished = false;
     let empty = true;
-    for await (const { data } of readSse(response.body, (data) => unfinished = data)) {
+    for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
+      if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
       if (data === "[DONE]") {
         finished = true;
         break;
@@ -194,4 +203,12 @@ function completionOf(body: Record<string, unknown>): ChatCompletion {
     throw new UpstreamError("The provider's answer has no choices", { kind: "invalid_response" });
   }
   return body as unknown as ChatCompletion;
+}
+
+function jsonOrText(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return { message: data };
+  }
 }

@@ -12,11 +12,14 @@ const shortestSecret = 6;
 
 /** Knows the secrets of one mesh. */
 export class Redactor {
-  readonly #values: Set<string> = new Set();
+  /** Every form of every secret, the longest first: one may begin like another. */
+  #forms: readonly string[] = [];
 
-  /** Remembers a secret's value. */
+  /** Remembers a secret's value, and the forms it may be quoted in. */
   add(value: string): void {
-    if (value.length >= shortestSecret) this.#values.add(value);
+    if (value.length < shortestSecret) return;
+    const forms = new Set([...this.#forms, value, encodeURIComponent(value), base64(value), jsonText(value)]);
+    this.#forms = [...forms].sort((one, other) => other.length - one.length);
   }
 
   /**
@@ -25,7 +28,16 @@ export class Redactor {
    * @param text What is about to leave.
    */
   redact(text: string): string {
-    for (const value of this.#values) text = text.replaceAll(value, "[redacted]");
+    for (const form of this.#forms) text = text.replaceAll(form, "[redacted]");
     return text.replace(keyForms, "[redacted]");
   }
+}
+
+function base64(value: string): string {
+  const bytes = new TextEncoder().encode(value);
+  return btoa(String.fromCharCode(...bytes)).replace(/=+$/, "");
+}
+
+function jsonText(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
 }

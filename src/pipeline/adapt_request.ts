@@ -3,7 +3,7 @@
  * of the connector and the model; nothing here knows a vendor.
  * @module
  */
-import type { ChatCompletionRequest, ChatMessage, JsonObject } from "../contracts/openai.ts";
+import type { ChatCompletionRequest, ChatMessage, ToolCall } from "../contracts/openai.ts";
 import type { CompletionRequest, ParameterRules } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -35,7 +35,7 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   const { body, text } = request;
   const edits: Record<string, unknown> = {};
   for (const name of privateFields) if (name in body) edits[name] = undefined;
-  const dropped = applyRules(model.info.parameters, body, edits);
+  const dropped = applyRules(model.info.parameters ?? {}, body, edits);
   const messages = withoutForeignState(body.messages, model.home.vendor);
   if (messages !== body.messages) edits.messages = messages;
   const adapted = edited(body, edits);
@@ -50,25 +50,28 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   };
 }
 
+/** What the model would refuse goes, under either of its names; what it calls otherwise is renamed; the rest filled in. */
 function applyRules(
-  rules: ParameterRules | undefined,
+  { drop = [], refuse = [], rename = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
 ): readonly string[] {
-  if (rules === undefined) return [];
   const isGiven = (name: string) => body[name] !== undefined && body[name] !== null;
-  for (const [from, to] of Object.entries(rules.rename ?? {})) {
+  const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
+  for (const name of Object.keys(body)) {
+    // of what it refuses only values that ask for nothing have come this far
+    if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
+  }
+  for (const [from, to] of Object.entries(rename)) {
     if (!(from in body)) continue;
     edits[from] = undefined;
-    if (isGiven(from) && !isGiven(to)) edits[to] = body[from];
+    if (isGiven(from) && !isGiven(to) && !isDropped(from)) edits[to] = body[from];
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
-  for (const [name, value] of Object.entries({ ...rules.fill, ...(hasTools ? rules.fill_with_tools : {}) })) {
+  for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
     if (!isGiven(name) && edits[name] === undefined) edits[name] = value;
   }
-  const dropped = (rules.drop ?? []).filter(isGiven);
-  for (const name of dropped) edits[name] = undefined;
-  return dropped;
+  return Object.keys(body).filter((name) => isGiven(name) && isDropped(name));
 }
 
 function edited(body: ChatCompletionRequest, edits: Readonly<Record<string, unknown>>): ChatCompletionRequest {
@@ -81,24 +84,19 @@ function edited(body: ChatCompletionRequest, edits: Readonly<Record<string, unkn
 
 /** What a vendor minted goes back to that vendor only; another would refuse it. */
 function withoutForeignState(messages: ChatMessage[], vendor: string): ChatMessage[] {
-  const isForeign = (extra: JsonObject | undefined) =>
-    typeof extra === "object" && extra !== null && Object.keys(extra).some((key) => key !== vendor);
-  if (
-    !messages.some(({ tool_calls }) =>
-      Array.isArray(tool_calls) && tool_calls.some((call) => isForeign(call?.extra_content))
-    )
-  ) {
-    return messages;
-  }
+  const isForeign = (call: ToolCall | null) =>
+    typeof call?.extra_content === "object" && call.extra_content !== null &&
+    Object.keys(call.extra_content).some((key) => key !== vendor);
+  const hasForeign = ({ tool_calls }: ChatMessage) => Array.isArray(tool_calls) && tool_calls.some(isForeign);
+  if (!messages.some(hasForeign)) return messages;
   return messages.map((message) =>
-    Array.isArray(message.tool_calls)
-      ? {
-        ...message,
-        tool_calls: message.tool_calls.map(({ extra_content, ...call }) => {
-          const own = extra_content?.[vendor];
-          return own === undefined ? call : { ...call, extra_content: { [vendor]: own } };
-        }),
-      }
+    hasForeign(message)
+      ? { ...message, tool_calls: message.tool_calls!.map((call) => isForeign(call) ? ownOf(call, vendor) : call) }
       : message
   );
+}
+
+function ownOf({ extra_content, ...call }: ToolCall, vendor: string): ToolCall {
+  const own = extra_content?.[vendor];
+  return own === undefined ? call : { ...call, extra_content: { [vendor]: own } };
 }

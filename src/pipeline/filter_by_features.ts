@@ -6,7 +6,7 @@
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { ModelFeatures, ModelInfo } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member } from "../registry/registry.ts";
+import type { Member, ModelEntry } from "../registry/registry.ts";
 
 type Feature = keyof ModelFeatures;
 
@@ -20,11 +20,13 @@ type Feature = keyof ModelFeatures;
 export function filterByFeatures(members: readonly Member[], body: ChatCompletionRequest): readonly Member[] {
   const needs = neededFeatures(body);
   const weighty = Object.keys(body).filter((name) => !isNeutral(name, body[name]));
-  const fits = ({ model: { info } }: Member) => lacking(info, needs, weighty) === undefined;
+  const size = sizeOf(body);
+  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, weighty) ?? tooMuch(info, size);
+  const fits = ({ model }: Member) => lackOf(model) === undefined;
   if (members.every(fits)) return members;
   const able = members.filter(fits);
   if (able.length > 0) return able;
-  const lacks = members.map(({ model }) => `"${model.name}" has no ${lacking(model.info, needs, weighty)}`);
+  const lacks = members.map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
   throw new UnsupportedRequestError(`No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}`, {
     code: "unsupported_by_pool",
   });
@@ -33,6 +35,34 @@ export function filterByFeatures(members: readonly Member[], body: ChatCompletio
 function lacking(info: ModelInfo, needs: readonly Feature[], weighty: readonly string[]): string | undefined {
   return needs.find((feature) => info.features?.[feature] === false) ??
     info.parameters?.refuse?.find((name) => weighty.includes(name));
+}
+
+/** What a request carries. */
+interface RequestSize {
+  /** Tokens, estimated low so that nobody is left out wrongly. */
+  readonly tokens: number;
+  readonly images: number;
+}
+
+function tooMuch({ constraints }: ModelInfo, { tokens, images }: RequestSize): string | undefined {
+  const { context_window = Infinity, max_images = Infinity } = constraints ?? {};
+  if (tokens > context_window) return `room for about ${tokens} tokens`;
+  return images > max_images ? `room for ${images} images` : undefined;
+}
+
+function sizeOf({ messages }: ChatCompletionRequest): RequestSize {
+  let characters = 0;
+  let images = 0;
+  for (const { content } of messages) {
+    if (typeof content === "string") characters += content.length;
+    else if (Array.isArray(content)) {
+      for (const part of content) {
+        if (part.type === "image_url") images++;
+        else if (typeof part.text === "string") characters += part.text.length;
+      }
+    }
+  }
+  return { tokens: Math.floor(characters / 4), images };
 }
 
 /** Values that ask for nothing skip nobody. */

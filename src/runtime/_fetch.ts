@@ -31,10 +31,12 @@ const decoded = new Set(["gzip", "br"]);
  *
  * @param classify What this runtime's error texts mean.
  * @param fetcher The `fetch` to use.
+ * @param bodyOf The form a body is handed over in.
  */
 export function fetchSender(
   classify: FaultClassifier,
   fetcher: typeof fetch = fetch,
+  bodyOf: (body: string | Uint8Array) => BodyInit = (body) => body as BodyInit,
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
     const { url, method = "POST", headers, body, signal, onBytes } = request;
@@ -45,7 +47,7 @@ export function fetchSender(
       response = await fetcher(url, {
         method,
         headers,
-        body: body as BodyInit | undefined,
+        body: body === undefined ? undefined : bodyOf(body),
         signal,
         redirect: "manual",
       });

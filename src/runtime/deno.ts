@@ -34,7 +34,12 @@ function classify(text: string): NetworkFault | undefined {
  * The upstream client: Deno's `fetch`, redirects not followed. It cannot tell the phase of connecting from the wait
  * for an answer, so `connectTimeoutMs` has no effect.
  */
-export const send: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(classify);
+export const send: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
+  classify,
+  fetch,
+  // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
+  (body) => new Blob([body as BlobPart]),
+);
 
 /**
  * The same over a `fetch` that the program gives.

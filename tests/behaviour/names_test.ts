@@ -71,6 +71,7 @@ describe("The name a request gives", () => {
     ["alpha", "a model", "gpt-4o"],
     ["openai.gpt-4o-mini", "a model named after its vendor", "gpt-4o-mini"],
     ["openai/gpt-4o", "a vendor's id", "gpt-4o"],
+    ["openai.gpt-4.1", "a configured model by its catalogue name", "gpt-4.1"],
     ["gpt-4.1", "an upstream id", "gpt-4.1"],
     ["openai.gpt-5-mini", "a model of the catalogue beside configured ones", "gpt-5-mini"],
     ["gpt-5-mini", "its upstream id", "gpt-5-mini"],
@@ -214,11 +215,12 @@ describe("Models in a configuration", () => {
       "openai.gpt-4o": { provider: "openai.llm.v1", ...chat },
       named: { provider: "openai.llm.v1", model: "gpt-4.1", ...chat },
     };
-    const listed = ["openai.gpt-5-mini", "openai.gpt-4.1", "openai.gpt-4o", "named"];
+    const listed = ["openai.gpt-5-mini", "openai.gpt-4.1", "openai.gpt-4o"];
     await using client = create({
       config: { providers: { "openai.llm.v1": provider }, models, pools: { chat: { models: listed } } },
     });
-    assertEquals(client.describe().pools[0]?.models.map(({ name }) => name), listed);
+    const members = client.describe().pools[0]?.models.map(({ name }) => name);
+    assertEquals(members, ["openai.gpt-5-mini", "named", "openai.gpt-4o"]);
   });
 
   it("of two accounts at one vendor both serve", async () => {
@@ -230,6 +232,8 @@ describe("Models in a configuration", () => {
       pools: { chat: { capability: "chat-completion" } },
     });
     assertEquals(new Set(client.describe().pools[0]?.models.map((model) => model.provider)), new Set(["one", "two"]));
-    assertEquals((await ask(client, "gpt-4o")).model, "gpt-4o");
+    for (const name of ["gpt-4o", "openai/gpt-4o", "two.gpt-4o"]) {
+      assertEquals((await ask(client, name)).model, "gpt-4o");
+    }
   });
 });

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { env as processEnv, execPath, kill } from "node:process";
 import { fileURLToPath } from "node:url";
 import { serverConnectors } from "../../connectors/server.ts";
-import { type ExitCode } from "../../src/cli/command.ts";
+import type { ExitCode } from "../../src/cli/command.ts";
 import { runCli } from "../../src/cli/main.ts";
 import type { EndSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
 import { send } from "../../src/runtime/deno.ts";

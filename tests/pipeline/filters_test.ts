@@ -1,0 +1,257 @@
+import { assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
+import type { Delivery, ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
+import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import type { TraceEntry } from "../../src/contracts/events.ts";
+import type { Operation } from "../../src/capability/operations.ts";
+import { UnsupportedRequestError } from "../../src/errors.ts";
+import { Hub } from "../../src/observe/hub.ts";
+import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
+import { filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
+import { filterByFeatures } from "../../src/pipeline/filter_by_features.ts";
+import { filterByState } from "../../src/pipeline/filter_by_state.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { Rest } from "../../src/state/rest.ts";
+import { chatLeaf, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
+
+const messages = [{ role: "user", content: "Hi" }];
+
+describe("filterByDelivery()", () => {
+  const models = [
+    modelOf("chat"),
+    modelOf("whole", {}, { delivers: (delivery) => delivery === "sync" }),
+    modelOf("streamed", {}, { delivers: (delivery) => delivery === "stream" }),
+    modelOf("vectors", {}, { leaves: ["representation.embeddings.text-embeddings"] }),
+    modelOf("voice", {}, { leaves: ["generation.audio.text-to-speech"] }),
+    modelOf("search", {}, { leaves: ["retrieval.search.web-search"] }),
+    modelOf("both", {}, { leaves: ["understanding.audio.speech-to-text", chatLeaf] }),
+  ];
+  const cases: readonly (readonly [Operation, Delivery, string[]])[] = [
+    ["chat", "sync", ["chat", "whole", "both"]],
+    ["chat", "stream", ["chat", "streamed", "both"]],
+    ["embeddings", "sync", ["vectors"]],
+    ["embeddings", "batch", ["vectors"]],
+    ["speech", "stream", ["voice"]],
+    ["transcription", "sync", ["both"]],
+    ["search", "sync", ["search"]],
+  ];
+  for (const [operation, delivery, names] of cases) {
+    it(`keeps for ${operation}, ${delivery}: ${names.join(", ")}`, () => {
+      assertEquals(namesOf(filterByDelivery(poolOf(models), operation, delivery)), names);
+    });
+  }
+
+  it("does not widen what a capability can be delivered by", () => {
+    for (
+      const [operation, delivery] of [["embeddings", "stream"], ["transcription", "stream"], [
+        "search",
+        "batch",
+      ]] as const
+    ) {
+      const error = assertThrows(() => filterByDelivery(poolOf(models), operation, delivery), UnsupportedRequestError);
+      assertEquals([error.code, error.param], ["unsupported_by_pool", "model"]);
+      for (const word of ["chat", operation, delivery]) assertStringIncludes(error.message, word);
+    }
+  });
+
+  it("says so when a pool is empty, and works it out once for a pool that is not", () => {
+    assertThrows(
+      () => filterByDelivery(poolOf([]), "chat", "sync"),
+      UnsupportedRequestError,
+      "No model is in the pool",
+    );
+    const pool = poolOf(models);
+    assertStrictEquals(filterByDelivery(pool, "chat", "sync"), filterByDelivery(pool, "chat", "sync"));
+  });
+});
+
+describe("filterByFeatures()", () => {
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA" } };
+  const asking = (...content: { type: string }[]) => ({ messages: [{ role: "user", content }] });
+  const tool = { type: "function", function: { name: "f" } };
+  const needs: readonly (readonly [feature: keyof ModelFeatures, body: Partial<ChatCompletionRequest>])[] = [
+    ["tool_calling", { tools: [tool] }],
+    ["tool_calling", { tools: [tool], tool_choice: "required" }],
+    ["structured_output", { response_format: { type: "json_schema", json_schema: {} } }],
+    ["json_mode", { response_format: { type: "json_object" } }],
+    ["logprobs", { logprobs: true }],
+    ["vision", asking({ type: "text" }, image)],
+    ["audio_input", asking({ type: "input_audio" })],
+    ["system_prompt", { messages: [{ role: "system", content: "Be brief" }, ...messages] }],
+    ["system_prompt", { messages: [{ role: "developer", content: "Be brief" }, ...messages] }],
+  ];
+  const modelsBy = (info: (value: boolean | undefined) => Partial<ModelInfo>) =>
+    [false, undefined, true].map((value) => memberOf(modelOf(`${value}`, info(value))));
+
+  for (const [feature, body] of needs) {
+    it(`leaves out for ${JSON.stringify(body).slice(0, 60)} what says it has no ${feature}`, () => {
+      const members = modelsBy((value) => ({ features: value === undefined ? {} : { [feature]: value } }));
+      assertEquals(namesOf(filterByFeatures(members, { messages, ...body })), ["undefined", "true"]);
+      const error = assertThrows(() => filterByFeatures([members[0]!], { messages, ...body }), UnsupportedRequestError);
+      assertEquals(error.code, "unsupported_by_pool");
+      assertStringIncludes(error.message, `"false" has no ${feature}`);
+    });
+  }
+
+  const refusing = ["n", "logprobs", "top_logprobs", "response_format", "tools", "stop", "max_tokens"];
+  const weighty: readonly Partial<ChatCompletionRequest>[] = [
+    { n: 2 },
+    { logprobs: true },
+    { top_logprobs: 1 },
+    { response_format: { type: "json_object" } },
+    { tools: [tool] },
+    { stop: "\n" },
+    { stop: ["\n"] },
+    { max_tokens: 5 },
+  ];
+  for (const body of weighty) {
+    it(`leaves out for ${JSON.stringify(body)} a model that refuses it`, () => {
+      const members = modelsBy((value) => value === false ? { parameters: { refuse: refusing } } : {});
+      assertEquals(namesOf(filterByFeatures(members, { messages, ...body })), ["undefined", "true"]);
+    });
+  }
+
+  it("leaves nobody out for neutral values", () => {
+    const cannot = { tool_calling: false, structured_output: false, json_mode: false, logprobs: false, vision: false };
+    const members = [
+      memberOf(modelOf("m", { features: cannot, parameters: { refuse: [...refusing, "tool_choice"] } })),
+    ];
+    const neutral: readonly Partial<ChatCompletionRequest>[] = [
+      {},
+      { n: 1, tools: [], stop: [], logprobs: false, response_format: { type: "text" }, tool_choice: "auto" },
+      { n: null, stop: null, logprobs: null, max_tokens: null, tool_choice: "none" },
+      asking({ type: "text" }),
+    ];
+    for (const body of neutral) assertStrictEquals(filterByFeatures(members, { messages, ...body }), members);
+  });
+
+  it("leaves out what is too small: too many images, a window below the estimate", () => {
+    const members = [
+      memberOf(modelOf("small", { constraints: { max_images: 1, context_window: 1000 } })),
+      memberOf(modelOf("large", { constraints: { max_images: 10, context_window: 1_000_000 } })),
+      memberOf(modelOf("unknown")),
+    ];
+    const long = { messages: [{ role: "user", content: "word ".repeat(20_000) }] };
+    for (const body of [asking(image, image), long]) {
+      assertEquals(namesOf(filterByFeatures(members, body)), ["large", "unknown"]);
+    }
+    assertStrictEquals(filterByFeatures(members, asking(image)), members);
+  });
+});
+
+describe("filterByState()", () => {
+  /** Members by name; what is done to them before they are looked at, at 0 ms; who is left at `at`. */
+  type Case = readonly [
+    what: string,
+    at: number,
+    arrange: (members: ReturnType<typeof memberOf>[]) => void,
+    left: string,
+  ];
+  const cases: readonly Case[] = [
+    ["everybody who is active stays, in order", 0, () => {}, "a b c"],
+    ["one that rests is left out", 500, ([a]) => a!.rests.own.begin("retry_limit", 0, 1000), "b c"],
+    ["one that rests everywhere, too", 500, ([, b]) => b!.rests.model.begin("rate_limited", 0, 1000), "a c"],
+    ["and all of a provider that rests", 500, ([a]) => a!.rests.provider.begin("quota_exhausted", 0, 1000), "c"],
+    ["nobody is left when all rest", 500, (members) => {
+      for (const { rests } of members) rests.own.begin("retry_limit", 0, 1000);
+    }, ""],
+    [
+      "until its rest is over: then it is on trial, and free",
+      1000,
+      ([a]) => a!.rests.own.begin("retry_limit", 0, 1000),
+      "a b c",
+    ],
+    ["the longest of several rests counts", 1500, ([a]) => {
+      a!.rests.own.begin("retry_limit", 0, 1000);
+      a!.rests.model.begin("rate_limited", 0, 2000);
+    }, "b c"],
+    ["a rest that nobody ends never ends", 1e12, ([a]) => a!.rests.own.begin("manual", 0, Infinity), "b c"],
+    ["one on trial with a request under way waits for its outcome", 1000, ([a]) => {
+      a!.rests.own.begin("retry_limit", 0, 1000);
+      a!.state.settle(1000);
+      a!.state.begin();
+    }, "b c"],
+    ["a request that began before the rest is no trial", 1000, ([a]) => {
+      a!.state.begin();
+      a!.rests.own.begin("retry_limit", 0, 1000);
+    }, "a b c"],
+    ["once its trial succeeds it is free again", 1000, ([a]) => {
+      a!.rests.own.begin("retry_limit", 0, 1000);
+      a!.state.settle(1000);
+      a!.state.finish(a!.state.begin(), "success", 1000);
+      a!.state.begin();
+    }, "a b c"],
+    ["a trial without an outcome leaves it on trial, and free", 1000, ([a]) => {
+      a!.rests.own.begin("retry_limit", 0, 1000);
+      a!.state.settle(1000);
+      a!.state.finish(a!.state.begin(), "none", 1000);
+    }, "a b c"],
+    ["a failed trial sends it back for twice the time", 2999, ([a]) => {
+      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.settle(1000);
+      a!.state.finish(a!.state.begin(), "failure", 1000);
+    }, "b c"],
+    ["and no longer than that", 3000, ([a]) => {
+      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.settle(1000);
+      a!.state.finish(a!.state.begin(), "failure", 1000);
+    }, "a b c"],
+    ["a provider on trial is tried by one request over all its models", 1000, ([a, b]) => {
+      a!.rests.provider.begin("quota_exhausted", 0, 1000);
+      for (const member of [a!, b!]) member.state.settle(1000);
+      b!.state.begin();
+    }, "c"],
+    ["when nobody else is left, requests go to those on trial all the same", 1000, (members) => {
+      for (const { rests, state } of members) {
+        rests.own.begin("retry_limit", 0, 1000);
+        state.settle(1000);
+        state.begin();
+      }
+    }, "a b c"],
+    ["but never to those that rest", 1000, ([a, b, c]) => {
+      a!.rests.own.begin("retry_limit", 0, 1000);
+      a!.state.settle(1000);
+      a!.state.begin();
+      for (const { rests } of [b!, c!]) rests.own.begin("retry_limit", 0, 2000);
+    }, "a"],
+  ];
+  for (const [what, at, arrange, left] of cases) {
+    it(what, () => {
+      const provider = new Rest({ provider: "acme" });
+      const members = [memberOf(modelOf("a"), provider), memberOf(modelOf("b"), provider), memberOf(modelOf("c"))];
+      arrange(members);
+      assertEquals(namesOf(filterByState(members, at)).join(" "), left);
+    });
+  }
+});
+
+describe("applyStrategy()", () => {
+  const choose = (select: SelectionStrategy["select"]): SelectionStrategy => ({ select, score: () => 0 });
+  const second = choose((candidates) => candidates[1]);
+  const nobody = choose(() => undefined);
+  const broken = choose(() => {
+    throw new Error("broken");
+  });
+  const stranger = choose((candidates) => ({ ...candidates[1]!, name: "stranger" } as ModelView));
+  const cases:
+    readonly (readonly [what: string, SelectionStrategy, SelectionStrategy | undefined, string, traces: number])[] = [
+      ["its choice counts", second, nobody, "b", 0],
+      ["without a choice the fallback's does", nobody, second, "b", 0],
+      ["without any the first is taken", nobody, nobody, "a", 0],
+      ["without a fallback, too", nobody, undefined, "a", 0],
+      ["a failure is told, and the fallback asked", broken, second, "b", 1],
+      ["a failure of both is told, and the first taken", broken, broken, "a", 2],
+      ["a stranger is nobody's choice", stranger, undefined, "a", 0],
+    ];
+  for (const [what, strategy, fallback, chosen, traces] of cases) {
+    it(what, () => {
+      const told: TraceEntry[] = [];
+      const hub = new Hub(fakeClock());
+      hub.add({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
+      const pool = poolOf([modelOf("a"), modelOf("b")], { strategy, ...(fallback === undefined ? {} : { fallback }) });
+      assertEquals(namesOf([applyStrategy(pool.members, pool, {} as SelectionContext, hub)]), [chosen]);
+      assertEquals(told.map(({ severity, component }) => [severity, component]), Array(traces).fill(["error", "pool"]));
+    });
+  }
+});

@@ -1,0 +1,71 @@
+/**
+ * A proxy in a process of its own, so that its memory is nobody else's.
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { argv, execPath, memoryUsage, stdin, stdout } from "node:process";
+import { fileURLToPath } from "node:url";
+import { serve } from "../../proxy.ts";
+
+/** A proxy that runs elsewhere. */
+export interface ProxyProcess extends AsyncDisposable {
+  /** Without path. */
+  readonly url: string;
+  /** Resident memory now, bytes. */
+  memory(): Promise<number>;
+}
+
+/**
+ * Starts a proxy in a process of its own.
+ *
+ * @param config Its configuration.
+ */
+export async function spawnProxy(config: Readonly<Record<string, unknown>>): Promise<ProxyProcess> {
+  const file = fileURLToPath(import.meta.url);
+  const child = spawn(execPath, ["run", "-A", "--no-check", file, JSON.stringify(config)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  const lines = linesOf(child);
+  return {
+    url: await lines(),
+    async memory() {
+      child.stdin!.write("memory\n");
+      return Number(await lines());
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin!.end();
+      await ended;
+    },
+  };
+}
+
+/** Reads what a child writes, line by line. */
+function linesOf(child: ChildProcess): () => Promise<string> {
+  const lines: string[] = [];
+  const waiting: ((line: string) => void)[] = [];
+  let rest = "";
+  child.stdout!.on("data", (data: Uint8Array) => {
+    const parts = (rest + new TextDecoder().decode(data)).split("\n");
+    rest = parts.pop()!;
+    for (const line of parts) {
+      const resolve = waiting.shift();
+      if (resolve === undefined) lines.push(line);
+      else resolve(line);
+    }
+  });
+  return () => {
+    const line = lines.shift();
+    return line === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(line);
+  };
+}
+
+/** The child's side: says where it listens, then its memory whenever it is asked, until its input ends. */
+async function run(config: string): Promise<void> {
+  const proxy = await serve({ config: JSON.parse(config), port: 0 });
+  stdout.write(`${proxy.url}\n`);
+  stdin.on("data", () => void stdout.write(`${memoryUsage().rss}\n`));
+  stdin.on("end", () => void proxy.stop());
+}
+
+if (import.meta.main) await run(argv[2]!);
