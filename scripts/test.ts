@@ -88,6 +88,8 @@ function commandOf(args: readonly string[], report: string): Deno.Command {
       "test",
       "--allow-all",
       "--no-check",
+      "--lock=tests/deno.lock",
+      ...(Deno.env.has("CI") ? ["--frozen"] : []),
       "--sanitize-ops",
       "--sanitize-resources",
       `--junit-path=${report}`,

@@ -149,7 +149,8 @@ function checkProvider(
 ): void {
   const path = under("providers", entry.id);
   const connector = known.find(({ id }) => id === entry.connector);
-  if (connector === undefined && entry.instance === undefined && !report.isBlamed(`${path}.connector`)) {
+  const isBlamed = report.isBlamed(`${path}.connector`) || report.isBlamed(`${path}.instance`);
+  if (connector === undefined && entry.instance === undefined && !isBlamed) {
     const place = value.connector === undefined ? path : `${path}.connector`;
     const names = known.map(({ id }) => id);
     report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);

@@ -10,7 +10,7 @@ import {
   routingOf,
   UnsupportedRequestError,
 } from "../../mod.ts";
-import { clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
+import { assertClosesAtOnce, clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
 import { answer, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** An answer that no provider gave. */
@@ -82,7 +82,7 @@ describe("Middleware", () => {
       },
     });
     assertEquals(await read(await one.client.chat.completions.create({ messages, stream: true })), "Another one");
-    await upstream.requests[0]!.closed;
+    await assertClosesAtOnce(upstream.requests[0]);
   });
 
   it("is called in the order given, each with what the one before left", async () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient } from "../../mod.ts";
-import { environment, fakeClock, messages, textOf } from "../support/_library.ts";
+import { assertClosesAtOnce, environment, fakeClock, messages, textOf } from "../support/_library.ts";
 import {
   answer,
   type Behaviour,
@@ -96,8 +96,8 @@ describe("A client over a server on one's own machine", () => {
     const ready = client.ready();
     const request = await silent.received(1);
     await clock.advance(10_000);
+    await assertClosesAtOnce(request);
     await ready;
-    await request.closed;
     assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
     await client.close();
   });

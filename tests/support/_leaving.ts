@@ -1,8 +1,13 @@
 /**
- * Proof that a provider's call ends when nobody waits for its answer any more.
+ * Clients that leave, in real time: ways to go, and proof that a provider's call ends with them.
  * @module
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { connect } from "node:net";
+import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
+import { createHandler } from "../../proxy.ts";
+import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { testConfig, type TestProxyOptions } from "./proxy.ts";
 import type { ReceivedRequest } from "./upstream.ts";
 
 /** The contract's limit, ms. */
@@ -22,4 +27,107 @@ export async function assertCloses(request: ReceivedRequest, leave: () => unknow
   const end = await Promise.race([request.closed, limit]);
   clearTimeout(timer);
   assert(end !== "open", `The provider's connection is still open ${limitMs} ms after the client left`);
+}
+
+/**
+ * Fails unless a value comes about within 100 ms.
+ *
+ * @param read The value now.
+ * @param expected What it has to become.
+ */
+export async function assertBecomes<Value>(read: () => Value, expected: Value): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (read() !== expected && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
+  assertEquals(read(), expected);
+}
+
+/** A proxy in real time. */
+export interface RealProxy extends AsyncDisposable {
+  /** Without path. */
+  readonly url: string;
+  readonly mesh: ModelMesh;
+  readonly records: readonly (MeshEvent | RoutingRecord)[];
+}
+
+/**
+ * Starts a proxy with the machine's own clock.
+ *
+ * @param options Providers, overrides, listener.
+ */
+export async function startRealProxy(options: TestProxyOptions): Promise<RealProxy> {
+  const records: (MeshEvent | RoutingRecord)[] = [];
+  const mesh = new ModelMesh({ on: (record) => records.push(record) });
+  await mesh.initialize(testConfig(options));
+  const listener = options.listener === undefined ? {} : { listener: options.listener };
+  const server = await denoShell().serve(createHandler(mesh), { host: "127.0.0.1", port: 0, ...listener });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    mesh,
+    records,
+    async [Symbol.asyncDispose]() {
+      await server.stop(0);
+      await mesh.close();
+    },
+  };
+}
+
+/** A client that has asked and can leave. */
+export interface Visitor {
+  /** Resolves once this text has arrived. */
+  reads(text: string): Promise<void>;
+  /** Goes away. */
+  leave(): void;
+}
+
+/** A way to ask and to leave: by `fetch` and its signal, or by a socket that is closed in order or reset. */
+export type Way = "fetch" | "FIN" | "RST";
+
+/**
+ * Asks a proxy.
+ *
+ * @param url The proxy's.
+ * @param way How it asks and leaves.
+ * @param body The chat request.
+ */
+export function visit(url: string, way: Way, body: Readonly<Record<string, unknown>>): Visitor {
+  // as long as a real request: short ones are easier to notice for some servers
+  const messages = [{ role: "user", content: `Hi ${"and hello ".repeat(100)}` }];
+  const text = JSON.stringify({ model: "chat", messages, ...body });
+  return way === "fetch" ? visitByFetch(url, text) : visitBySocket(url, text, way);
+}
+
+function visitByFetch(url: string, body: string): Visitor {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const headers = { "content-type": "application/json" };
+  const response = fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body, signal });
+  response.catch(() => {}); // leaving makes it fail
+  return {
+    async reads(text) {
+      const reader = (await response).body!.pipeThrough(new TextDecoderStream()).getReader();
+      for (let seen = ""; !seen.includes(text);) seen += (await reader.read()).value;
+      reader.closed.catch(() => {});
+    },
+    leave: () => controller.abort(),
+  };
+}
+
+function visitBySocket(url: string, body: string, way: "FIN" | "RST"): Visitor {
+  const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
+  let seen = "";
+  let wake = () => {};
+  socket.on("data", (data: Uint8Array) => {
+    seen += new TextDecoder().decode(data);
+    wake();
+  });
+  socket.on("error", () => {});
+  const length = new TextEncoder().encode(body).length;
+  const head = ["POST /v1/chat/completions HTTP/1.1", "host: 127.0.0.1", "content-type: application/json"];
+  socket.write(`${head.join("\r\n")}\r\ncontent-length: ${length}\r\n\r\n${body}`);
+  return {
+    async reads(text) {
+      while (!seen.includes(text)) await new Promise<void>((resolve) => wake = resolve);
+    },
+    leave: () => void (way === "RST" ? socket.resetAndDestroy() : socket.destroy()),
+  };
 }

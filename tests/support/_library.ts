@@ -2,6 +2,7 @@
  * Clients over scripted providers, files that vanish, and programs in a process of their own.
  * @module
  */
+import { assertLess } from "@std/assert";
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,6 +19,7 @@ import {
 } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
+import type { ReceivedRequest } from "./upstream.ts";
 
 export { type FakeClock, fakeClock };
 
@@ -70,6 +72,22 @@ export function clientOver(
   });
   return { client, clock, records, [Symbol.asyncDispose]: () => client.close() };
 }
+
+/**
+ * Fails unless the client's end of a call is closed within 100 ms.
+ *
+ * @param request The call, as its provider received it.
+ */
+export async function assertClosesAtOnce({ closed }: Pick<ReceivedRequest, "closed"> = noRequest): Promise<void> {
+  const from = performance.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<number>((resolve) => timer = setTimeout(resolve, 1000, Infinity));
+  const at = await Promise.race([closed, late]);
+  clearTimeout(timer);
+  assertLess(at - from, 100, "the provider's call is still open");
+}
+
+const noRequest: Pick<ReceivedRequest, "closed"> = { closed: Promise.resolve(Infinity) };
 
 /** The text of a whole answer. */
 export function textOf(answer: ChatCompletion): string | null | undefined {

@@ -3,7 +3,7 @@
  * @module
  */
 import { AssertionError } from "@std/assert";
-import Ajv, { type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import Ajv, { type ErrorObject, type ValidateFunction } from "npm:ajv@8.20.0/dist/2020.js";
 import { readFileSync } from "node:fs";
 
 /** The schemas there are. */

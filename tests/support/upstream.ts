@@ -85,9 +85,7 @@ function chooser(script: Script): (request: ReceivedRequest) => Behaviour {
   return () => script[Math.min(turn++, script.length - 1)];
 }
 
-/** The URL of a port of loopback on which nobody listens: every connection is refused. */
-export async function refusingUrl(): Promise<string> {
-  const upstream = await startUpstream(hang());
-  await upstream.close();
-  return upstream.url;
+/** A URL that nobody listens on: an address of this machine that no server of the tests binds. */
+export function refusingUrl(): Promise<string> {
+  return Promise.resolve("http://127.77.0.1:8081/v1");
 }

@@ -1,0 +1,226 @@
+/**
+ * Clients that leave before they have their answer, in real time: the provider's call ends with them, and nobody is
+ * blamed.
+ */
+import { assertEquals, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
+import { stateOf } from "../support/_dialect_proxy.ts";
+import { assertBecomes, assertCloses, type RealProxy, startRealProxy, visit, type Way } from "../support/_leaving.ts";
+import { testConfig } from "../support/proxy.ts";
+import {
+  answer,
+  type Behaviour,
+  Gate,
+  hang,
+  hangAfterHeaders,
+  startUpstream,
+  status,
+  stream,
+  type Upstream,
+} from "../support/upstream.ts";
+
+const ways: readonly Way[] = ["fetch", "FIN", "RST"];
+
+/** A moment to leave at: how the provider gets there, and what the record says then. */
+interface Moment {
+  readonly name: string;
+  readonly isStream: boolean;
+  /** What the client has read when it leaves. */
+  readonly sees?: string;
+  readonly script: () => Behaviour;
+  /** How the routing decision ended. */
+  readonly outcome: string;
+}
+
+const moments: readonly Moment[] = [
+  { name: "in the middle of a stream", isStream: true, sees: "one", script: () => midway(), outcome: "ok" },
+  {
+    name: "before a stream's first content",
+    isStream: true,
+    script: () => hangAfterHeaders("text/event-stream"),
+    outcome: "aborted",
+  },
+  { name: "before a stream's head", isStream: true, script: hang, outcome: "aborted" },
+  { name: "while a whole answer is made", isStream: false, script: hang, outcome: "aborted" },
+  { name: "while a whole answer is on its way", isStream: false, script: hangAfterHeaders, outcome: "aborted" },
+];
+
+/** A stream that waits after its first piece. */
+function midway(): Behaviour {
+  const gate = new Gate();
+  gate.open(2);
+  return stream({ pieces: ["one", "two"], gate });
+}
+
+/** Nothing is counted, nothing is held, and the next request is served. */
+async function assertUnharmed({ mesh, records, url }: RealProxy, upstream: Upstream, outcome: string): Promise<void> {
+  await assertBecomes(() => stateOf(mesh, "one").inFlight, 0);
+  assertEquals(stateOf(mesh, "one"), { inFlight: 0, failures: 0, status: "active" });
+  const routing = records.filter((record): record is RoutingRecord => record.type === "routing");
+  assertEquals(routing.map(({ fallback_chain }) => fallback_chain.map((step) => step.outcome)), [[outcome]]);
+  assertEquals(records.length, 1);
+  upstream.follow(answer());
+  const next = visit(url, "fetch", { stream: true });
+  await next.reads("[DONE]");
+  assertEquals(stateOf(mesh, "one").inFlight, 0);
+}
+
+/** One request at a time: whoever leaves without freeing its place is noticed at once. */
+const single = { proxy: { max_concurrent: 1 } };
+
+describe("A client that leaves the proxy", () => {
+  for (const { name, isStream, sees, script, outcome } of moments) {
+    it(name, async () => {
+      for (const way of ways) {
+        await using upstream = await startUpstream(script());
+        await using proxy = await startRealProxy({
+          upstreams: { one: upstream.url },
+          config: single,
+          listener: "node",
+        });
+        const visitor = visit(proxy.url, way, { stream: isStream });
+        const request = await upstream.received(1);
+        if (sees !== undefined) await visitor.reads(sees);
+        await assertCloses(request, () => visitor.leave());
+        await assertUnharmed(proxy, upstream, outcome);
+      }
+    });
+  }
+
+  it("in the middle of a stream, with the default listener too", async () => {
+    for (const way of ways) {
+      await using upstream = await startUpstream(midway());
+      await using proxy = await startRealProxy({ upstreams: { one: upstream.url }, config: single });
+      const visitor = visit(proxy.url, way, { stream: true });
+      await visitor.reads("one");
+      await assertCloses(upstream.requests[0]!, () => visitor.leave());
+      await assertUnharmed(proxy, upstream, "ok");
+    }
+  });
+
+  it("while the next try is waited for", async () => {
+    const retry = { backoff: "fixed", initial_delay: "30s", max_delay: "30s" };
+    for (const way of ways) {
+      await using upstream = await startUpstream(status(500));
+      await using proxy = await startRealProxy({
+        upstreams: { one: upstream.url },
+        pool: { retry },
+        config: single,
+        listener: "node",
+      });
+      const visitor = visit(proxy.url, way, {});
+      await upstream.received(1);
+      await assertBecomes(() => upstream.open, 1);
+      visitor.leave();
+      await assertUnharmed(proxy, upstream, "aborted");
+      assertEquals(upstream.calls, 2); // the failed try and the next request's
+    }
+  });
+
+  it("fifty times in a row leaves no connection open", async () => {
+    await using upstream = await startUpstream(hang());
+    await using proxy = await startRealProxy({ upstreams: { one: upstream.url }, config: single, listener: "node" });
+    for (let round = 0; round < 50; round++) {
+      const { isStream, sees, script } = moments[round % moments.length]!;
+      upstream.follow(script());
+      const visitor = visit(proxy.url, ways[round % ways.length]!, { stream: isStream });
+      const request = await upstream.received(round + 1);
+      if (sees !== undefined) await visitor.reads(sees);
+      await assertCloses(request, () => visitor.leave());
+      await assertBecomes(() => stateOf(proxy.mesh, "one").inFlight, 0);
+    }
+    await assertBecomes(() => upstream.open, 0);
+    assertEquals([upstream.calls, stateOf(proxy.mesh, "one").status], [50, "active"]);
+    upstream.follow(answer());
+    await visit(proxy.url, "fetch", { stream: true }).reads("[DONE]");
+  });
+});
+
+/** A client of the library over one provider. */
+function clientOf(upstream: Upstream, pool: Readonly<Record<string, unknown>> = {}): MeshClient {
+  return create({ config: testConfig({ upstreams: { one: upstream.url }, pool }) });
+}
+
+const ask = { messages: [{ role: "user", content: "Hi" }] };
+const reason = new Error("The user has closed the window");
+
+async function assertServes(client: MeshClient, upstream: Upstream): Promise<void> {
+  assertEquals(stateOf(client.mesh as never, "one"), { inFlight: 0, failures: 0, status: "active" });
+  upstream.follow(answer());
+  assertEquals((await client.chat.completions.create(ask)).choices[0]!.message.content, "Hello world");
+}
+
+describe("A program that gives up a call of the library", () => {
+  for (const { name, isStream, sees, script } of moments.filter(({ sees }) => sees === undefined)) {
+    it(`by its AbortSignal ${name}`, async () => {
+      await using upstream = await startUpstream(script());
+      await using client = clientOf(upstream);
+      const controller = new AbortController();
+      const call = client.chat.completions.create({ ...ask, stream: isStream }, { signal: controller.signal });
+      const failed = assertRejects(() => call, Error, reason.message);
+      await assertCloses(await upstream.received(1), () => controller.abort(reason));
+      assertEquals(await failed, reason);
+      await assertServes(client, upstream);
+    });
+  }
+
+  it("by its AbortSignal while the next try is waited for", async () => {
+    const retry = { backoff: "fixed", initial_delay: "30s", max_delay: "30s" };
+    await using upstream = await startUpstream(status(500));
+    await using client = clientOf(upstream, { retry });
+    const controller = new AbortController();
+    const call = client.chat.completions.create(ask, { signal: controller.signal });
+    await upstream.received(1);
+    controller.abort(reason);
+    assertEquals(await assertRejects(() => call), reason);
+    await assertServes(client, upstream);
+    assertEquals(upstream.calls, 2);
+  });
+
+  it("before it began sends nothing", async () => {
+    await using upstream = await startUpstream(answer());
+    await using client = clientOf(upstream);
+    const call = () => client.chat.completions.create(ask, { signal: AbortSignal.abort(reason) });
+    assertEquals(await assertRejects(call), reason);
+    assertEquals(upstream.calls, 0);
+    await assertServes(client, upstream);
+  });
+
+  it("by leaving the loop over a stream", async () => {
+    await using upstream = await startUpstream(midway());
+    await using client = clientOf(upstream);
+    const chunks = await client.chat.completions.create({ ...ask, stream: true });
+    const request = await upstream.received(1);
+    const loop = async () => {
+      for await (const { choices } of chunks) if (choices[0]?.delta.content === "one") break;
+    };
+    await assertCloses(request, loop);
+    await assertServes(client, upstream);
+  });
+
+  it("by cancelling a stream that nobody reads", async () => {
+    await using upstream = await startUpstream(midway());
+    await using client = clientOf(upstream);
+    const chunks = await client.chat.completions.create({ ...ask, stream: true });
+    await assertCloses(upstream.requests[0]!, () => chunks.cancel());
+    await assertServes(client, upstream);
+  });
+
+  for (const isRead of [true, false]) {
+    it(`by its AbortSignal in the middle of a stream that is ${isRead ? "being read" : "not being read"}`, async () => {
+      await using upstream = await startUpstream(midway());
+      await using client = clientOf(upstream);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const chunks = await client.chat.completions.create({ ...ask, stream: true }, { signal });
+      const readAll = async () => {
+        for await (const _ of chunks);
+      };
+      const failed = isRead ? assertRejects(readAll) : undefined;
+      await assertCloses(upstream.requests[0]!, () => controller.abort(reason));
+      assertEquals(await (failed ?? assertRejects(readAll)), reason);
+      await assertServes(client, upstream);
+    });
+  }
+});
