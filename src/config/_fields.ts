@@ -136,8 +136,7 @@ function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }:
   const { names, problem } = referencesIn(value);
   if (problem !== undefined) return problem;
   const wrong = names.length === 0 ? check?.(value) : undefined;
-  // an address, however malformed, may carry a password or a key
-  if (wrong !== undefined) return isSecret || /[@?]/.test(value) ? wrong : `${wrong}, found ${show(value)}`;
+  if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
   if (names.length === 0) return undefined;
   if (isLiteral) return "has to be written out: a secret reference cannot stand here";
   // What stands around a reference in a key is still part of the key.

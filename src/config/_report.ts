@@ -8,7 +8,7 @@ import { nearest } from "../util/nearest.ts";
 const longestShown = 80;
 const mostListed = 40;
 /** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
-const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/\S*[@?#]/;
+const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
 
 /** Collects what is wrong with a document. */
 export class Report {

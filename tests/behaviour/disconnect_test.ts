@@ -7,7 +7,8 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
 import { assertBecomes, assertCloses, type RealProxy, startRealProxy, visit, type Way } from "../support/_leaving.ts";
-import { testConfig } from "../support/proxy.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import {
   answer,
   type Behaviour,
@@ -100,18 +101,18 @@ describe("A client that leaves the proxy", () => {
   });
 
   it("while the next try is waited for", async () => {
-    const retry = { backoff: "fixed", initial_delay: "30s", max_delay: "30s" };
     for (const way of ways) {
+      const clock = fakeClock();
       await using upstream = await startUpstream(status(500));
       await using proxy = await startRealProxy({
         upstreams: { one: upstream.url },
-        pool: { retry },
         config: single,
+        clock,
         listener: "node",
       });
       const visitor = visit(proxy.url, way, {});
       await upstream.received(1);
-      await assertBecomes(() => upstream.open, 1);
+      await assertBecomes(() => clock.sleeps.length, 1);
       visitor.leave();
       await assertUnharmed(proxy, upstream, "aborted");
       assertEquals(upstream.calls, 2); // the failed try and the next request's
@@ -138,21 +139,24 @@ describe("A client that leaves the proxy", () => {
 });
 
 /** A client of the library over one provider. */
-function clientOf(upstream: Upstream, pool: Readonly<Record<string, unknown>> = {}): MeshClient {
-  return create({ config: testConfig({ upstreams: { one: upstream.url }, pool }) });
+function clientOf(
+  upstream: Upstream,
+  { pool, ...options }: Pick<TestProxyOptions, "pool"> & { clock?: FakeClock } = {},
+): MeshClient {
+  return create({ config: testConfig({ upstreams: { one: upstream.url }, ...(pool && { pool }) }), ...options });
 }
 
 const ask = { messages: [{ role: "user", content: "Hi" }] };
 const reason = new Error("The user has closed the window");
 
 async function assertServes(client: MeshClient, upstream: Upstream): Promise<void> {
-  assertEquals(stateOf(client.mesh as never, "one"), { inFlight: 0, failures: 0, status: "active" });
+  assertEquals(stateOf(client.mesh, "one"), { inFlight: 0, failures: 0, status: "active" });
   upstream.follow(answer());
   assertEquals((await client.chat.completions.create(ask)).choices[0]!.message.content, "Hello world");
 }
 
 describe("A program that gives up a call of the library", () => {
-  for (const { name, isStream, sees, script } of moments.filter(({ sees }) => sees === undefined)) {
+  for (const { name, isStream, script } of moments.filter(({ sees }) => sees === undefined)) {
     it(`by its AbortSignal ${name}`, async () => {
       await using upstream = await startUpstream(script());
       await using client = clientOf(upstream);
@@ -166,12 +170,13 @@ describe("A program that gives up a call of the library", () => {
   }
 
   it("by its AbortSignal while the next try is waited for", async () => {
-    const retry = { backoff: "fixed", initial_delay: "30s", max_delay: "30s" };
+    const clock = fakeClock();
     await using upstream = await startUpstream(status(500));
-    await using client = clientOf(upstream, { retry });
+    await using client = clientOf(upstream, { clock });
     const controller = new AbortController();
     const call = client.chat.completions.create(ask, { signal: controller.signal });
     await upstream.received(1);
+    await assertBecomes(() => clock.sleeps.length, 1);
     controller.abort(reason);
     assertEquals(await assertRejects(() => call), reason);
     await assertServes(client, upstream);
@@ -197,6 +202,24 @@ describe("A program that gives up a call of the library", () => {
     };
     await assertCloses(request, loop);
     await assertServes(client, upstream);
+  });
+
+  it("has it count as no success either: failures before it still do", async () => {
+    await using upstream = await startUpstream([status(500), midway(), hang(), answer()]);
+    await using client = clientOf(upstream, { pool: { retry: { max_attempts: 0 } } });
+    const failures = () => stateOf(client.mesh, "one").failures;
+    await assertRejects(() => client.chat.completions.create(ask));
+    assertEquals(failures(), 1);
+    const chunks = await client.chat.completions.create({ ...ask, stream: true });
+    for await (const _ of chunks) break;
+    assertEquals(failures(), 1);
+    const controller = new AbortController();
+    const given = client.chat.completions.create(ask, { signal: controller.signal });
+    await upstream.received(3);
+    controller.abort(reason);
+    assertEquals([await assertRejects(() => given), failures()], [reason, 1]);
+    await client.chat.completions.create(ask);
+    assertEquals(failures(), 0);
   });
 
   it("by cancelling a stream that nobody reads", async () => {

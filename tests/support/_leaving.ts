@@ -41,7 +41,7 @@ export async function assertBecomes<Value>(read: () => Value, expected: Value): 
   assertEquals(read(), expected);
 }
 
-/** A proxy in real time. */
+/** A proxy in real time, unless it is given a clock. */
 export interface RealProxy extends AsyncDisposable {
   /** Without path. */
   readonly url: string;
@@ -52,11 +52,12 @@ export interface RealProxy extends AsyncDisposable {
 /**
  * Starts a proxy with the machine's own clock.
  *
- * @param options Providers, overrides, listener.
+ * @param options Providers, overrides, listener; another clock.
  */
 export async function startRealProxy(options: TestProxyOptions): Promise<RealProxy> {
   const records: (MeshEvent | RoutingRecord)[] = [];
-  const mesh = new ModelMesh({ on: (record) => records.push(record) });
+  const { clock } = options;
+  const mesh = new ModelMesh({ on: (record) => records.push(record), ...(clock === undefined ? {} : { clock }) });
   await mesh.initialize(testConfig(options));
   const listener = options.listener === undefined ? {} : { listener: options.listener };
   const server = await denoShell().serve(createHandler(mesh), { host: "127.0.0.1", port: 0, ...listener });
