@@ -36,7 +36,12 @@ Exit code: 0 valid, 1 not valid, 2 usage
       return 0;
     }
     for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
-    shell.stdout.write(`${path} is valid: ${providers.size} providers, ${models.size} models, ${pools.size} pools\n`);
+    const counts = [counted(providers.size, "provider"), counted(models.size, "model"), counted(pools.size, "pool")];
+    shell.stdout.write(`${path} is valid: ${counts.join(", ")}\n`);
     return 0;
   },
 };
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -5,9 +5,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
 import { assertBecomes, assertCloses, type RealProxy, startRealProxy, visit, type Way } from "../support/_leaving.ts";
-import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import {
   answer,

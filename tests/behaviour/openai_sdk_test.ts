@@ -25,14 +25,24 @@ const tools = calls.map(({ name }) => ({
   function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },
 }));
 
+/** Whose dialect the provider speaks, and which server the proxy listens with. */
+interface Setup {
+  readonly dialect: Dialect;
+  readonly listener?: "node";
+}
+
+const node: Setup = { dialect: "openai", listener: "node" };
+const setups: readonly Setup[] = [...dialects.map((dialect) => ({ dialect })), node];
+
 /** A proxy over one provider, and a client of it. */
 async function withClient(
-  dialect: Dialect,
+  { dialect, listener }: Setup,
   script: Behaviour,
   body: (client: OpenAI, upstream: Upstream, proxy: TestProxy) => Promise<void>,
 ): Promise<void> {
   await using upstream = await startUpstream(script);
-  await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } });
+  const options = listener === undefined ? {} : { listener };
+  await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } }, options);
   await body(sdkOf(proxy), upstream, proxy);
 }
 
@@ -61,11 +71,12 @@ function functionsOf(calls: readonly OpenAI.ChatCompletionMessageToolCall[] | un
 
 const expectedCalls = calls.map(({ id, name, input }) => [id, name, input]);
 
-for (const dialect of dialects) {
-  const { answer, model } = speaking[dialect];
-  const run = (reply: Reply, body: Parameters<typeof withClient>[2]) => withClient(dialect, answer(reply), body);
+for (const setup of setups) {
+  const { dialect, listener = "default" } = setup;
+  const { answer, model, eventsToContent } = speaking[dialect];
+  const run = (reply: Reply, body: Parameters<typeof withClient>[2]) => withClient(setup, answer(reply), body);
 
-  describe(`The openai package over a provider of the ${dialect} dialect`, () => {
+  describe(`The openai package over a provider of the ${dialect} dialect, ${listener} listener`, () => {
     it("gets a whole answer with its request id", () =>
       run({}, async (client) => {
         const { data, response, request_id } = await client.chat.completions.create(ask).withResponse();
@@ -131,7 +142,7 @@ for (const dialect of dialects) {
     it("ends the provider's call by leaving the loop, and by the stream's controller", async () => {
       for (const leave of ["break", "controller"]) {
         const gate = new Gate();
-        gate.open(speaking[dialect].eventsToContent);
+        gate.open(eventsToContent);
         await run({ gate }, async (client, upstream) => {
           const stream = await client.chat.completions.create(askStream);
           for await (const chunk of stream) {
@@ -149,7 +160,7 @@ for (const dialect of dialects) {
 describe("The openai package", () => {
   it("ends the provider's call by an AbortController before the answer, streaming or not", async () => {
     for (const request of [ask, askStream]) {
-      await withClient("openai", hang(), async (client, upstream, proxy) => {
+      await withClient(node, hang(), async (client, upstream, proxy) => {
         const controller = new AbortController();
         const { signal } = controller;
         const failed = assertRejects(
@@ -185,7 +196,7 @@ describe("The openai package", () => {
   });
 
   it("sends a request id of its own and gets it back", () =>
-    withClient("openai", answer(), async (client) => {
+    withClient({ dialect: "openai" }, answer(), async (client) => {
       const headers = { "x-request-id": "mine-1" };
       assertEquals(idOf(await client.chat.completions.create(ask, { headers })), "mine-1");
       const { request_id, data } = await client.chat.completions.create(askStream, { headers }).withResponse();

@@ -182,8 +182,15 @@ describe("The proxy's own refusals", () => {
     leaving.abort();
     assertEquals(await first, "left");
     await closed;
+    for (const stream of [false, false, true, true]) {
+      const response = await proxy.chat({ stream });
+      assertEquals(response.status, 200, "every kind of answer gives its place back");
+      assertEquals((await response.text()).includes("Hello"), true);
+    }
+    await (await proxy.chat({ stream: true })).body!.cancel();
+    await upstream.requests[5]!.closed;
     assertEquals((await (await proxy.chat()).json()).object, "chat.completion");
-    assertEquals(upstream.calls, 2);
+    assertEquals(upstream.calls, 7);
   });
 
   it("503 while it is about to stop", async () => {

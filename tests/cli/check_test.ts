@@ -20,7 +20,7 @@ const mistakes = [["models.small.provider", '"locla"', '"local"'], ["pools.chat.
 describe("modelmesh check", () => {
   it("says what a valid file has, and exits 0", async () => {
     const { code, out, err, served } = await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": valid } });
-    assertEquals([code, out, err, served], [0, "mesh.yaml is valid: 1 providers, 2 models, 1 pools\n", "", []]);
+    assertEquals([code, out, err, served], [0, "mesh.yaml is valid: 1 provider, 2 models, 1 pool\n", "", []]);
   });
 
   it("says it as JSON, alone on standard output", async () => {

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type CommandSetup, startCommand, withProxyCommand } from "../support/_cli.ts";
+import { type CommandSetup, inTime, startCommand, withProxyCommand } from "../support/_cli.ts";
 import { goodBody } from "../support/_surface.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
@@ -39,7 +39,7 @@ async function statusWith(url: string, token: string | undefined): Promise<numbe
 /** Starts a proxy that does not really listen, and stops it when it has said what it has to say. */
 async function greeting(args: readonly string[], setup: CommandSetup) {
   const { shell, code } = startCommand(["proxy", ...args], { listens: false, ...setup });
-  await Promise.race([shell.says("pools:"), code]);
+  await inTime(Promise.race([shell.says("pools:"), code]), shell);
   shell.signal("SIGINT");
   assertEquals(await code, 0, shell.err);
   return shell;

@@ -18,6 +18,8 @@ interface Started extends AsyncDisposable {
   readonly clock: FakeClock;
   /** The time its server was given to stop, for each time. */
   readonly graces: readonly number[];
+  /** How often its sinks were told to write what they hold. */
+  readonly flushes: () => number;
 }
 
 /** A proxy as the command line starts it; `graceMs` is what its server really gets to stop. */
@@ -40,9 +42,11 @@ async function start(
     },
   };
   const config = testConfig({ upstreams: { a: upstream.url }, config: { proxy: section } });
-  const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell };
+  let flushes = 0;
+  const sink = { emit: () => {}, trace: () => {}, flush: () => Promise.resolve(void flushes++) };
+  const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell, sinks: [sink] };
   const proxy = await startProxy(parts, { config, port: 0 });
-  return { proxy, clock, graces, [Symbol.asyncDispose]: () => proxy.stop() };
+  return { proxy, clock, graces, flushes: () => flushes, [Symbol.asyncDispose]: () => proxy.stop() };
 }
 
 function chat(url: string, body: Readonly<Record<string, unknown>> = {}): Promise<Response> {
@@ -79,7 +83,7 @@ describe("Stopping a proxy", () => {
   it("refuses new connections within 100 ms, and lets 20 open streams and a pending answer finish", async () => {
     await using upstream = await startUpstream(answer());
     await using started = await start(upstream);
-    const { proxy, clock, graces } = started;
+    const { proxy, clock, graces, flushes } = started;
     const { responses, finish } = await openStreams(proxy.url, upstream, 20);
     const held = new Gate();
     upstream.follow({
@@ -102,8 +106,9 @@ describe("Stopping a proxy", () => {
       assertStringIncludes(text, "world");
     }
     assertEquals((await (await pending).json()).choices[0].message.content, "in time");
+    assertEquals(flushes(), 0, "sinks write last");
     await stopped;
-    assertEquals([graces, clock.pending, upstream.calls], [[30_000], 0, 21]);
+    assertEquals([graces, clock.pending, upstream.calls, flushes()], [[30_000], 0, 21, 1]);
   });
 
   it("closes idle connections at once, and is over when nothing is open", async () => {
@@ -122,6 +127,7 @@ describe("Stopping a proxy", () => {
     await using started = await start(upstream, { section: { drain_delay: "10s" } });
     const { proxy, clock, graces } = started;
     const { responses, finish } = await openStreams(proxy.url, upstream, 1);
+    upstream.follow(answer());
     assertEquals((await getRaw(proxy.url, "/ready")).status, 200);
     const stopped = proxy.stop();
     assertEquals((await getRaw(proxy.url, "/ready")).status, 503);

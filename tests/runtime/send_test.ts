@@ -71,7 +71,6 @@ Deno.test("send() says when nothing can have been sent", async () => {
     ["http://no-such-host.invalid/v1", /does not resolve/],
     [`https://127.0.0.1:${plain.addr.port}/v1`, /TLS/],
     ["http://127.0.0.1:1/v1", /Cannot make/],
-    ["ftp://127.0.0.1/v1", /Cannot make/],
     ["http://[::1/v1", /Cannot make/],
   ];
   for (const [url, message] of neverSent) {
@@ -117,6 +116,21 @@ Deno.test("send() says that a request may have been read when no answer came", a
     assertEquals(error.neverSent, false, name);
     assertEquals(upstream.calls, 1, name);
   }
+});
+
+Deno.test("send() sends a request once, also when a kept connection dies under it", async () => {
+  await using upstream = await startUpstream(({ number }) => number % 2 === 0 ? reset("close") : ok());
+  let failures = 0;
+  for (let turn = 0; turn < 10; turn++) {
+    try {
+      await new Response((await call(upstream.url)).body).bytes();
+    } catch (error) {
+      assert(NetworkError.isInstance(error) && !error.neverSent);
+      failures++;
+    }
+  }
+  assertEquals([upstream.calls, failures], [10, 5]);
+  assertEquals(upstream.requests[0]!.headers["content-length"], "13"); // some providers take no chunked body
 });
 
 const insideBody: [name: string, behaviour: Behaviour][] = [

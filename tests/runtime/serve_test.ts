@@ -1,12 +1,18 @@
 import { assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
-import type { RequestHandler, RunningServer } from "../../src/contracts/shell.ts";
+import type { RequestHandler, RunningServer, ServeOptions } from "../../src/contracts/shell.ts";
 import { MeshError } from "../../src/errors.ts";
 import { denoShell } from "../../src/runtime/deno_shell.ts";
 
 const host = "127.0.0.1";
 
-function serve(handler: RequestHandler): Promise<RunningServer> {
-  return denoShell().serve(handler, { host, port: 0 });
+type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promise<RunningServer>;
+
+/** The same promises hold for both servers there are. */
+function testServers(name: string, body: (serve: Serve) => Promise<void>): void {
+  for (const listener of [undefined, "node"] as const) {
+    const serve: Serve = (handler, options) => denoShell().serve(handler, { host, port: 0, listener, ...options });
+    Deno.test(`${name} (${listener ?? "Deno.serve"})`, () => body(serve));
+  }
 }
 
 function endless(onCancel: () => void = () => {}): Response {
@@ -17,68 +23,64 @@ function endless(onCancel: () => void = () => {}): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-Deno.test("serve() answers requests and tells its address", async () => {
+testServers("serve() answers requests and tells its address", async (serve) => {
   const addresses: unknown[] = [];
   const handler = async (request: Request) => new Response(`${request.method} ${await request.text()}`);
-  const server = await denoShell().serve(handler, { host, port: 0, onListen: (address) => addresses.push(address) });
+  const server = await serve(handler, { onListen: (address) => addresses.push(address) });
   const response = await fetch(`http://${host}:${server.port}/`, { method: "POST", body: "hello" });
   assertEquals(await response.text(), "POST hello");
   assertEquals(addresses, [{ host, port: server.port }]);
   await server.stop(0);
 });
 
-Deno.test("serve() says why it cannot listen", async () => {
+testServers("serve() says why it cannot listen", async (serve) => {
   const server = await serve(() => Promise.resolve(new Response()));
-  const busy = await assertRejects(
-    () => denoShell().serve(() => Promise.resolve(new Response()), server0()),
-    MeshError,
-  );
+  const nobody = () => Promise.resolve(new Response());
+  const busy = await assertRejects(() => serve(nobody, { port: server.port }), MeshError);
   assertEquals([busy.code, busy.message], [
     "port_in_use",
     `Cannot listen on ${host}:${server.port}: the port is in use`,
   ]);
-  const nowhere = { host: "no-such-host.invalid", port: 0 };
-  const lost = await assertRejects(() => denoShell().serve(() => Promise.resolve(new Response()), nowhere), MeshError);
+  const lost = await assertRejects(() => serve(nobody, { host: "no-such-host.invalid" }), MeshError);
   assertEquals(lost.code, "cannot_listen");
   await server.stop(0);
-
-  function server0() {
-    return { host, port: server.port };
-  }
 });
 
-Deno.test("serve() answers a handler's failure with a bare 500", async () => {
+testServers("serve() answers a handler's failure with a bare 500", async (serve) => {
   const server = await serve(() => Promise.reject(new Error("sk-canary")));
   const response = await fetch(`http://${host}:${server.port}/`);
   assertEquals([response.status, await response.text()], [500, ""]);
   await server.stop(0);
 });
 
-Deno.test("serve() passes a client's leaving on: to the signal while it waits, to the stream after that", async () => {
-  const aborted = Promise.withResolvers<void>();
-  const cancelled = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  const server = await serve((request) => {
-    if (request.url.endsWith("/stream")) return Promise.resolve(endless(cancelled.resolve));
-    request.signal.addEventListener("abort", () => aborted.resolve());
-    arrived.resolve();
-    return aborted.promise.then(() => new Response());
-  });
-  const controller = new AbortController();
-  const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, { signal: controller.signal }));
-  await arrived.promise;
-  const left = performance.now();
-  controller.abort();
-  await waiting;
-  await aborted.promise;
-  const response = await fetch(`http://${host}:${server.port}/stream`);
-  await response.body!.cancel();
-  await cancelled.promise;
-  assertLess(performance.now() - left, 200);
-  await server.stop(0);
-});
+testServers(
+  "serve() passes a client's leaving on: to the signal while it waits, to the stream after that",
+  async (serve) => {
+    const aborted = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const server = await serve((request) => {
+      if (request.url.endsWith("/stream")) return Promise.resolve(endless(cancelled.resolve));
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      arrived.resolve();
+      return aborted.promise.then(() => new Response());
+    });
+    const controller = new AbortController();
+    const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, { signal: controller.signal }));
+    await arrived.promise;
+    const left = performance.now();
+    controller.abort();
+    await waiting;
+    await aborted.promise;
+    const response = await fetch(`http://${host}:${server.port}/stream`);
+    await response.body!.cancel();
+    await cancelled.promise;
+    assertLess(performance.now() - left, 200);
+    await server.stop(0);
+  },
+);
 
-Deno.test("serve() does not abort the signal of a request that was answered", async () => {
+testServers("serve() does not abort the signal of a request that was answered", async (serve) => {
   let aborted = 0;
   const server = await serve((request) => {
     request.signal.addEventListener("abort", () => aborted++);
@@ -89,30 +91,33 @@ Deno.test("serve() does not abort the signal of a request that was answered", as
   assertEquals(aborted, 0);
 });
 
-Deno.test("stop() refuses new connections and closes idle ones at once, and lets open answers finish", async () => {
-  const finish = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  const server = await serve(async () => {
-    arrived.resolve();
-    await finish.promise;
-    return new Response("in time");
-  });
-  const idle = await Deno.connect({ hostname: host, port: server.port });
-  const pending = fetch(`http://${host}:${server.port}/`);
-  await arrived.promise;
-  const started = performance.now();
-  const stopped = server.stop(10_000);
-  assertEquals(await idle.read(new Uint8Array(1)), null);
-  await assertRejects(() => Deno.connect({ hostname: host, port: server.port }), Deno.errors.ConnectionRefused);
-  assertLess(performance.now() - started, 100);
-  finish.resolve();
-  assertEquals(await (await pending).text(), "in time");
-  await stopped;
-  assertLess(performance.now() - started, 5_000);
-  idle.close();
-});
+testServers(
+  "stop() refuses new connections and closes idle ones at once, and lets open answers finish",
+  async (serve) => {
+    const finish = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const server = await serve(async () => {
+      arrived.resolve();
+      await finish.promise;
+      return new Response("in time");
+    });
+    const idle = await Deno.connect({ hostname: host, port: server.port });
+    const pending = fetch(`http://${host}:${server.port}/`);
+    await arrived.promise;
+    const started = performance.now();
+    const stopped = server.stop(10_000);
+    assertEquals(await idle.read(new Uint8Array(1)), null);
+    await assertRejects(() => Deno.connect({ hostname: host, port: server.port }), Deno.errors.ConnectionRefused);
+    assertLess(performance.now() - started, 100);
+    finish.resolve();
+    assertEquals(await (await pending).text(), "in time");
+    await stopped;
+    assertLess(performance.now() - started, 5_000);
+    idle.close();
+  },
+);
 
-Deno.test("stop() ends what is still open after the grace time", async () => {
+testServers("stop() ends what is still open after the grace time", async (serve) => {
   const arrived = Promise.withResolvers<void>();
   let [aborted, cancelled] = [0, 0];
   const server = await serve((request) => {
@@ -135,7 +140,7 @@ Deno.test("stop() ends what is still open after the grace time", async () => {
   assertEquals([aborted, cancelled], [1, 1]);
 });
 
-Deno.test("stop() leaves the last word to the handler, where it has one", async () => {
+testServers("stop() leaves the last word to the handler, where it has one", async (serve) => {
   const arrived = Promise.withResolvers<void>();
   const server = await serve((request) => {
     arrived.resolve();
@@ -150,7 +155,7 @@ Deno.test("stop() leaves the last word to the handler, where it has one", async 
   assertEquals(await (await pending).text(), "shutting_down");
 });
 
-Deno.test("stop() a second time hurries up the first", async () => {
+testServers("stop() a second time hurries up the first", async (serve) => {
   const server = await serve(() => Promise.resolve(endless()));
   const response = await fetch(`http://${host}:${server.port}/`);
   const started = performance.now();
@@ -159,7 +164,7 @@ Deno.test("stop() a second time hurries up the first", async () => {
   assertLess(performance.now() - started, 2_000);
 });
 
-Deno.test("stop() is not held up by a client that reads nothing", async () => {
+testServers("stop() is not held up by a client that reads nothing", async (serve) => {
   const piece = new Uint8Array(1 << 16);
   const server = await serve(() =>
     Promise.resolve(new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) })))

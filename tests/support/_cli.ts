@@ -160,7 +160,7 @@ export async function withProxyCommand(
 ): Promise<EndedCommand> {
   const { shell, code } = startCommand(["proxy", "--port", "0", ...args], setup);
   const failed = code.then((code) => Promise.reject(new Error(`It ended with ${code}: ${shell.err}`)));
-  await Promise.race([shell.says("listens on"), failed]);
+  await inTime(Promise.race([shell.says("listens on"), failed]), shell);
   failed.catch(() => {}); // from here on its end is what is wanted
   try {
     await test(/listens on (\S+)/.exec(shell.err)![1]!, shell);
@@ -168,6 +168,24 @@ export async function withProxyCommand(
     shell.signal("SIGTERM");
   }
   return { code: await code, out: shell.out, err: shell.err, served: shell.served };
+}
+
+const longestMs = 10_000;
+
+/** The same, or what was said instead once that is plainly not going to happen. */
+export async function inTime<T>(
+  promise: Promise<T>,
+  written: { readonly out: string; readonly err: string },
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Too late: ${written.out} ${written.err}`)), longestMs);
+  });
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A command as a process of its own. */
@@ -214,10 +232,13 @@ export function spawnCommand(
   code.then(() => isOver = true);
   code.then((code) => waiting.forEach(({ reject }) => reject(new Error(`It ended with ${code}: ${written.err}`))));
   const says = (text: string) =>
-    new Promise<void>((resolve, reject) => {
-      if (written.err.includes(text)) resolve();
-      else waiting.push({ text, resolve, reject });
-    });
+    inTime(
+      new Promise<void>((resolve, reject) => {
+        if (written.err.includes(text)) resolve();
+        else waiting.push({ text, resolve, reject });
+      }),
+      written,
+    );
   return {
     get out() {
       return written.out;

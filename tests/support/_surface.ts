@@ -34,6 +34,7 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
       answer += decoder.decode(data, { stream: true });
       if (isComplete(answer)) socket.destroy();
     });
+    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer within 5 s, but ${JSON.stringify(answer)}`)));
     socket.on("error", reject);
     socket.on("close", () => resolve(parse(answer)));
     socket.write(text);
@@ -70,14 +71,16 @@ function parse(answer: string): RawAnswer {
 }
 
 /**
- * Resolves once a port of loopback refuses connections.
+ * Resolves once a port of loopback refuses connections, or after a second.
  *
  * @param url Of the server.
  * @returns How long that took, ms.
  */
 export async function untilRefused(url: string): Promise<number> {
   const from = performance.now();
-  while (!await isRefused(url)) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (performance.now() - from < 1000 && !await isRefused(url)) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
   return performance.now() - from;
 }
 

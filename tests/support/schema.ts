@@ -3,6 +3,7 @@
  * @module
  */
 import { AssertionError } from "@std/assert";
+// deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import Ajv, { type ErrorObject, type ValidateFunction } from "npm:ajv@8.20.0/dist/2020.js";
 import { readFileSync } from "node:fs";
 

@@ -3,7 +3,7 @@
  * records what it was asked, and never waits for time to pass: a slow answer waits at a {@linkcode Gate}.
  * @module
  */
-import { type Behaviour, hang } from "./_behaviours.ts";
+import type { Behaviour } from "./_behaviours.ts";
 import { type RawServer, type ReceivedRequest, startRawServer } from "./_raw_http.ts";
 
 export * from "./_behaviours.ts";

@@ -1,0 +1,53 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { mockClient, type MockResponse, RateLimitError, routingOf } from "../../mod.ts";
+import { answerOf } from "../support/_custom_provider.ts";
+import { messages, textOf } from "../support/_library.ts";
+
+async function ask(client: ReturnType<typeof mockClient>, content = "Hi"): Promise<string | null | undefined> {
+  return textOf(await client.chat.completions.create({ messages: [{ role: "user", content }] }));
+}
+
+describe("mockClient()", () => {
+  const echo: MockResponse = ({ messages }) => `You said ${messages.at(-1)?.content}`;
+
+  it("answers in order: a text, a completion, what a function makes of the request; the last one repeats", async () => {
+    await using client = mockClient({ responses: ["One", answerOf("Two"), echo] });
+    assertEquals([await ask(client), await ask(client), await ask(client, "a"), await ask(client, "b")], [
+      "One",
+      "Two",
+      "You said a",
+      "You said b",
+    ]);
+  });
+
+  it("throws an error where it is told to, and goes on after it", async () => {
+    const error = new RateLimitError("Later", { code: "rate_limit_exceeded", retryAfterMs: 1000 });
+    await using client = mockClient({ responses: [error, () => error, "Now"] });
+    assertStrictEquals(await assertRejects(() => ask(client)), error);
+    assertStrictEquals(await assertRejects(() => ask(client)), error);
+    assertEquals([await ask(client), await ask(client)], ["Now", "Now"]);
+    assertEquals(client.describe().pools[0]?.models.map(({ status }) => status), ["active"]);
+  });
+
+  it("streams as well, and has routing and a description like any client", async () => {
+    await using client = mockClient({ responses: ["Some words to stream"] });
+    const answer = await client.chat.completions.create({ messages, stream: true });
+    let text = "";
+    let finish: string | null | undefined;
+    for await (const { choices: [choice] } of answer) {
+      text += choice?.delta.content ?? "";
+      finish = choice?.finish_reason ?? finish;
+    }
+    assertEquals([text, finish], ["Some words to stream", "stop"]);
+    assertEquals(routingOf(answer)?.fallback_chain.map(({ outcome }) => outcome), ["ok"]);
+    assertEquals(client.describe().providers.map(({ status }) => status), ["active"]);
+  });
+
+  it("hands out exactly one answer a call, however many are under way", async () => {
+    const responses = Array.from({ length: 20 }, (_, place) => `${place}`);
+    await using client = mockClient({ responses });
+    const answers = await Promise.all(responses.map(() => ask(client)));
+    assertEquals(answers.sort(), [...responses].sort());
+  });
+});
