@@ -172,8 +172,9 @@ function findModels(
   return unlisted.slice(0, 1);
 }
 
-function isNamed({ id, vendor }: ProviderConnector, name: string): boolean {
-  return id === name || vendor === name;
+/** By id, by vendor, or by what its variable says before `_API_KEY`: people know Google's Gemini by that name. */
+function isNamed({ id, vendor, detection }: ProviderConnector, name: string): boolean {
+  return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
 }
 
 function checkName(name: string, path: string, connectors: readonly ProviderConnector[], report: Report): void {

@@ -7,7 +7,7 @@ import { errorAnswer } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId, getRaw, goodBody, type Refused } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, hang, startUpstream, status } from "../support/upstream.ts";
+import { answer, type Behaviour, Gate, hang, startUpstream, status, stream } from "../support/upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const serverError = "server_error";
@@ -187,6 +187,9 @@ describe("The proxy's own refusals", () => {
       assertEquals(response.status, 200, "every kind of answer gives its place back");
       assertEquals((await response.text()).includes("Hello"), true);
     }
+    const gate = new Gate();
+    gate.open(2);
+    upstream.follow([stream({ gate }), answer()]);
     await (await proxy.chat({ stream: true })).body!.cancel();
     await upstream.requests[5]!.closed;
     assertEquals((await (await proxy.chat()).json()).object, "chat.completion");
