@@ -4,7 +4,7 @@
  * @module
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { OpenAnswers } from "./_open_answers.ts";
@@ -26,34 +26,52 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const open = new OpenAnswers(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
   const server = createServer(settings, (message, response) => void exchange(open, message, response));
+  const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
-  return { port: address.port, stop: (graceMs) => stop(server, open, graceMs) };
+  return { port: address.port, stop: (graceMs) => stop(server, open, idle, graceMs) };
 }
 
-async function stop(server: Server, open: OpenAnswers, graceMs: number): Promise<void> {
+async function stop(server: Server, open: OpenAnswers, idle: IdleSockets, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  idle.close();
   const cancelEnd = callAfter(graceMs, () => open.endAll());
   const cancelLast = callAfter(graceMs + checkIntervalMs, () => server.closeAllConnections());
-  // a connection that becomes idle from here on is not closed by itself
-  const cancelSweep = sweep(() => server.closeIdleConnections());
   await closed;
   cancelEnd();
   cancelLast();
-  cancelSweep();
 }
 
-function sweep(task: () => void): () => void {
-  let cancel = callAfter(20, function again() {
-    task();
-    cancel = callAfter(20, again);
-  });
-  return () => cancel();
+/** Connections without a request. Kept by ourselves: Deno's `closeIdleConnections` leaves them open. */
+class IdleSockets {
+  readonly #sockets: Set<Socket> = new Set();
+  #isClosing = false;
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+    });
+    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.#sockets.delete(socket);
+      response.on("close", () => this.#rest(socket));
+    });
+  }
+
+  /** Closes those there are, and each further one once its answer is over. */
+  close(): void {
+    this.#isClosing = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #rest(socket: Socket): void {
+    if (this.#isClosing) socket.end();
+    else if (!socket.destroyed) this.#sockets.add(socket);
+  }
 }
 
 async function exchange(open: OpenAnswers, message: IncomingMessage, response: ServerResponse): Promise<void> {

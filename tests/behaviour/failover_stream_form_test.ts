@@ -74,11 +74,21 @@ describe("a stream", () => {
     });
   }
 
-  it("with an event over several lines is passed on as events of one line", async () => {
-    const text = whole.replaceAll(',"choices"', ',\ndata: "choices"');
-    await using scene = await stage({ a: sse(text) }, oneVote);
-    const seen = readStream(await textOf(scene, sse(text)));
-    assertEquals([seen.text, seen.last], [pieces.join(""), "done"]);
+  it("with events over several lines is passed on as events of one line, wherever it is split", async () => {
+    const text = whole.replaceAll(',"choices"', ',\ndata: "choices"').replaceAll("\n", "\r\n");
+    const bytes = new TextEncoder().encode(text);
+    const byByte: Behaviour = {
+      async play(exchange) {
+        await exchange.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+        for (const byte of bytes) await exchange.write(new Uint8Array([0x31, 13, 10, byte, 13, 10]));
+        await exchange.write("0\r\n\r\n");
+      },
+    };
+    await using scene = await stage({ a: ok() }, oneVote);
+    for (const behaviour of [sse(text), byByte]) {
+      const seen = readStream(await textOf(scene, behaviour));
+      assertEquals([seen.text, seen.last], [pieces.join(""), "done"]);
+    }
   });
 
   it("that stays open after [DONE] ends for the client, and its call is given up", async () => {

@@ -15,6 +15,7 @@ import {
   type Site,
   startSite,
 } from "../support/_canaries.ts";
+import { chunkOf, customProvider } from "../support/_custom_provider.ts";
 import { goodBody } from "../support/_surface.ts";
 import {
   type Behaviour,
@@ -148,16 +149,37 @@ describe("No key and no token leaves by the proxy", () => {
     await checkState(site, "our bug");
   });
 
-  it("when a local server does not list its models", async () => {
+  it("when a local server does not list its models, or is not there", async () => {
     await using upstream = await startUpstream(echo(401));
-    const provider = { connector: "vllm.local.v1", base_url: upstream.url, api_key: "${secrets:KEY}" };
-    await using site = await startSite({
-      providers: { local: provider },
-      pools: { chat: { capability: "chat-completion" } },
+    for (const url of [upstream.url, (await refusingUrl()).replace("/v1", "/${secrets:BASE}/v1")]) {
+      const provider = { connector: "vllm.local.v1", base_url: url, api_key: "${secrets:KEY}" };
+      const config = { providers: { local: provider }, pools: { chat: { capability: "chat-completion" } } };
+      await using site = await startSite({ ...config, proxy: { auth: { tokens: ["${secrets:TOKEN}"] } } });
+      const [trace] = site.told;
+      assertStringIncludes(trace?.type === "trace" ? trace.message : "", "did not list its models");
+      await checkState(site, "listing");
+    }
+    assertEquals(upstream.requests.map(keyOf), [canaries.key]);
+  });
+
+  it("when a provider of one's own throws it, in the middle of an answer too", async () => {
+    const instance = customProvider({
+      complete: () => Promise.reject(new Error(`Cannot use ${canaries.key}`)),
+      async *stream() {
+        yield await Promise.resolve(chunkOf("Cus"));
+        throw new TypeError(`Header has invalid value: Bearer ${canaries.key}`, { cause: canaries.second });
+      },
     });
-    assertEquals(upstream.calls, 1);
-    assertEquals(site.told.map(({ type }) => type), ["trace"]);
-    await checkState(site, "listing");
+    await using site = await startSite({
+      ...canaryConfig("http://127.0.0.1:9/v1"),
+      providers: { a: { instance }, b: { instance } },
+    });
+    const whole = await ask(site, {});
+    assertStringIncludes(whole, "all_attempts_failed");
+    const streamed = await ask(site, { stream: true });
+    assertStringIncludes(streamed, "stream_interrupted");
+    assertNoSecret(whole + streamed, "thrown");
+    await checkState(site, "thrown");
   });
 
   it("when a provider writes it in other ways: for a URL, in base64, as JSON in JSON", async () => {

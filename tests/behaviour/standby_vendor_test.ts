@@ -146,6 +146,27 @@ describe("a quota that is used up", () => {
   });
 });
 
+describe("a provider whose quota is new", () => {
+  it("is on trial: one request at a time over all its models, until one is served", async () => {
+    const gate = new Gate();
+    await using scene = await stage({ a: noQuota, b }, severalModels({ a1: "a", a2: "a", b: "b" }));
+    await scene.ask();
+    await scene.clock.advance(6 * 3600 * 1000);
+    scene.upstreams.a!.follow(behind(gate, ok({ text: "from a" })));
+    const trial = scene.ask();
+    await scene.received("a", 2);
+    assertEquals((await scene.ask()).text, "from b");
+    gate.openAll();
+    assertEquals((await trial).text, "from a");
+    const gate2 = new Gate();
+    scene.upstreams.a!.follow(behind(gate2, ok({ text: "from a" })));
+    const answers = [scene.ask(), scene.ask()];
+    await scene.received("a", 4);
+    gate2.openAll();
+    assertEquals((await Promise.all(answers)).map(({ text }) => text), ["from a", "from a"]);
+  });
+});
+
 describe("a model that its provider does not have", () => {
   it("rests for the cooldown, and longer each time it is asked for in vain", async () => {
     await using scene = await stage({ a: noModel, b });

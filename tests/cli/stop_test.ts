@@ -29,9 +29,11 @@ async function start(
 ): Promise<Started> {
   const clock = fakeClock();
   const graces: number[] = [];
+  let hurry = () => Promise.resolve();
   const shell = {
     async serve(...args: Parameters<ReturnType<typeof denoShell>["serve"]>) {
       const { port, stop } = await denoShell().serve(...args);
+      hurry = () => stop(0);
       return {
         port,
         stop(ms: number) {
@@ -46,7 +48,18 @@ async function start(
   const sink = { emit: () => {}, trace: () => {}, flush: () => Promise.resolve(void flushes++) };
   const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell, sinks: [sink] };
   const proxy = await startProxy(parts, { config, port: 0 });
-  return { proxy, clock, graces, flushes: () => flushes, [Symbol.asyncDispose]: () => proxy.stop() };
+  return {
+    proxy,
+    clock,
+    graces,
+    flushes: () => flushes,
+    async [Symbol.asyncDispose]() {
+      const stopped = proxy.stop();
+      await clock.advance(60_000);
+      await hurry();
+      await stopped;
+    },
+  };
 }
 
 function chat(url: string, body: Readonly<Record<string, unknown>> = {}): Promise<Response> {

@@ -8,10 +8,10 @@ const host = "127.0.0.1";
 type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promise<RunningServer>;
 
 /** The same promises hold for both servers there are. */
-function testServers(name: string, body: (serve: Serve) => Promise<void>): void {
+function testServers(name: string, body: (serve: Serve, isNode: boolean) => Promise<void>): void {
   for (const listener of [undefined, "node"] as const) {
     const serve: Serve = (handler, options) => denoShell().serve(handler, { host, port: 0, listener, ...options });
-    Deno.test(`${name} (${listener ?? "Deno.serve"})`, () => body(serve));
+    Deno.test(`${name} (${listener ?? "Deno.serve"})`, () => body(serve, listener === "node"));
   }
 }
 
@@ -55,18 +55,23 @@ testServers("serve() answers a handler's failure with a bare 500", async (serve)
 
 testServers(
   "serve() passes a client's leaving on: to the signal while it waits, to the stream after that",
-  async (serve) => {
+  async (serve, isNode) => {
     const aborted = Promise.withResolvers<void>();
     const cancelled = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    const server = await serve((request) => {
-      if (request.url.endsWith("/stream")) return Promise.resolve(endless(cancelled.resolve));
+    const server = await serve(async (request) => {
+      await request.text();
+      if (request.url.endsWith("/stream")) return endless(cancelled.resolve);
       request.signal.addEventListener("abort", () => aborted.resolve());
       arrived.resolve();
-      return aborted.promise.then(() => new Response());
+      await aborted.promise;
+      return new Response();
     });
     const controller = new AbortController();
-    const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, { signal: controller.signal }));
+    const { signal } = controller;
+    // Deno.serve stops listening to a client once it has read a body, and notices its leaving with the first byte written
+    const init = isNode ? { method: "POST", body: "x".repeat(20_000), signal } : { signal };
+    const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, init));
     await arrived.promise;
     const left = performance.now();
     controller.abort();
@@ -166,9 +171,11 @@ testServers("stop() a second time hurries up the first", async (serve) => {
 
 testServers("stop() is not held up by a client that reads nothing", async (serve) => {
   const piece = new Uint8Array(1 << 16);
-  const server = await serve(() =>
-    Promise.resolve(new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) })))
-  );
+  const headers = { "content-type": "text/event-stream" };
+  const server = await serve(() => {
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(piece) });
+    return Promise.resolve(new Response(body, { headers }));
+  });
   const connection = await Deno.connect({ hostname: host, port: server.port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: a\r\n\r\n"));
   await connection.read(new Uint8Array(1));

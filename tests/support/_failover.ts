@@ -11,7 +11,6 @@ import {
   type Behaviour,
   type Gate,
   type ReceivedRequest,
-  refusingUrl,
   type Script,
   startUpstream,
   type Upstream,
@@ -19,6 +18,9 @@ import {
 
 /** A provider on whose port nobody listens. */
 export const refusing = "refusing";
+
+/** Below the ports that a system gives away: one of those could be somebody else's a moment later. */
+const refusingAddress = "http://127.0.0.1:2/v1";
 
 /** Providers by model name, in order of priority. */
 export type Cast = Readonly<Record<string, Script | typeof refusing>>;
@@ -144,7 +146,7 @@ export async function stage(
   const urls: Record<string, string> = {};
   for (const [name, script] of Object.entries(cast)) {
     if (script !== refusing) upstreams[name] = await startUpstream(script);
-    urls[name] = upstreams[name]?.url ?? await refusingUrl();
+    urls[name] = upstreams[name]?.url ?? refusingAddress;
   }
   const rest = typeof options === "function" ? options(urls) : options;
   return new Stage(await startTestProxy({ upstreams: urls, clock: eveningClock(), ...rest }), upstreams);

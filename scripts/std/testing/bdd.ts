@@ -1,2 +1,136 @@
-// @ts-types="./bdd.d.ts"
-export { after as afterAll, afterEach, before as beforeAll, beforeEach, describe, it } from "node:test";
+// The part of @std/testing/bdd that this repository uses: each `describe` at the top is a test and each `it` a step of
+// it, so that the runner's checks for leaked operations, resources and timers hold. (`node:test` switches them off.)
+
+/** What a suite, a test or a hook does. */
+export type Body = () => void | Promise<void>;
+
+/** Defines a suite or a test. */
+export interface Define {
+  (name: string, body: Body): void;
+  only(name: string, body: Body): void;
+  skip(name: string, body: Body): void;
+}
+
+type Mode = "run" | "only" | "skip";
+
+interface Test {
+  readonly name: string;
+  readonly mode: Mode;
+  readonly body: Body;
+}
+
+class Suite {
+  readonly children: (Suite | Test)[] = [];
+  readonly hooks: Record<
+    "beforeAll" | "afterAll" | "beforeEach" | "afterEach",
+    Body[]
+  > = {
+    beforeAll: [],
+    afterAll: [],
+    beforeEach: [],
+    afterEach: [],
+  };
+
+  constructor(readonly name: string, readonly mode: Mode) {}
+}
+
+let current: Suite | undefined;
+
+function defineSuite(name: string, body: Body, mode: Mode): void {
+  const suite = new Suite(name, mode);
+  const outer = current;
+  outer?.children.push(suite);
+  current = suite;
+  try {
+    void body();
+  } finally {
+    current = outer;
+  }
+  if (outer !== undefined) return;
+  Deno.test({
+    name,
+    only: mode === "only",
+    ignore: mode === "skip",
+    fn: (context) => runSuite(suite, context, []),
+  });
+}
+
+function defineTest(name: string, body: Body, mode: Mode): void {
+  const test: Test = { name, mode, body };
+  if (current !== undefined) current.children.push(test);
+  else {Deno.test({
+      name,
+      only: mode === "only",
+      ignore: mode === "skip",
+      fn: () => body(),
+    });}
+}
+
+async function runSuite(
+  suite: Suite,
+  context: Deno.TestContext,
+  outer: readonly Suite[],
+): Promise<void> {
+  const around = [...outer, suite];
+  const hasOnly = suite.children.some(({ mode }) => mode === "only");
+  await runAll(suite.hooks.beforeAll);
+  try {
+    for (const child of suite.children) {
+      const ignore = child.mode === "skip" ||
+        (hasOnly && child.mode !== "only");
+      const run = (step: Deno.TestContext) =>
+        child instanceof Suite
+          ? runSuite(child, step, around)
+          : runTest(child, around);
+      await context.step({ name: child.name, ignore, fn: run });
+    }
+  } finally {
+    await runAll(suite.hooks.afterAll);
+  }
+}
+
+async function runTest(
+  { body }: Test,
+  around: readonly Suite[],
+): Promise<void> {
+  for (const { hooks } of around) await runAll(hooks.beforeEach);
+  try {
+    await body();
+  } finally {
+    for (const { hooks } of [...around].reverse()) {
+      await runAll(hooks.afterEach);
+    }
+  }
+}
+
+async function runAll(bodies: readonly Body[]): Promise<void> {
+  for (const body of bodies) await body();
+}
+
+function definer(
+  define: (name: string, body: Body, mode: Mode) => void,
+): Define {
+  return Object.assign(
+    (name: string, body: Body) => define(name, body, "run"),
+    {
+      only: (name: string, body: Body) => define(name, body, "only"),
+      skip: (name: string, body: Body) => define(name, body, "skip"),
+    },
+  );
+}
+
+function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
+  return (body) => {
+    if (current === undefined) {
+      throw new Error(`"${kind}" stands in a describe()`);
+    }
+    current.hooks[kind].push(body);
+  };
+}
+
+export const describe: Define = definer(defineSuite);
+export const it: Define = definer(defineTest);
+export const beforeAll: (body: Body) => void = hook("beforeAll");
+export const afterAll: (body: Body) => void = hook("afterAll");
+export const beforeEach: (body: Body) => void = hook("beforeEach");
+export const afterEach: (body: Body) => void = hook("afterEach");
