@@ -139,7 +139,8 @@ function exposureWarnings(host: string, hasToken: boolean, isNode: boolean): str
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: whoever reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
-  const slow = "This server does not time out slow request headers: where strangers can reach it, set " +
-    "proxy.listener: node, or put a reverse proxy in front of it";
+  const slow =
+    "This server does not time out slow request headers, and may miss clients that leave before their answer " +
+    "begins: where strangers can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
   return [...(hasToken ? [] : [open]), ...(isNode ? [] : [slow])];
 }

@@ -98,6 +98,12 @@ describe("the deadline of a request", () => {
     assertEquals(scene.calls, { a: 2 });
   });
 
+  it("is not waited away for a hint: the client is told it instead", async () => {
+    await using scene = await stage({ a: status(429, { headers: { "retry-after": "9" } }) }, deadline("5s"));
+    const seen = await scene.ask();
+    assertEquals([seen.status, seen.headers.get("retry-after"), scene.clock.sleeps], [429, "9", []]);
+  });
+
   it("ends with the first content of a stream: the rest may take its time", async () => {
     await using scene = await stage({ a: stream({ cut: { after: 1, how: "hang" } }) }, deadline("10s"));
     const response = await scene.proxy.chat({ stream: true });

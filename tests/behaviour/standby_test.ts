@@ -167,6 +167,16 @@ describe("deactivation.error_codes", () => {
     assertEquals([(await scene.ask()).status, scene.calls], [503, { a: 3 }]);
   });
 
+  it("beside a hint: the model rests for both reasons, and the longer one is told", async () => {
+    for (const [hint, rest] of [["90", "rate_limited for 90s"], ["30", "error_code for 60s"]] as const) {
+      const both = { ...noRetry, deactivation: { error_codes: [429], retry_limit: 1 } };
+      await using scene = await stage({ a: status(429, { headers: { "retry-after": hint } }), b }, { pool: both });
+      await scene.ask();
+      assertEquals(scene.states().a, rest);
+      assertEquals(scene.events.slice(0, 2), ["deactivation a error_code", "deactivation a rate_limited"]);
+    }
+  });
+
   it("leaves other codes as they are", async () => {
     await using scene = await stage({ a: [status(413), status(413), status(413), status(500)], b }, { pool });
     await scene.askTimes(3);

@@ -94,6 +94,14 @@ describe("a model that fails in one pool", () => {
     assertEquals((await scene.ask({ model: "other" })).text, "from a");
     assertEquals(scene.states().a, "retry_limit for 60s");
   });
+
+  it("and is asked for by its name is a pool of its own: retried, never left for another, set aside there", async () => {
+    await using scene = await stage({ a: status(500), b });
+    for (let count = 0; count < 3; count++) assertEquals((await scene.ask({ model: "a" })).status, 502);
+    const seen = await scene.ask({ model: "a" });
+    assertEquals([seen.status, seen.error?.code, scene.calls], [503, "no_active_model", { a: 9, b: 0 }]);
+    assertEquals(scene.states(), { a: "active", b: "active" });
+  });
 });
 
 describe("a quota that is used up", () => {
