@@ -155,8 +155,9 @@ Deno.test("stream() turns a whole JSON answer, or a list of events, into a strea
 
 Deno.test("stream() ends the call when its reader leaves", async () => {
   let cancelled = false;
+  const cut = bytes(await fixture("cut.sse"));
   const body = new ReadableStream<Uint8Array>({
-    pull: async (controller) => controller.enqueue(bytes(await fixture("cut.sse"))),
+    pull: (controller) => controller.enqueue(cut),
     cancel: () => void (cancelled = true),
   });
   const headers = new Headers({ "content-type": "text/event-stream" });

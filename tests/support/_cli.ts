@@ -21,8 +21,8 @@ export interface FakeShell extends Shell {
   readonly err: string;
   /** Where servers were started. */
   readonly served: readonly ServeOptions[];
-  /** The addresses of the servers it started. */
-  readonly open: readonly string[];
+  /** How many of its servers have not been stopped. */
+  readonly running: number;
   /** What it was told to exit with. */
   readonly exits: readonly number[];
   /** How many listeners wait for signals. */
@@ -48,7 +48,7 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void }[] = [];
   const served: ServeOptions[] = [];
-  const open: string[] = [];
+  let running = 0;
   const exits: number[] = [];
   const tasks = new Set<(signal: EndSignal) => void>();
   const output = (stream: "out" | "err") => ({
@@ -64,15 +64,14 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
     stdout: output("out"),
     stderr: output("err"),
     served,
-    open,
     exits,
     readInput: () => Promise.resolve(""),
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
       if (!listens) return { port: options.port, stop: () => Promise.resolve() };
-      const server = await denoShell().serve(handler, options);
-      open.push(`http://127.0.0.1:${server.port}`);
-      return server;
+      const { port, stop } = await denoShell().serve(handler, options);
+      running++;
+      return { port, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };
     },
     onSignal(_signals, task) {
       tasks.add(task);
@@ -87,6 +86,9 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
     },
     get err() {
       return written.err;
+    },
+    get running() {
+      return running;
     },
     get listeners() {
       return tasks.size;

@@ -235,11 +235,7 @@ export async function breathe(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/**
- * Waits for what sockets bring, without time passing.
- *
- * @param holds What is to hold then.
- */
+/** Waits for what sockets bring, without time passing. */
 export async function until(holds: () => boolean): Promise<void> {
   let isOver = false;
   const watch = async () => {
@@ -248,11 +244,7 @@ export async function until(holds: () => boolean): Promise<void> {
   await soon(watch()).finally(() => isOver = true);
 }
 
-/**
- * Whether a promise is still open once all that can happen without time passing has happened.
- *
- * @param promise The promise.
- */
+/** Whether a promise is still open once all that can happen without time passing has happened. */
 export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   let open = true;
   promise.then(() => open = false, () => open = false);

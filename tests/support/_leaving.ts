@@ -106,8 +106,12 @@ function visitByFetch(url: string, body: string): Visitor {
   return {
     async reads(text) {
       const reader = (await response).body!.pipeThrough(new TextDecoderStream()).getReader();
-      for (let seen = ""; !seen.includes(text);) seen += (await reader.read()).value;
-      reader.closed.catch(() => {});
+      for (let seen = ""; !seen.includes(text);) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`The answer ended before "${text}": ${seen}`);
+        seen += value;
+      }
+      reader.closed.catch(() => {}); // leaving makes it fail
     },
     leave: () => controller.abort(),
   };
@@ -122,12 +126,16 @@ function visitBySocket(url: string, body: string, way: "FIN" | "RST"): Visitor {
     wake();
   });
   socket.on("error", () => {});
+  socket.on("close", () => wake());
   const length = new TextEncoder().encode(body).length;
   const head = ["POST /v1/chat/completions HTTP/1.1", "host: 127.0.0.1", "content-type: application/json"];
   socket.write(`${head.join("\r\n")}\r\ncontent-length: ${length}\r\n\r\n${body}`);
   return {
     async reads(text) {
-      while (!seen.includes(text)) await new Promise<void>((resolve) => wake = resolve);
+      while (!seen.includes(text)) {
+        if (socket.closed) throw new Error(`The answer ended before "${text}": ${seen}`);
+        await new Promise<void>((resolve) => wake = resolve);
+      }
     },
     leave: () => void (way === "RST" ? socket.resetAndDestroy() : socket.destroy()),
   };

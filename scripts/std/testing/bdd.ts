@@ -79,9 +79,7 @@ async function runSuite(
       const ignore = child.mode === "skip" ||
         (hasOnly && child.mode !== "only");
       const run = (step: Deno.TestContext) =>
-        child instanceof Suite
-          ? runSuite(child, step, around)
-          : runTest(child, around);
+        child instanceof Suite ? runSuite(child, step, around) : runTest(child, around);
       await context.step({ name: child.name, ignore, fn: run });
     }
   } finally {
