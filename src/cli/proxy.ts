@@ -123,18 +123,19 @@ answer comes all the same, x-mesh-model tells from whom, and the events ${
 /** Resolves once the proxy has stopped after a signal; a second signal ends the process at once. */
 async function untilSignal({ shell }: CommandParts, running: RunningProxy): Promise<void> {
   let signals = 0;
-  const { promise, resolve } = deferred();
+  const { promise, resolve, reject } = deferred();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
     if (++signals > 1) shell.exit(1);
     shell.stderr.write(`${signal}: finishing open answers, up to 30 s; once more to stop at once\n`);
-    running.stop().then(resolve);
+    running.stop().then(resolve, reject);
   });
   await promise;
   cancel();
 }
 
-function deferred(): { promise: Promise<void>; resolve: () => void } {
+function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {
   let resolve = () => {};
-  const promise = new Promise<void>((settle) => resolve = settle);
-  return { promise, resolve };
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<void>((keep, break_) => [resolve, reject] = [keep, break_]);
+  return { promise, resolve, reject };
 }

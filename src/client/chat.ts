@@ -4,10 +4,9 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
-import { DeadlineError } from "../errors.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
-import { untilAborted } from "../util/until_aborted.ts";
+import { within } from "../util/within.ts";
 import type { MeshClient } from "./client.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
@@ -79,11 +78,21 @@ export class Completions {
     const context = { requestId: requestIdFrom(headers.get("x-request-id")) };
     const { middleware } = this.#client;
     if (middleware.length === 0) return await this.#send(request, settings, context);
+    let response: ChatCompletion | ChatStream | undefined;
     try {
-      let response = await this.#send(await before(middleware, request, context), settings, context);
-      for (const { afterResponse } of middleware) response = await afterResponse?.(response, context) ?? response;
-      return response;
+      let latest: ChatCompletion | ChatStream = await this.#send(
+        await before(middleware, request, context),
+        settings,
+        context,
+      );
+      for (const { afterResponse } of middleware) {
+        response = latest;
+        latest = await afterResponse?.(latest, context) ?? latest;
+        if (latest !== response && response instanceof ChatStream) response.cancel(); // nobody will read it
+      }
+      return latest;
     } catch (error) {
+      if (response instanceof ChatStream) response.cancel();
       for (const { onError } of middleware) {
         const replacement = await onError?.(error, context);
         if (replacement !== undefined) return replacement;
@@ -101,7 +110,14 @@ export class Completions {
     const { mesh } = this.#client;
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
-    if (!mesh.isReady) await readyWithin(this.#client, settings);
+    if (!mesh.isReady) {
+      await within(this.#client.ready(), {
+        clock,
+        ms: settings.timeout,
+        message: `The client was not ready within the call's ${settings.timeout} ms`,
+        ...(settings.signal === undefined ? {} : { signal: settings.signal }),
+      });
+    }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
     const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs);
     const answer = await mesh.chat({
@@ -117,23 +133,6 @@ export class Completions {
     const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
     rememberRouting(response, answer.routing);
     return response;
-  }
-}
-
-/** Waits for the client to get ready, as long as the call may take. */
-async function readyWithin(client: MeshClient, { signal, timeout }: CallSettings): Promise<void> {
-  signal?.throwIfAborted();
-  const controller = new AbortController();
-  const stop = () => controller.abort(signal!.reason);
-  const cancel = timeout === undefined ? () => {} : client.mesh.runtime.clock.after(timeout, () => {
-    controller.abort(new DeadlineError(`The client was not ready within the call's ${timeout} ms`));
-  });
-  signal?.addEventListener("abort", stop);
-  try {
-    await untilAborted(client.ready(), controller.signal);
-  } finally {
-    cancel();
-    signal?.removeEventListener("abort", stop);
   }
 }
 

@@ -110,12 +110,20 @@ export class MeshClient {
    * @throws {UnsupportedRequestError} When no pool serves it.
    */
   poolFor(operation: Operation): string {
-    if (this.#parts.pool !== undefined) return this.#parts.pool;
-    const pool =
-      this.mesh.registry.pools.find(({ members }) =>
+    const { pool, capability } = this.#parts;
+    if (pool !== undefined) return pool;
+    const { pools, tree } = this.mesh.registry;
+    if (capability !== null) {
+      const path = tree.resolve(capability);
+      const own = pools.find(({ name }) => name === capability) ??
+        pools.find((one) => path !== undefined && one.capability === path);
+      return own?.name ?? capability;
+    }
+    const serving =
+      pools.find(({ members }) =>
         members.some(({ model }) => model.leaves.some((leaf) => servesOperation(leaf, operation)))
-      ) ?? this.mesh.registry.pools[0];
-    if (pool !== undefined) return pool.name;
+      ) ?? pools[0];
+    if (serving !== undefined) return serving.name;
     throw new UnsupportedRequestError(`No pool serves ${operation}: name a model, or configure a pool`, {
       code: "missing_required_parameter",
       param: "model",

@@ -44,14 +44,14 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   if (config === undefined) {
     const path = options.capability === undefined ? undefined : pathOf(options.capability);
     configureDetected(mesh, path === undefined ? addLeafPools : (registry) => registry.poolAt(path, true), options);
+    checkTarget(mesh, options);
   } else refuseBoth(options);
   if (typeof config === "object") configureWith(mesh, config, options);
-  const pool = options.pool ?? options.capability;
   return new MeshClient({
     mesh,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
-    ...(pool === undefined ? {} : { pool }),
+    ...(options.pool === undefined ? {} : { pool: options.pool }),
     ...(typeof config === "string" ? { load: () => load(mesh, config, options) } : {}),
   });
 }

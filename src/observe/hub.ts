@@ -5,6 +5,7 @@
 import type { MeshEvent, RoutingRecord, Severity, TraceEntry } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
+import { tellQuietly } from "./told.ts";
 
 /** What an event is made of; id and time are added. */
 export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
@@ -54,7 +55,7 @@ export class Hub {
 
   /** Resolves when every sink has written what it was told. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.#sinks.map((sink) => sink.flush()));
+    await Promise.allSettled(this.#sinks.map(async (sink) => await sink.flush()));
   }
 
   /** The time, as records carry it. */
@@ -62,13 +63,8 @@ export class Hub {
     return new Date(this.#clock.now()).toISOString();
   }
 
+  /** A sink that fails has nobody to complain to but the others, and they may be it; it is asked again next time. */
   #each(tell: (sink: Observability) => void): void {
-    for (const sink of this.#sinks) {
-      try {
-        tell(sink);
-      } catch {
-        // a sink has nobody to complain to but the others, and they may be it; it is asked again next time
-      }
-    }
+    for (const sink of this.#sinks) tellQuietly(() => tell(sink));
   }
 }

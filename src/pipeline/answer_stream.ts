@@ -6,7 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.t
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import { failureOf } from "./failure.ts";
+import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Routed } from "./request.ts";
 
@@ -26,8 +26,6 @@ export interface AnswerStreamParts {
   readonly onEnd: OnStreamEnd;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
-  /** The client's own; its abort is no failure. */
-  readonly signal?: AbortSignal;
 }
 
 /** The events of one answer, one after the other. */
@@ -38,11 +36,15 @@ export class AnswerStream {
   #usageSent = false;
   #last: ChatCompletionChunk | undefined;
   #isOver = false;
+  /** Why the client's side ended it, between two reads or during one. */
+  #stopped: { readonly reason: unknown } | undefined;
 
   /** @param parts What it is made of. */
   constructor(parts: AnswerStreamParts) {
     this.#parts = parts;
-    parts.routed.connection.pause();
+    const { connection } = parts.routed;
+    connection.pause();
+    connection.signal.addEventListener("abort", () => this.#stop(connection.signal.reason), { once: true });
   }
 
   /**
@@ -53,7 +55,8 @@ export class AnswerStream {
   async read(): Promise<CompletionChunk | undefined> {
     while (!this.#isOver) {
       const chunk = await this.#next();
-      if (chunk === undefined) return this.#isOver ? undefined : this.#finish();
+      if (chunk === undefined && this.#isOver) break;
+      if (chunk === undefined) return this.#finish();
       const { usage } = chunk.value;
       if (usage === null || usage === undefined) return this.#pass(chunk);
       this.#usage = usage;
@@ -62,6 +65,9 @@ export class AnswerStream {
       this.#usageSent = true;
       return chunk;
     }
+    const stopped = this.#stopped;
+    this.#stopped = undefined; // told once
+    if (stopped !== undefined) throw stopped.reason;
     return undefined;
   }
 
@@ -70,6 +76,14 @@ export class AnswerStream {
     if (this.#isOver) return;
     this.#end("cancelled");
     this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
+    this.#closeSource();
+  }
+
+  /** The connection was ended: by the client's signal, or because nobody read on. A silence of the provider is its failure. */
+  #stop(reason: unknown): void {
+    if (this.#isOver || reason instanceof AttemptTimeout) return;
+    this.#stopped = { reason };
+    this.#end("cancelled");
     this.#closeSource();
   }
 
@@ -89,11 +103,6 @@ export class AnswerStream {
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;
-      const { signal } = this.#parts;
-      if (signal?.aborted) {
-        this.#end("cancelled");
-        throw signal.reason;
-      }
       const failure = failureOf(
         connection.signal.aborted ? connection.signal.reason : error,
         member.model.home.provider!,

@@ -77,6 +77,7 @@ async function tryOnce<T>(
   } catch (error) {
     const neverSent = NetworkError.isInstance(error) && error.neverSent;
     if (connection.calls > 0 && !connection.answered && !neverSent) trip.possiblyBilled = true;
+    trip.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
     trip.check();
     const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end

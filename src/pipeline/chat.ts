@@ -5,7 +5,8 @@
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
-import { DeadlineError, MeshError } from "../errors.ts";
+import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { tellQuietly } from "../observe/told.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
@@ -53,22 +54,24 @@ const stream: Call<OpenStream> = ({ model }, completion, options) =>
  *
  * @param request What is asked.
  * @param deps What the pipeline works with.
- * @throws A `MeshError`, that of the last name; or the client's abort.
+ * @throws A `MeshError`, the last one that tells of models that were there; or the client's abort.
  */
 export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
-  const further = request.body.models ?? [];
-  if (further.length === 0) return await chatWith(request, deps);
+  const { models } = request.body;
+  if (models === undefined || models === null || models.length === 0) return await chatWith(request, deps);
   const { clock } = deps.runtime;
   const from = clock.monotonic();
-  for (const model of [request.model, ...further.slice(0, -1)]) {
+  let failure: unknown;
+  for (const model of new Set([request.model, ...models])) {
     try {
       return await chatWith({ ...request, model, timeoutMs: request.timeoutMs - (clock.monotonic() - from) }, deps);
     } catch (error) {
       if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
+      const isAbsent = ModelNotFoundError.isInstance(error) || UnsupportedRequestError.isInstance(error);
+      if (failure === undefined || !isAbsent) failure = error;
     }
   }
-  const timeoutMs = request.timeoutMs - (clock.monotonic() - from);
-  return await chatWith({ ...request, model: further.at(-1)!, timeoutMs }, deps);
+  throw failure;
 }
 
 async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
@@ -109,7 +112,6 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
       wantsUsage,
       onEnd,
       redact: deps.redact,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
     }),
   };
 }
@@ -127,20 +129,16 @@ function report(
   if (typeof usage !== "object" || usage === null) return undefined;
   const { info, home } = member.model;
   const cost = costNanoUsd(usage, info.pricing, runtime.clock.now());
-  try {
-    home.provider!.reportUsage({
-      model: info.id,
-      tokensIn: usage.prompt_tokens,
-      tokensOut: usage.completion_tokens,
-      ...(cost === undefined ? {} : { costUsd: cost / 1e9 }),
-    });
-  } catch {
-    // the answer is there: a connector's bookkeeping must not cost it
-    hub.trace({
-      severity: "error",
-      component: "provider",
-      message: `"${home.entry.id}" failed to take a usage report`,
-    });
-  }
+  const usd = cost === undefined ? {} : { costUsd: cost / 1e9 };
+  tellQuietly(
+    () =>
+      home.provider!.reportUsage({
+        model: info.id,
+        tokensIn: usage.prompt_tokens,
+        tokensOut: usage.completion_tokens,
+        ...usd,
+      }),
+    () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
+  );
   return cost;
 }

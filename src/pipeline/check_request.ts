@@ -9,6 +9,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 const deepest = 64;
 const mostContainers = 200_000;
 const longestName = 256;
+const mostNames = 16;
 
 /**
  * Checks the body of a chat request.
@@ -31,7 +32,10 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
   }
   checkOptional(body, "tools", "an array", Array.isArray);
   checkOptional(body, "models", "an array", Array.isArray);
-  if (Array.isArray(body.models)) body.models.forEach((name, place) => checkName(name, `models[${place}]`));
+  if (Array.isArray(body.models)) {
+    if (body.models.length > mostNames) throw invalid(`"models" may have up to ${mostNames} names`, "models");
+    body.models.forEach((name, place) => checkName(name, `models[${place}]`));
+  }
   for (const name of ["stream_options", "response_format"]) checkOptional(body, name, "an object", isObject);
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
     checkOptional(body, name, "a number", (value) => typeof value === "number" && Number.isFinite(value));

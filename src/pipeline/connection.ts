@@ -8,6 +8,9 @@ import { NetworkError } from "../errors.ts";
 import type { ProviderHome } from "../registry/registry.ts";
 import { AttemptTimeout } from "./failure.ts";
 
+/** A stream that nobody reads on for so long is given up, ms: a client may be gone without a word. */
+const unreadMs = 10 * 60 * 1000;
+
 /** From the first byte sent to the last one received. */
 export class Connection {
   /** Upstream calls sent. */
@@ -31,7 +34,11 @@ export class Connection {
     const { timeoutMs, silenceMs } = home.entry;
     const { clock } = runtime;
     if (delivery === "stream") {
-      this.#silence = new SilenceWatch(clock, silenceMs, () => this.#timeOut(`was silent for ${silenceMs} ms`));
+      this.#silence = new SilenceWatch(clock, {
+        silenceMs,
+        onSilence: () => this.#timeOut(`was silent for ${silenceMs} ms`),
+        onUnread: () => this.abort(new DOMException(`Nobody read the stream for ${unreadMs} ms`, "AbortError")),
+      });
     } else {
       this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
     }
@@ -88,25 +95,23 @@ export class Connection {
   }
 }
 
-/** Notices when nothing arrives while somebody waits for it. One timer, re-armed only when it fires. */
+/** Notices when nothing arrives while somebody waits for it, or nobody reads on. One timer, re-armed only when it fires. */
 class SilenceWatch {
   readonly #clock: Clock;
-  readonly #limitMs: number;
-  readonly #onSilence: () => void;
-  #heardAt: number;
+  readonly #limits: SilenceLimits;
+  #since: number;
   #isListening = true;
   #cancel: Cancel;
 
-  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+  constructor(clock: Clock, limits: SilenceLimits) {
     this.#clock = clock;
-    this.#limitMs = limitMs;
-    this.#onSilence = onSilence;
-    this.#heardAt = clock.monotonic();
-    this.#cancel = clock.after(limitMs, () => this.#check());
+    this.#limits = limits;
+    this.#since = clock.monotonic();
+    this.#cancel = clock.after(limits.silenceMs, () => this.#check());
   }
 
   touch(): void {
-    this.#heardAt = this.#clock.monotonic();
+    this.#since = this.#clock.monotonic();
   }
 
   listen(): void {
@@ -115,6 +120,7 @@ class SilenceWatch {
   }
 
   pause(): void {
+    this.touch();
     this.#isListening = false;
   }
 
@@ -123,8 +129,19 @@ class SilenceWatch {
   }
 
   #check(): void {
-    const quietMs = this.#isListening ? this.#clock.monotonic() - this.#heardAt : 0;
-    if (quietMs >= this.#limitMs) this.#onSilence();
-    else this.#cancel = this.#clock.after(this.#limitMs - quietMs, () => this.#check());
+    const { silenceMs, onSilence, onUnread } = this.#limits;
+    const quietMs = this.#clock.monotonic() - this.#since;
+    if (this.#isListening && quietMs >= silenceMs) return onSilence();
+    if (!this.#isListening && quietMs >= unreadMs) return onUnread();
+    // while nobody reads it looks every now and then, since listening may begin at any time
+    const left = this.#isListening ? silenceMs - quietMs : Math.min(silenceMs, unreadMs - quietMs);
+    this.#cancel = this.#clock.after(left, () => this.#check());
   }
+}
+
+interface SilenceLimits {
+  /** Longest silence of the provider, ms. */
+  readonly silenceMs: number;
+  readonly onSilence: () => void;
+  readonly onUnread: () => void;
 }

@@ -58,12 +58,12 @@ function answeredError(misses: readonly Miss[]): ProviderError {
     ...(failure.status === undefined ? {} : { status: failure.status }),
   }));
   const { model, provider } = attempts.at(-1)!;
-  const [first] = misses;
-  if (misses.every(({ failure }) => failure.kind === "request")) {
-    const { error } = first!.failure.fault!;
+  const { fault } = misses[0]!.failure;
+  if (fault !== undefined && misses.every(({ failure }) => failure.kind === "request")) {
+    const { error } = fault;
     return new ProviderError(error.message, {
       code: error.code ?? "invalid_value",
-      status: statusOfFault(first!.failure.fault!),
+      status: statusOfFault(fault),
       type: error.type === "" ? "invalid_request_error" : error.type,
       param: error.param,
       provider: attempts[0]!.provider,

@@ -2,6 +2,7 @@
  * Step 6, second half: from model to model, until one serves.
  * @module
  */
+import { DeadlineError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
@@ -25,6 +26,9 @@ export interface RotatePlan<T> {
   readonly call: Call<T>;
 }
 
+/** A model that has not begun to answer for so long when the deadline comes is taken for dead, ms. */
+const fairChanceMs = 10_000;
+
 /** A fault of the request itself is not carried to more models than this. */
 const mostRequestFaults = 3;
 
@@ -42,7 +46,8 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
     for (;;) {
       const candidates = remaining(plan, trip, deps);
       if (candidates.length === 0) break;
-      const landing = await ask(choose(candidates, plan, trip, deps), candidates.length === 1, plan, trip, deps);
+      const member = choose(candidates, plan, trip, deps);
+      const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
       if (landing === undefined) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
       landing.settle("none");
@@ -80,6 +85,14 @@ function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip, { runtime }:
     !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
   );
   return filterByState(left, now);
+}
+
+/** Whether nobody else may take the request, should this one fail. */
+function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], { pool }: RotatePlan<T>): boolean {
+  if (candidates.length === 1) return true;
+  const { scope } = pool.routing.retry(home.entry.id);
+  if (scope === "any") return false;
+  return scope === "same_model" || candidates.filter(({ model }) => model.home === home).length === 1;
 }
 
 function choose<T>(
@@ -152,7 +165,9 @@ async function ask<T>(
     learn({ member, ticket, pool: plan.pool, ...end }, trip, clock);
   } catch (error) {
     step("aborted");
-    state.finish(ticket, "none", clock.monotonic());
+    // a deadline blames nobody, but for a model that had a fair chance and gave no sign of life
+    const isDead = DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs;
+    state.finish(ticket, isDead ? "failure" : "none", clock.monotonic());
     throw error;
   }
 }

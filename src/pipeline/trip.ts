@@ -33,6 +33,8 @@ export class Trip {
   attempts = 0;
   /** Time spent in providers and back-off, ms. */
   awayMs = 0;
+  /** How long the last try waited for a provider that did not answer at all, ms. */
+  unansweredMs = 0;
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
   readonly #clock: Clock;

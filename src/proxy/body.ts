@@ -56,6 +56,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     new Refusal(`The body is over the limit of ${limit} bytes (proxy.body_limit)`, {
       status: 413,
       code: "request_too_large",
+      headers: { connection: "close" }, // what is still on its way is not read
     });
   const declared = request.headers.get("content-length");
   if (Number(declared) > limit) throw tooLarge();

@@ -44,7 +44,7 @@ export class Door {
    */
   check(request: Request): Record<string, string> {
     const host = request.headers.get("host") ?? new URL(request.url).host;
-    if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(request.url)) {
+    if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) {
       throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
     }
     const name = host.replace(/:\d*$/, "").toLowerCase();

@@ -8,6 +8,7 @@ import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
+import { within } from "../util/within.ts";
 import { readJson } from "./body.ts";
 import { routingHeaders } from "./routing_headers.ts";
 import { sseBody } from "./sse.ts";
@@ -69,7 +70,15 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
 }
 
 async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): Promise<Response> {
-  const { value, text } = await readJson(request, mesh.settings.proxy.bodyLimit);
+  const { bodyLimit, requestTimeoutMs } = mesh.settings.proxy;
+  const { clock } = mesh.runtime;
+  const from = clock.monotonic();
+  const limitMs = timeoutOf(request, requestTimeoutMs);
+  const { value, text } = await within(readJson(request, bodyLimit), {
+    clock,
+    ms: limitMs,
+    message: `The request's body did not arrive within ${limitMs} ms`,
+  });
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
@@ -81,7 +90,7 @@ async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): P
     body,
     text,
     signal: request.signal,
-    timeoutMs: timeoutOf(request, mesh.settings.proxy.requestTimeoutMs),
+    timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
     ...(session === undefined ? {} : { session }),
   });
   const headers = routingHeaders(answer.routing, answer);

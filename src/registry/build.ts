@@ -38,8 +38,10 @@ export function buildRegistry(parts: BuildParts): Registry {
       ? { id: strategy, instance: catalogue.get("strategy", strategy).create({}, runtime) }
       : { id: "custom", instance: strategy };
   const registry = new Registry({ settings, tree, state, makeStrategy }, homes);
+  // a configured model has the name it was given; those of the catalogue give way
+  for (const home of homes) for (const model of configuredModels(home, settings, tree)) registry.addModel(model);
   for (const home of homes) {
-    for (const model of modelsOf(home, parts, tree)) registry.addModel(distinct(model, registry));
+    for (const model of knownModels(home, parts, tree)) registry.addModel(distinct(model, registry));
   }
   for (const pool of settings.pools.values()) registry.addConfiguredPool(pool);
   return registry;
@@ -71,20 +73,20 @@ function distinct(model: ModelEntry, registry: Registry): ModelEntry {
   return { ...model, name: `${model.home.entry.id}.${model.info.id}` };
 }
 
-/** The models configured; beside them the catalogue's, which pools take in only where nothing is configured. */
-function modelsOf(home: ProviderHome, { settings, discovered }: BuildParts, tree: CapabilityTree): ModelEntry[] {
-  const configured = [...settings.models.values()]
-    .filter(({ provider }) => provider === home.entry.id)
-    .map((model) => configuredEntry(model, home, tree));
+function configuredModels(home: ProviderHome, { models }: Settings, tree: CapabilityTree): ModelEntry[] {
+  const own = [...models.values()].filter(({ provider }) => provider === home.entry.id);
+  return own.map((model) => configuredEntry(model, home, tree));
+}
+
+/** What the catalogue or the server itself has beside the models configured; pools take them in only without any. */
+function knownModels(home: ProviderHome, { settings, discovered }: BuildParts, tree: CapabilityTree): ModelEntry[] {
+  const taken = new Set(configuredModels(home, settings, tree).map(({ info }) => info.id));
   const listed = discovered.get(home.entry.id);
-  const known = listed ?? home.connector?.models ?? [];
-  const taken = new Set(configured.map(({ info }) => info.id));
   const isDefault = (info: ModelInfo) =>
-    configured.length === 0 && (listed !== undefined || (info.defaultFor?.length ?? 0) > 0);
-  return [
-    ...configured,
-    ...known.filter(({ id }) => !taken.has(id)).map((info) => catalogueEntry(info, home, tree, isDefault(info))),
-  ];
+    taken.size === 0 && (listed !== undefined || (info.defaultFor?.length ?? 0) > 0);
+  return (listed ?? home.connector?.models ?? [])
+    .filter(({ id }) => !taken.has(id))
+    .map((info) => catalogueEntry(info, home, tree, isDefault(info)));
 }
 
 function catalogueEntry(info: ModelInfo, home: ProviderHome, tree: CapabilityTree, pooled: boolean): ModelEntry {

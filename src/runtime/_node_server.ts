@@ -120,7 +120,8 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
       message.on("error", (error) => controller.error(error));
     },
     pull: () => void message.resume(),
-    cancel: () => void message.destroy(),
+    // the answer has yet to be sent; the connection ends after it
+    cancel: () => void message.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error").pause(),
   });
 }
 
@@ -137,7 +138,9 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   const bytes = answer.body === null ? undefined : new Uint8Array(await answer.arrayBuffer());
   if (bytes !== undefined) headers.push("content-length", String(bytes.length));
   response.writeHead(answer.status, headers);
-  response.end(bytes);
+  response.end(bytes, () => {
+    if (!message.complete) message.destroy();
+  });
 }
 
 /** Passes a body on, no faster than it is read; ends it when the client leaves. */

@@ -11,6 +11,9 @@ export const longestHintMs: number = 24 * 60 * 60 * 1000;
 /** The cooldown never grows beyond this unless it was configured longer, ms. */
 const longestCooldownMs = 10 * 60 * 1000;
 
+/** No rest that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
+const longestRestMs = 31 * 24 * 60 * 60 * 1000;
+
 /** Whose rest it is; a pool's, a model's or a provider's. */
 export interface RestOwner {
   /** The pool; undefined when it holds in all of them. */
@@ -70,7 +73,8 @@ export class Rest {
    *
    * @returns The transition, if it was active or the reason changed with the extension.
    */
-  begin(reason: StandbyReason, now: number, restMs: number): Transition | undefined {
+  begin(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
+    const restMs = Number.isFinite(wantedMs) ? Math.min(wantedMs, longestRestMs) : wantedMs;
     const until = now + restMs;
     const current = this.#standby;
     if (current !== undefined && current.until >= until) return undefined;

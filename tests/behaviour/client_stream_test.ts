@@ -155,9 +155,22 @@ describe("A streamed answer", () => {
     await using one = strictClient({ alpha: upstream.url }, { clock });
     gate.open(2);
     const answer = await one.client.chat.completions.create({ messages, stream: true });
-    await clock.advance(600_000);
+    await clock.advance(599_999);
     gate.openAll();
     assertEquals(textOf(await chunksOf(answer)), "Hello world");
+  });
+
+  it("is given up when nobody has read on for ten minutes, without blame", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream(stream({ gate }));
+    const clock = fakeClock();
+    gate.open(2);
+    await using one = strictClient({ alpha: upstream.url }, { clock });
+    const answer = await one.client.chat.completions.create({ messages, stream: true });
+    await clock.advance(600_000);
+    await assertClosesAtOnce(upstream.requests[0]);
+    await assertRejects(() => chunksOf(answer), DOMException, "Nobody read");
+    assertEquals([one.client.describe().pools[0]?.models[0]?.status, clock.pending], ["active", 0]);
   });
 
   it("is a failed call when nobody begins one: nothing is streamed", async () => {

@@ -7,7 +7,15 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
-import { assertBecomes, assertCloses, type RealProxy, startRealProxy, visit, type Way } from "../support/_leaving.ts";
+import {
+  arrival,
+  assertBecomes,
+  assertCloses,
+  type RealProxy,
+  startRealProxy,
+  visit,
+  type Way,
+} from "../support/_leaving.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import {
   answer,
@@ -83,7 +91,7 @@ describe("A client that leaves the proxy", () => {
           listener: "node",
         });
         const visitor = visit(proxy.url, way, { stream: isStream });
-        const request = await upstream.received(1);
+        const request = await arrival(upstream);
         if (sees !== undefined) await visitor.reads(sees);
         await assertCloses(request, () => visitor.leave());
         await assertUnharmed(proxy, upstream, outcome);
@@ -113,7 +121,7 @@ describe("A client that leaves the proxy", () => {
         listener: "node",
       });
       const visitor = visit(proxy.url, way, {});
-      await upstream.received(1);
+      await arrival(upstream);
       await assertBecomes(() => clock.sleeps.length, 1);
       visitor.leave();
       await assertUnharmed(proxy, upstream, "aborted");
@@ -128,7 +136,7 @@ describe("A client that leaves the proxy", () => {
       const { isStream, sees, script } = moments[round % moments.length]!;
       upstream.follow(script());
       const visitor = visit(proxy.url, ways[round % ways.length]!, { stream: isStream });
-      const request = await upstream.received(round + 1);
+      const request = await arrival(upstream, round + 1);
       if (sees !== undefined) await visitor.reads(sees);
       await assertCloses(request, () => visitor.leave());
       await assertBecomes(() => stateOf(proxy.mesh, "one").inFlight, 0);
@@ -166,7 +174,7 @@ describe("A program that gives up a call of the library", () => {
       const controller = new AbortController();
       const call = client.chat.completions.create({ ...ask, stream: isStream }, { signal: controller.signal });
       const failed = assertRejects(() => call, Error, reason.message);
-      await assertCloses(await upstream.received(1), () => controller.abort(reason));
+      await assertCloses(await arrival(upstream), () => controller.abort(reason));
       assertEquals(await failed, reason);
       await assertServes(client, upstream);
     });
@@ -178,7 +186,7 @@ describe("A program that gives up a call of the library", () => {
     await using client = clientOf(upstream, { clock });
     const controller = new AbortController();
     const call = client.chat.completions.create(ask, { signal: controller.signal });
-    await upstream.received(1);
+    await arrival(upstream);
     await assertBecomes(() => clock.sleeps.length, 1);
     controller.abort(reason);
     assertEquals(await assertRejects(() => call), reason);
@@ -199,7 +207,7 @@ describe("A program that gives up a call of the library", () => {
     await using upstream = await startUpstream(midway());
     await using client = clientOf(upstream);
     const chunks = await client.chat.completions.create({ ...ask, stream: true });
-    const request = await upstream.received(1);
+    const request = await arrival(upstream);
     const loop = async () => {
       for await (const { choices } of chunks) if (choices[0]?.delta.content === "one") break;
     };
@@ -218,7 +226,7 @@ describe("A program that gives up a call of the library", () => {
     assertEquals(failures(), 1);
     const controller = new AbortController();
     const given = client.chat.completions.create(ask, { signal: controller.signal });
-    await upstream.received(3);
+    await arrival(upstream, 3);
     controller.abort(reason);
     assertEquals([await assertRejects(() => given), failures()], [reason, 1]);
     await client.chat.completions.create(ask);

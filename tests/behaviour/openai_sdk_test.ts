@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { type Dialect, dialects, type Reply, speaking } from "../support/_dialects.ts";
-import { assertCloses } from "../support/_leaving.ts";
+import { arrival, assertCloses } from "../support/_leaving.ts";
 import { sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -167,7 +167,7 @@ describe("The openai package", () => {
           async () => await client.chat.completions.create(request, { signal }),
           OpenAI.APIUserAbortError,
         );
-        const received = await upstream.received(1);
+        const received = await arrival(upstream);
         await assertCloses(received, () => controller.abort());
         await failed;
         assertEquals(proxy.mesh.poolStatus().chat!.status, "ok");

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { assertRefused, checkRefused, getRaw, type Refused } from "../support/_surface.ts";
+import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { answer, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -31,15 +31,17 @@ interface Setup {
   readonly proxy?: Readonly<Record<string, unknown>>;
 }
 
-/** Runs a test on a proxy over a provider that answers. */
+/** Runs a test on proxies over a provider that answers, one for each kind of server. */
 async function withProxy(
   { tokens, proxy: section }: Setup,
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
-  await using upstream = await startUpstream(answer());
   const config = section === undefined ? {} : { proxy: section };
-  await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens, config });
-  await test(proxy, upstream);
+  for (const listener of listeners) {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens, config, listener });
+    await test(proxy, upstream);
+  }
 }
 
 function listFrom(proxy: TestProxy, origin: string, headers: Record<string, string> = {}): Promise<Response> {

@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { assertRefused, checkRefused, getRaw, type Refused } from "../support/_surface.ts";
+import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -9,14 +9,16 @@ const noToken: Refused = { status: 401, code: "invalid_api_key", headers: { "www
 const noHost: Refused = { status: 403, code: "host_not_allowed" };
 const badHost: Refused = { status: 400, code: "invalid_value" };
 
-/** Runs a test on a proxy over a provider that answers. */
+/** Runs a test on proxies over a provider that answers, one for each kind of server. */
 async function withProxy(
   options: Omit<TestProxyOptions, "upstreams">,
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
-  await using upstream = await startUpstream(answer());
-  await using proxy = await startTestProxy({ ...options, upstreams: { a: upstream.url } });
-  await test(proxy, upstream);
+  for (const listener of listeners) {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ ...options, upstreams: { a: upstream.url }, listener });
+    await test(proxy, upstream);
+  }
 }
 
 /** Everything that is not let in with these tokens. */

@@ -28,10 +28,10 @@ const patience = (seconds: string) => ({
 
 describe("the deadline of a request", () => {
   it("is 504 timeout; the call ends, nobody else is asked, and nobody is blamed", async () => {
-    await using scene = await stage({ a: hang(), b }, deadline("30s", { pool: { deactivation: { retry_limit: 1 } } }));
+    await using scene = await stage({ a: hang(), b }, deadline("9s", { pool: { deactivation: { retry_limit: 1 } } }));
     const answer = scene.ask();
     const call = await scene.received("a");
-    await scene.clock.advance(29_999);
+    await scene.clock.advance(8_999);
     assertEquals([await isOpen(answer), call.isClosed], [true, false]);
     const seen = await after(scene.clock, 1, answer);
     assertEquals([seen.status, seen.error?.type, seen.error?.code], [504, "server_error", "timeout"]);
@@ -40,6 +40,15 @@ describe("the deadline of a request", () => {
     assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: "active", b: "active" }]);
     assertEquals(scene.routing.possibly_billed, true);
     assertEquals(scene.clock.pending, 0);
+  });
+
+  it("blames a model that gave no sign of life for ten seconds: the next request goes elsewhere", async () => {
+    await using scene = await stage({ a: hang(), b }, deadline("10s", { pool: { deactivation: { retry_limit: 1 } } }));
+    const answer = scene.ask();
+    await scene.received("a");
+    assertEquals((await after(scene.clock, 10_000, answer)).status, 504);
+    assertEquals(scene.states(), { a: "retry_limit for 60s", b: "active" });
+    assertEquals((await scene.ask()).headers.get("x-mesh-model"), "b");
   });
 
   it("is 600 s unless configured", async () => {

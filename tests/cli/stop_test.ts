@@ -7,7 +7,7 @@ import { send } from "../../src/runtime/deno.ts";
 import { denoShell } from "../../src/runtime/deno_shell.ts";
 import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { spawnCommand, withProxyCommand } from "../support/_cli.ts";
-import { assertRefused, getRaw, goodBody, untilRefused } from "../support/_surface.ts";
+import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, Gate, hang, ok, startUpstream, stream, type Upstream } from "../support/upstream.ts";
 
@@ -25,7 +25,11 @@ interface Started extends AsyncDisposable {
 /** A proxy as the command line starts it; `graceMs` is what its server really gets to stop. */
 async function start(
   upstream: Upstream,
-  { section = {}, graceMs }: { section?: Readonly<Record<string, unknown>>; graceMs?: number } = {},
+  { listener, section, graceMs }: {
+    listener?: string;
+    section?: Readonly<Record<string, unknown>>;
+    graceMs?: number;
+  },
 ): Promise<Started> {
   const clock = fakeClock();
   const graces: number[] = [];
@@ -43,7 +47,7 @@ async function start(
       };
     },
   };
-  const config = testConfig({ upstreams: { a: upstream.url }, config: { proxy: section } });
+  const config = testConfig({ upstreams: { a: upstream.url }, config: { proxy: { ...section, listener } } });
   let flushes = 0;
   const sink = { emit: () => {}, trace: () => {}, flush: () => Promise.resolve(void flushes++) };
   const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell, sinks: [sink] };
@@ -92,87 +96,89 @@ async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
   return { closed };
 }
 
-describe("Stopping a proxy", () => {
-  it("refuses new connections within 100 ms, and lets 20 open streams and a pending answer finish", async () => {
-    await using upstream = await startUpstream(answer());
-    await using started = await start(upstream);
-    const { proxy, clock, graces, flushes } = started;
-    const { responses, finish } = await openStreams(proxy.url, upstream, 20);
-    const held = new Gate();
-    upstream.follow({
-      async play(exchange) {
-        await held.pass();
-        await ok({ text: "in time" }).play(exchange);
-      },
+for (const listener of listeners) {
+  describe(`Stopping a proxy through ${listener ?? "the runtime's own server"}`, () => {
+    it("refuses new connections within 100 ms, and lets 20 open streams and a pending answer finish", async () => {
+      await using upstream = await startUpstream(answer());
+      await using started = await start(upstream, { listener });
+      const { proxy, clock, graces, flushes } = started;
+      const { responses, finish } = await openStreams(proxy.url, upstream, 20);
+      const held = new Gate();
+      upstream.follow({
+        async play(exchange) {
+          await held.pass();
+          await ok({ text: "in time" }).play(exchange);
+        },
+      });
+      const pending = chat(proxy.url);
+      await held.reached(1);
+      let isStopped = false;
+      const stopped = proxy.stop().then(() => isStopped = true);
+      assertLess(await untilRefused(proxy.url), 100);
+      assertEquals([isStopped, flushes()], [false, 0]);
+      finish();
+      held.open();
+      for (const response of responses) {
+        const text = await response.text();
+        assert(text.endsWith(done), text);
+        assertStringIncludes(text, "world");
+      }
+      assertEquals((await (await pending).json()).choices[0].message.content, "in time");
+      await stopped;
+      assertEquals([graces, clock.pending, upstream.calls, flushes()], [[30_000], 0, 21, 1]);
     });
-    const pending = chat(proxy.url);
-    await held.reached(1);
-    let isStopped = false;
-    const stopped = proxy.stop().then(() => isStopped = true);
-    assertLess(await untilRefused(proxy.url), 100);
-    assertEquals([isStopped, flushes()], [false, 0]);
-    finish();
-    held.open();
-    for (const response of responses) {
-      const text = await response.text();
-      assert(text.endsWith(done), text);
-      assertStringIncludes(text, "world");
-    }
-    assertEquals((await (await pending).json()).choices[0].message.content, "in time");
-    await stopped;
-    assertEquals([graces, clock.pending, upstream.calls, flushes()], [[30_000], 0, 21, 1]);
-  });
 
-  it("closes idle connections at once, and is over when nothing is open", async () => {
-    await using upstream = await startUpstream(answer());
-    await using started = await start(upstream);
-    const { proxy } = started;
-    const idle = await Promise.all([1, 2, 3].map(() => idleConnection(proxy.url)));
-    const from = performance.now();
-    await Promise.all([proxy.stop(), proxy.stop(), ...idle.map(({ closed }) => closed)]);
-    assertLess(performance.now() - from, 500);
-    assertEquals(started.graces, [30_000], "stopping twice is stopping once");
-  });
+    it("closes idle connections at once, and is over when nothing is open", async () => {
+      await using upstream = await startUpstream(answer());
+      await using started = await start(upstream, { listener });
+      const { proxy } = started;
+      const idle = await Promise.all([1, 2, 3].map(() => idleConnection(proxy.url)));
+      const from = performance.now();
+      await Promise.all([proxy.stop(), proxy.stop(), ...idle.map(({ closed }) => closed)]);
+      assertLess(performance.now() - from, 500);
+      assertEquals(started.graces, [30_000], "stopping twice is stopping once");
+    });
 
-  it("waits for proxy.drain_delay first: /ready says 503, new work is turned away, the door is open", async () => {
-    await using upstream = await startUpstream(answer());
-    await using started = await start(upstream, { section: { drain_delay: "10s" } });
-    const { proxy, clock, graces } = started;
-    const { responses, finish } = await openStreams(proxy.url, upstream, 1);
-    upstream.follow(answer());
-    assertEquals((await getRaw(proxy.url, "/ready")).status, 200);
-    const stopped = proxy.stop();
-    assertEquals((await getRaw(proxy.url, "/ready")).status, 503);
-    assertEquals((await getRaw(proxy.url, "/live")).status, 200);
-    assertEquals((await getRaw(proxy.url, "/health")).status, 200);
-    await assertRefused(await chat(proxy.url), { status: 503, type: "server_error", code: "shutting_down" });
-    await clock.advance(9_999);
-    assertEquals([(await getRaw(proxy.url, "/ready")).status, graces], [503, []]);
-    await clock.advance(1);
-    assertLess(await untilRefused(proxy.url), 100);
-    finish();
-    assert((await responses[0]!.text()).endsWith(done));
-    await stopped;
-  });
+    it("waits for proxy.drain_delay first: /ready says 503, new work is turned away, the door is open", async () => {
+      await using upstream = await startUpstream(answer());
+      await using started = await start(upstream, { listener, section: { drain_delay: "10s" } });
+      const { proxy, clock, graces } = started;
+      const { responses, finish } = await openStreams(proxy.url, upstream, 1);
+      upstream.follow(answer());
+      assertEquals((await getRaw(proxy.url, "/ready")).status, 200);
+      const stopped = proxy.stop();
+      assertEquals((await getRaw(proxy.url, "/ready")).status, 503);
+      assertEquals((await getRaw(proxy.url, "/live")).status, 200);
+      assertEquals((await getRaw(proxy.url, "/health")).status, 200);
+      await assertRefused(await chat(proxy.url), { status: 503, type: "server_error", code: "shutting_down" });
+      await clock.advance(9_999);
+      assertEquals([(await getRaw(proxy.url, "/ready")).status, graces], [503, []]);
+      await clock.advance(1);
+      assertLess(await untilRefused(proxy.url), 100);
+      finish();
+      assert((await responses[0]!.text()).endsWith(done));
+      await stopped;
+    });
 
-  it("ends what is still open after the grace time: 503 for who waits, no [DONE] for who reads", async () => {
-    await using upstream = await startUpstream(answer());
-    await using started = await start(upstream, { graceMs: 0 });
-    const { proxy } = started;
-    const { responses } = await openStreams(proxy.url, upstream, 1);
-    upstream.follow(hang());
-    const pending = chat(proxy.url);
-    const { closed } = await upstream.received(2);
-    const from = performance.now();
-    const stopped = proxy.stop();
-    await assertRefused(await pending, { status: 503, type: "server_error", code: "shutting_down" });
-    const read = await responses[0]!.text().catch(() => "broken off");
-    assertNotMatch(read, /\[DONE\]/);
-    await Promise.all([closed, upstream.requests[0]!.closed]);
-    assertLess(performance.now() - from, 500, "no provider goes on for nobody");
-    await stopped;
+    it("ends what is still open after the grace time: 503 for who waits, no [DONE] for who reads", async () => {
+      await using upstream = await startUpstream(answer());
+      await using started = await start(upstream, { listener, graceMs: 0 });
+      const { proxy } = started;
+      const { responses } = await openStreams(proxy.url, upstream, 1);
+      upstream.follow(hang());
+      const pending = chat(proxy.url);
+      const { closed } = await upstream.received(2);
+      const from = performance.now();
+      const stopped = proxy.stop();
+      await assertRefused(await pending, { status: 503, type: "server_error", code: "shutting_down" });
+      const read = await responses[0]!.text().catch(() => "broken off");
+      assertNotMatch(read, /\[DONE\]/);
+      await Promise.all([closed, upstream.requests[0]!.closed]);
+      assertLess(performance.now() - from, 500, "no provider goes on for nobody");
+      await stopped;
+    });
   });
-});
+}
 
 describe("modelmesh proxy, told to stop", () => {
   const demo = { files: { "mesh.json": JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } })) } };

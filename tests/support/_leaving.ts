@@ -8,7 +8,7 @@ import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { denoShell } from "../../src/runtime/deno_shell.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
-import type { ReceivedRequest } from "./upstream.ts";
+import type { ReceivedRequest, Upstream } from "./upstream.ts";
 
 /** The contract's limit, ms. */
 const limitMs = 100;
@@ -39,6 +39,20 @@ export async function assertBecomes<Value>(read: () => Value, expected: Value): 
   const end = performance.now() + limitMs;
   while (read() !== expected && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
   assertEquals(read(), expected);
+}
+
+/**
+ * The n-th request of a provider; fails when it does not come within a second.
+ *
+ * @param upstream The provider.
+ * @param number From 1.
+ */
+export async function arrival(upstream: Upstream, number = 1): Promise<ReceivedRequest> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The provider did not get request ${number}`)), 10 * limitMs);
+  });
+  return await Promise.race([upstream.received(number), limit]).finally(() => clearTimeout(timer));
 }
 
 /** A proxy in real time, unless it is given a clock. */

@@ -4,7 +4,12 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { connect } from "node:net";
+import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
+import { answer, startUpstream, type Upstream } from "./upstream.ts";
+
+/** The servers a proxy may listen through: the runtime's own, and that of `node:http`. */
+export const listeners: readonly TestProxyOptions["listener"][] = [undefined, "node"];
 
 /** A body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {
@@ -169,4 +174,33 @@ export function assertRequestId(headers: Headers, about: string = "x-request-id"
   const id = headers.get("x-request-id") ?? "";
   assertMatch(id, /^[\x21-\x7e]{1,128}$/, about);
   return id;
+}
+
+/** How {@linkcode refusing} starts its proxies. */
+export interface RefusingOptions {
+  /** Sections of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** All of them unless said. */
+  readonly listeners?: readonly TestProxyOptions["listener"][];
+}
+
+/**
+ * Runs a test on a proxy that refuses everything, through each server: not one call goes upstream, nothing changes its
+ * state, and the next good request is served.
+ *
+ * @param test Given the proxy.
+ * @param options Configuration and servers.
+ */
+export async function refusing(
+  test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
+  options: RefusingOptions = {},
+): Promise<void> {
+  for (const listener of options.listeners ?? listeners) {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config: options.config, listener });
+    await test(proxy, upstream);
+    assertEquals(upstream.calls, 0, "nothing may go upstream");
+    assertEquals(proxy.records, [], "nothing was routed, nothing changed its state");
+    assertEquals((await (await proxy.chat()).json()).choices[0].message.content, "Hello world");
+  }
 }
