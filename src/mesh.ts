@@ -5,7 +5,7 @@
 import { type KnownConnectors, knownConnectors } from "./config/known.ts";
 import { resolveSettings } from "./config/resolve_settings.ts";
 import type { Settings } from "./config/settings.ts";
-import { validate } from "./config/validate.ts";
+import { settingsOf } from "./configure.ts";
 import type { Connector, ProviderSettings } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
@@ -178,14 +178,15 @@ export class Mesh {
   }
 
   /**
-   * Loads a configuration and makes ready for requests.
+   * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
    *
    * @param config A configuration document, as an object.
    * @throws {ConfigError} With all that is wrong.
+   * @throws {NoProvidersError} When it has no providers and none is detected.
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: unknown): Promise<void> {
-    this.configure(validate(config, { known: this.known }));
+    this.configure(settingsOf(this, config));
     await this.ready();
   }
 
@@ -200,11 +201,15 @@ export class Mesh {
   configure(settings: Settings, addPools: (registry: Registry) => void = () => {}): void {
     this.#assembly = this.#assemble(settings, addPools, new Map());
     this.#ready = undefined;
+    this.#isReady = false;
   }
 
   /** Reads secrets, makes providers, asks local servers for their models. Memoised. */
   ready(): Promise<void> {
-    return this.#ready ??= this.#start();
+    return this.#ready ??= this.#start().catch((error) => {
+      this.#ready = undefined; // what was away for a moment may be back at the next try
+      throw error;
+    });
   }
 
   /**
@@ -286,9 +291,11 @@ export class Mesh {
       .create(written.secrets.config, this.#runtime);
     const { settings, secrets } = await resolveSettings(written, (name) => store.get(name));
     for (const secret of secrets) this.#redactor.add(secret);
-    for (const { connector, config } of settings.observability) {
-      this.#hub.add(this.#catalogue.get("observability", connector).create(config, this.#runtime));
-    }
+    this.#hub.configure(
+      settings.observability.map(({ connector, config }) =>
+        this.#catalogue.get("observability", connector).create(config, this.#runtime)
+      ),
+    );
     const first = this.#assemble(settings, addPools, new Map());
     for (const home of first.registry.homes) this.#open(home);
     const discovered = await this.#discover(first.registry.homes);

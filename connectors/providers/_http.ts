@@ -4,13 +4,14 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
-import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
+const longestErrorMs = 2_000;
 
 /** How a vendor's error answers are read. */
 export interface FaultReader {
@@ -86,24 +87,37 @@ export function parseObject(text: string): Record<string, unknown> {
  *
  * @param response An answer whose status is not 2xx.
  * @param reader How the vendor writes errors.
- * @param now Wall clock, ms.
+ * @param clock Bounds the wait for the body.
  */
-export async function readFault(response: UpstreamResponse, reader: FaultReader, now: number): Promise<UpstreamError> {
+export async function readFault(response: UpstreamResponse, reader: FaultReader, clock: Clock): Promise<UpstreamError> {
   const { status, headers } = response;
   let body: unknown = "";
   try {
-    const text = new TextDecoder().decode(await readBytes(response, maxErrorBytes));
+    const text = new TextDecoder().decode(await readSoon(response, clock));
     body = text;
     body = JSON.parse(text);
   } catch {
     // an error answer needs no readable body: its status says enough
   }
-  const wait = reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, now);
+  const wait = reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, clock.now());
   const shouldRetry = headers.get("x-should-retry");
   return upstreamError(status, reader.readError(body, status), {
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(shouldRetry === null ? {} : { shouldRetry: shouldRetry === "true" }),
   });
+}
+
+/** What there is of an error answer's body before long: a server that never ends it must not hold up what its status says. */
+async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8Array> {
+  let cancel = () => {};
+  const late = new Promise<Uint8Array>((resolve) =>
+    cancel = clock.after(longestErrorMs, () => resolve(new Uint8Array()))
+  );
+  try {
+    return await Promise.race([readBytes(response, maxErrorBytes), late]);
+  } finally {
+    cancel();
+  }
 }
 
 /**

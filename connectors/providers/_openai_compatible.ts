@@ -193,7 +193,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
-    return readFault(response, this.#faults, this.#runtime.clock.now());
+    return readFault(response, this.#faults, this.#runtime.clock);
   }
 }
 

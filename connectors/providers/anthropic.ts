@@ -144,9 +144,9 @@ class AnthropicProvider extends BaseProvider {
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
     if (isSuccess(response)) return response;
-    const now = this.#runtime.clock.now();
-    const reader = { readError: readAnthropicError, readRetryAfter: (body: unknown) => readSpendLimitReset(body, now) };
-    throw await readFault(response, reader, now);
+    const { clock } = this.#runtime;
+    const readRetryAfter = (body: unknown) => readSpendLimitReset(body, clock.now());
+    throw await readFault(response, { readError: readAnthropicError, readRetryAfter }, clock);
   }
 }
 

@@ -144,7 +144,7 @@ class GeminiProvider extends BaseProvider {
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
     if (isSuccess(response)) return response;
-    throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock.now()));
+    throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock));
   }
 
   /** One answer, or a list of them as the API writes it without `alt=sse`. */

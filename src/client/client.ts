@@ -83,7 +83,10 @@ export class MeshClient {
     return this.#ready ??= (async () => {
       await this.#parts.load?.();
       await this.mesh.ready();
-    })();
+    })().catch((error) => {
+      this.#ready = undefined; // what was away for a moment may be back at the next call
+      throw error;
+    });
   }
 
   /**

@@ -21,16 +21,23 @@ export interface TraceFacts {
 /** All sinks of a mesh. */
 export class Hub {
   readonly #clock: Clock;
-  readonly #sinks: Observability[] = [];
+  readonly #own: Observability[] = [];
+  #sinks: readonly Observability[] = [];
 
   /** @param clock For the records' times. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Adds a sink. */
+  /** Adds a sink of the program's own. */
   add(sink: Observability): void {
-    this.#sinks.push(sink);
+    this.#own.push(sink);
+    this.#sinks = [...this.#sinks, sink];
+  }
+
+  /** Takes the sinks of a configuration, in place of those of the one before. */
+  configure(sinks: readonly Observability[]): void {
+    this.#sinks = [...this.#own, ...sinks];
   }
 
   /** Tells all sinks an event. */

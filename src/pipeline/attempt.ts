@@ -8,7 +8,7 @@ import { NetworkError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
-import { decide, type NextStep } from "./decide.ts";
+import { decide, type Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { Call, RouteDeps, Served } from "./request.ts";
 import type { Trip } from "./trip.ts";
@@ -16,7 +16,7 @@ import type { Trip } from "./trip.ts";
 /** What asking a model came to. */
 export type AttemptEnd<T> =
   | { readonly served: Served<T>; readonly connection: Connection }
-  | { readonly failure: Failure; readonly next: NextStep & { readonly step: "rotate" } };
+  | { readonly failure: Failure; readonly next: Rotate };
 
 /** One model to be asked. */
 export interface AttemptPlan<T> {
@@ -52,7 +52,7 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
       random,
     });
     if (next.step === "rotate") return { failure: end.failure, next };
-    if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: { step: "rotate" } };
+    if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: next.otherwise };
     await trip.wait(next.delayMs);
   }
 }

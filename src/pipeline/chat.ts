@@ -47,7 +47,7 @@ const complete: Call<CompletionResponse> = async ({ model }, completion, options
 };
 
 const stream: Call<OpenStream> = ({ model }, completion, options) =>
-  openStream(model.home.provider!.stream(completion, options));
+  openStream(model.home.provider!.stream(completion, options), options.signal);
 
 /**
  * Routes a chat request; when nobody serves it, to the names of its `models` list in turn.

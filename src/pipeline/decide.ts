@@ -23,8 +23,14 @@ export interface Circumstances {
 
 /** What to do next, and for how long the model is to be left alone. */
 export type NextStep =
-  | { readonly step: "retry"; readonly delayMs: number }
-  | { readonly step: "rotate"; readonly rest?: Rest };
+  | { readonly step: "retry"; readonly delayMs: number; readonly otherwise: Rotate }
+  | Rotate;
+
+/** On to the next model, and what the failure taught about this one. */
+export interface Rotate {
+  readonly step: "rotate";
+  readonly rest?: Rest;
+}
 
 /** A fact about the vendor that a failure taught. */
 export type Rest =
@@ -47,7 +53,7 @@ export function decide(failure: Failure, circumstances: Circumstances): NextStep
   if (failure.kind === "model_not_found") return { step: "rotate", rest: { reason: "model_not_found" } };
   const heedsHint = settings.honorRetryAfter || settings.backoff === "retry_after";
   const hintMs = heedsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
-  const rotate: NextStep = hintMs === undefined
+  const rotate: Rotate = hintMs === undefined
     ? { step: "rotate" }
     : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, longestHintMs) } };
   if (!mayRetry(failure, circumstances)) return rotate;
@@ -56,7 +62,7 @@ export function decide(failure: Failure, circumstances: Circumstances): NextStep
     : hintMs <= (alone ? settings.maxDelayMs : backoffCapMs(circumstances.retries, settings))
     ? hintMs
     : Infinity;
-  return delayMs < circumstances.remainingMs ? { step: "retry", delayMs } : rotate;
+  return delayMs < circumstances.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
 }
 
 function isRefusalForNow({ kind }: Failure): boolean {

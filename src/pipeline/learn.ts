@@ -6,7 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { Ticket, Vote } from "../state/model_state.ts";
 import { untilQuotaReset } from "../util/windows.ts";
-import type { NextStep } from "./decide.ts";
+import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { Trip } from "./trip.ts";
 
@@ -16,7 +16,7 @@ export interface Lesson {
   readonly ticket: Ticket;
   readonly pool: Pool;
   readonly failure: Failure;
-  readonly next: NextStep & { readonly step: "rotate" };
+  readonly next: Rotate;
 }
 
 /**

@@ -23,14 +23,22 @@ export interface OpenStream {
  * Reads a stream up to its first content.
  *
  * @param events A provider's stream, not read yet.
+ * @param signal Ends the call; a stream that does not heed it is left all the same.
  * @throws Whatever the provider throws before the first content.
  */
-export async function openStream(events: AsyncIterable<CompletionChunk>): Promise<Served<OpenStream>> {
+export async function openStream(
+  events: AsyncIterable<CompletionChunk>,
+  signal: AbortSignal,
+): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
   const held: CompletionChunk[] = [];
   let size = 0;
   for (;;) {
     const { done, value } = await rest.next();
+    if (signal.aborted) {
+      rest.return?.()?.catch(() => {}); // nobody listens any more
+      throw signal.reason;
+    }
     if (done) return { answer: { held, rest, complete: true }, empty: true };
     held.push(value);
     size += value.wire?.length ?? JSON.stringify(value.value).length;

@@ -52,10 +52,11 @@ export class Trip {
   constructor(request: RoutedRequest, clock: Clock) {
     this.#clock = clock;
     this.startedAt = clock.monotonic();
-    this.#deadlineAt = this.startedAt + request.timeoutMs;
+    const timeoutMs = Math.max(0, Math.round(request.timeoutMs));
+    this.#deadlineAt = this.startedAt + timeoutMs;
     this.#cancelDeadline = clock.after(
-      request.timeoutMs,
-      () => this.#stop(new DeadlineError(`The request was not answered within its ${request.timeoutMs} ms`)),
+      timeoutMs,
+      () => this.#stop(new DeadlineError(`The request was not answered within the ${timeoutMs} ms it had`)),
     );
     this.#signal = request.signal;
     if (this.#signal?.aborted) this.#stop(this.#signal.reason);

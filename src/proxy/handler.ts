@@ -126,24 +126,23 @@ class Site {
   }
 
   async #answer(entry: RouteEntry, request: Request, requestId: string, path: string): Promise<Response> {
+    let isOver = !entry.isWork;
+    const onEnd = () => {
+      if (!isOver) this.#inFlight--;
+      isOver = true;
+    };
     const exchange: Exchange = {
       mesh: this.#mesh,
       request,
       requestId,
       path,
-      isTrusted: this.#gate.admits(request),
+      isTrusted: () => this.#gate.admits(request),
       isDraining: this.#isDraining(),
-      onEnd: () => {},
+      onEnd,
     };
-    if (!entry.isWork) return await entry.handle(exchange);
-    this.#admit();
-    let isOver = false;
-    const onEnd = () => {
-      if (!isOver) this.#inFlight--;
-      isOver = true;
-    };
+    if (entry.isWork) this.#admit();
     try {
-      const response = await entry.handle({ ...exchange, onEnd });
+      const response = await entry.handle(exchange);
       if (!isStream(response)) onEnd();
       return response;
     } catch (error) {

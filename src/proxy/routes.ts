@@ -5,7 +5,7 @@
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
-import { ModelNotFoundError } from "../errors.ts";
+import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import { within } from "../util/within.ts";
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly requestId: string;
   readonly path: string;
   /** It has an accepted token, or none is asked for. */
-  readonly isTrusted: boolean;
+  readonly isTrusted: () => boolean;
   /** The proxy is about to stop. */
   readonly isDraining: boolean;
   /** To be called when a streamed answer is over. */
@@ -81,6 +81,7 @@ async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): P
   });
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
+  if (request.headers.has("x-mesh-route")) throw unsupportedHeader("x-mesh-route");
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
   const answer = await mesh.chat({
     id: requestId,
@@ -102,6 +103,13 @@ async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): P
   const { wire, body: parsed } = answer.response;
   return new Response((wire ?? JSON.stringify(parsed)) as BodyInit, {
     headers: { ...headers, "content-type": "application/json" },
+  });
+}
+
+function unsupportedHeader(name: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(`The header "${name}" is not supported by this version`, {
+    code: "invalid_value",
+    param: name,
   });
 }
 
@@ -137,7 +145,7 @@ function health({ mesh, isTrusted }: Exchange): Response {
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const counts = Object.fromEntries(pools.map(([name, { active, standby }]) => [name, { active, standby }]));
-  const details = isTrusted ? { version, uptime_seconds: Math.floor(mesh.uptimeMs / 1000), pools: counts } : {};
+  const details = isTrusted() ? { version, uptime_seconds: Math.floor(mesh.uptimeMs / 1000), pools: counts } : {};
   return Response.json({ status, ...details }, { status: status === "unavailable" ? 503 : 200 });
 }
 

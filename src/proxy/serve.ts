@@ -123,7 +123,8 @@ function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
   return mesh.registry.homes.flatMap(({ entry }) => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
     const url = new URL(entry.baseUrl);
-    const isHere = isLoopback(url.hostname) || url.hostname === host;
+    const isLocal = isLoopback(url.hostname);
+    const isHere = url.hostname === host || (isLocal && (isLoopback(host) || host === "0.0.0.0" || host === "::"));
     const isSelf = isHere && Number(url.port || (url.protocol === "https:" ? 443 : 80)) === port;
     const where = entry.source === "config" ? `providers.${entry.id}.base_url` : `the base URL of "${entry.id}"`;
     return isSelf

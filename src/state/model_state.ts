@@ -63,8 +63,8 @@ export class ModelState implements ModelView {
   /** On trial, with a request under way that will tell. */
   get trialUnderWay(): boolean {
     const { own, model, providerRest } = this.#facts;
-    return (own.onTrial && own.trials > 0) || (model.onTrial && model.trials > 0) ||
-      (providerRest.onTrial && providerRest.trials > 0);
+    return (own.onTrial && own.trials.size > 0) || (model.onTrial && model.trials.size > 0) ||
+      (providerRest.onTrial && providerRest.trials.size > 0);
   }
 
   get reason(): StandbyReason | undefined {
@@ -115,25 +115,23 @@ export class ModelState implements ModelView {
     this.#inFlight++;
     if (!this.onTrial) return noTrials;
     const { own, model, providerRest } = this.#facts;
-    const trials = [own, model, providerRest].filter((rest) => rest.onTrial);
-    for (const rest of trials) rest.trials++;
-    return { trials };
+    const ticket: Ticket = { trials: [own, model, providerRest].filter((rest) => rest.onTrial) };
+    for (const rest of ticket.trials) rest.trials.add(ticket);
+    return ticket;
   }
 
   /** The request is over. A failed trial sends the model back, whatever it was that rested. */
   finish(ticket: Ticket, vote: Vote, now: number, status?: number): void {
     this.#inFlight--;
-    for (const rest of ticket.trials) rest.trials = Math.max(0, rest.trials - 1);
-    if (vote === "success") this.#succeed();
+    for (const rest of ticket.trials) rest.trials.delete(ticket);
+    if (vote === "success") this.#succeed(ticket);
     else if (vote === "failure") this.#fail(ticket, now, status);
   }
 
-  #succeed(): void {
-    const { own, model, providerRest } = this.#facts;
+  /** Only a request of the trial itself passes it, not one that began before the rest. */
+  #succeed({ trials }: Ticket): void {
     this.#failures = 0;
-    own.prove();
-    model.prove();
-    providerRest.prove();
+    for (const rest of trials) rest.prove();
   }
 
   #fail(ticket: Ticket, now: number, status: number | undefined): void {

@@ -50,8 +50,8 @@ export class Rest {
   #standby: Standby | undefined;
   #onTrial = false;
   #relapses = 0;
-  /** Requests begun on trial and not yet over. */
-  trials = 0;
+  /** Requests begun on the present trial and not yet over. */
+  trials: Set<object> = new Set();
 
   /** @param owner Whose it is. */
   constructor(owner: RestOwner) {
@@ -80,7 +80,7 @@ export class Rest {
     if (current !== undefined && current.until >= until) return undefined;
     this.#standby = { reason, since: current?.since ?? now, until };
     this.#onTrial = false;
-    this.trials = 0;
+    this.trials = new Set();
     if (current?.reason === reason) return undefined;
     return {
       owner: this.owner,
@@ -104,6 +104,7 @@ export class Rest {
     if (over === undefined || over.until > now) return undefined;
     this.#standby = undefined;
     this.#onTrial = true;
+    this.trials = new Set();
     return { owner: this.owner, to: "active", reason: over.reason };
   }
 
@@ -117,14 +118,5 @@ export class Rest {
   /** Ends the trial without a verdict: something else is known to be wrong. */
   endTrial(): void {
     this.#onTrial = false;
-  }
-
-  /** Takes it back at once, proven. */
-  end(): Transition | undefined {
-    const over = this.#standby;
-    this.#standby = undefined;
-    this.#onTrial = false;
-    this.#relapses = 0;
-    return over === undefined ? undefined : { owner: this.owner, to: "active", reason: "manual" };
   }
 }

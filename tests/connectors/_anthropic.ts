@@ -6,11 +6,12 @@ import { anthropic } from "../../connectors/providers/anthropic.ts";
 import type { AssistantMessage, ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type { CallOptions, CompletionRequest, ModelInfo, Provider } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
+import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 
 /** The tests' wall clock, ms. */
 export const now: number = Date.UTC(2026, 10, 21, 12);
 
-const runtime = { clock: { now: () => now } } as unknown as Runtime;
+const runtime: Runtime = testRuntime({ clock: fakeClock({ now }) });
 
 /** A model that takes sampling parameters and a thinking budget. */
 export const haiku: ModelInfo = anthropic.models.find(({ id }) => id === "claude-haiku-4-5")!;

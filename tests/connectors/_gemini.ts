@@ -10,11 +10,12 @@ import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from 
 import type { CallOptions, CompletionRequest, Provider } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 
 /** The tests' wall clock, ms: four in the morning in California, where it is winter. */
 export const now: number = Date.UTC(2026, 10, 21, 12);
 
-const runtime = { clock: { now: () => now }, random: () => 0.5 } as unknown as Runtime;
+const runtime: Runtime = testRuntime({ clock: fakeClock({ now }), random: () => 0.5 });
 
 /** An answer of the network. */
 export interface Answer {

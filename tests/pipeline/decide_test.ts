@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { RetrySettings } from "../../src/config/settings.ts";
-import { type Circumstances, decide, type NextStep } from "../../src/pipeline/decide.ts";
+import { type Circumstances, decide, type NextStep, type Rotate } from "../../src/pipeline/decide.ts";
 import type { Failure } from "../../src/pipeline/failure.ts";
 
 const settings: RetrySettings = {
@@ -32,9 +32,9 @@ const around = (facts: Partial<Circumstances> = {}): Circumstances => ({
   ...facts,
 });
 
-const retry = (delayMs: number): NextStep => ({ step: "retry", delayMs });
-const rotate: NextStep = { step: "rotate" };
-const rest = (restMs: number): NextStep => ({ step: "rotate", rest: { reason: "rate_limited", restMs } });
+const rotate: Rotate = { step: "rotate" };
+const retry = (delayMs: number, otherwise: Rotate = rotate): NextStep => ({ step: "retry", delayMs, otherwise });
+const rest = (restMs: number): Rotate => ({ step: "rotate", rest: { reason: "rate_limited", restMs } });
 const unhinted = { ...settings, honorRetryAfter: false };
 
 const cases: readonly (readonly [string, Partial<Failure>, Partial<Circumstances>, NextStep])[] = [
@@ -55,12 +55,12 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<Circumstances
     "a hint within the cap of the try is waited for",
     { kind: "rate_limited", status: 429, retryAfterMs: 400 },
     {},
-    retry(400),
+    retry(400, rest(400)),
   ],
   ["a hint beyond it rotates and rests", { kind: "rate_limited", status: 429, retryAfterMs: 2000 }, {}, rest(2000)],
   ["alone, a hint within max_delay is waited for", { kind: "rate_limited", status: 429, retryAfterMs: 2000 }, {
     alone: true,
-  }, retry(2000)],
+  }, retry(2000, rest(2000))],
   [
     "alone, a hint beyond max_delay rests",
     { kind: "rate_limited", status: 429, retryAfterMs: 11_000 },
@@ -74,7 +74,7 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<Circumstances
   }, retry(250)],
   ["backoff retry_after follows hints", { kind: "rate_limited", status: 429, retryAfterMs: 400 }, {
     settings: { ...unhinted, backoff: "retry_after" },
-  }, retry(400)],
+  }, retry(400, rest(400))],
   ["backoff retry_after without one jitters", { kind: "rate_limited", status: 429 }, {
     settings: { ...settings, backoff: "retry_after" },
   }, retry(250)],

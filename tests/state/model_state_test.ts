@@ -126,3 +126,15 @@ Deno.test("a failed trial after a vendor's rest sends the model back for the poo
   request("failure", 5_000);
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 65_000]);
 });
+
+Deno.test("a request begun before the rest neither passes the trial nor ends one under way", () => {
+  const { state, request } = model({ retryLimit: 1 });
+  const early = state.begin();
+  request("failure");
+  state.settle(60_000);
+  const trial = state.begin();
+  state.finish(early, "success", 60_000);
+  assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
+  state.finish(trial, "success", 60_000);
+  assertEquals(state.onTrial, false);
+});
