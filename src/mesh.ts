@@ -2,21 +2,21 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import { type KnownConnectors, knownConnectors } from "./config/known.ts";
+import { discoverModels } from "./background/discover.ts";
+import { RecoveryTimer } from "./background/recovery.ts";
+import { knownConnectors } from "./config/known.ts";
 import { resolveSettings } from "./config/resolve_settings.ts";
 import type { Settings } from "./config/settings.ts";
-import { settingsOf } from "./configure.ts";
+import { settingsOf, type Surroundings } from "./config/sources.ts";
 import type { Connector, ProviderSettings } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
 import type { ModelInfo } from "./contracts/provider.ts";
-import type { Cancel, Runtime } from "./contracts/runtime.ts";
+import type { Runtime } from "./contracts/runtime.ts";
 import { MeshError } from "./errors.ts";
 import { Hub } from "./observe/hub.ts";
 import { Redactor } from "./observe/redact.ts";
 import { chat, type ChatAnswer } from "./pipeline/chat.ts";
-import { Connection } from "./pipeline/connection.ts";
-import { failureOf } from "./pipeline/failure.ts";
 import type { RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
@@ -43,9 +43,6 @@ export interface ListedPool {
   readonly capability: string | null;
 }
 
-/** Longest wait for a server on one's own machine to list its models, ms. */
-const listingLimitMs = 5_000;
-
 /** What {@linkcode Mesh.configure} makes and {@linkcode Mesh.ready} replaces once secrets are known. */
 interface Assembly {
   readonly settings: Settings;
@@ -67,7 +64,7 @@ export class Mesh {
   readonly #startedAt: number;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
-  #cancelRecovery: Cancel | undefined;
+  readonly #recovery: RecoveryTimer;
   #isReady = false;
   #isClosed = false;
 
@@ -80,6 +77,7 @@ export class Mesh {
     this.#runtime = runtime;
     this.#catalogue = new ConnectorCatalogue(connectors);
     this.#hub = new Hub(runtime.clock);
+    this.#recovery = new RecoveryTimer(runtime.clock);
     this.#startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.#hub.add(listener(on));
   }
@@ -94,12 +92,16 @@ export class Mesh {
   }
 
   /**
-   * The connectors it can use.
+   * What its settings are made with.
    *
    * @internal
    */
-  get known(): KnownConnectors {
-    return knownConnectors(this.#catalogue.all);
+  get surroundings(): Surroundings {
+    return {
+      known: knownConnectors(this.#catalogue.all),
+      providers: this.#catalogue.providers,
+      env: (name) => this.#runtime.env(name),
+    };
   }
 
   /**
@@ -186,7 +188,7 @@ export class Mesh {
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: unknown): Promise<void> {
-    this.configure(settingsOf(this, config));
+    this.configure(settingsOf(config, this.surroundings));
     await this.ready();
   }
 
@@ -263,7 +265,7 @@ export class Mesh {
   /** Ends timers and writes what sinks still hold. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelRecovery?.();
+    this.#recovery.stop();
     await this.#hub.flush();
   }
 
@@ -298,7 +300,11 @@ export class Mesh {
     );
     const first = this.#assemble(settings, addPools, new Map());
     for (const home of first.registry.homes) this.#open(home);
-    const discovered = await this.#discover(first.registry.homes);
+    const configured = new Set([...settings.models.values()].map(({ provider }) => provider));
+    const unlisted = first.registry.homes.filter(({ entry, connector }) =>
+      connector?.local && !configured.has(entry.id)
+    );
+    const discovered = await discoverModels(unlisted, { runtime: this.#runtime, hub: this.#hub, redact: this.#redact });
     const assembly = discovered.size === 0 ? first : this.#assemble(settings, addPools, discovered);
     if (assembly !== first) { for (const home of assembly.registry.homes) this.#open(home); }
     this.#assembly = assembly;
@@ -323,42 +329,6 @@ export class Mesh {
     for (const secret of entry.apiKeys) this.#redactor.add(secret);
   }
 
-  /** Asks servers without a catalogue which models they have; one that does not answer is told and left out. */
-  async #discover(homes: readonly ProviderHome[]): Promise<Map<string, readonly ModelInfo[]>> {
-    const configured = new Set([...this.settings.models.values()].map(({ provider }) => provider));
-    const found = new Map<string, readonly ModelInfo[]>();
-    await Promise.all(homes.map(async (home) => {
-      const { entry, connector } = home;
-      if (connector?.local !== true || configured.has(entry.id)) return;
-      const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
-      const connection = new Connection(this.#runtime, { ...home, entry: limits }, "sync");
-      try {
-        found.set(
-          entry.id,
-          await home.provider!.listModels({
-            signal: connection.signal,
-            send: (request) => connection.send(request),
-            ...(home.credential === undefined ? {} : { credential: home.credential }),
-          }),
-        );
-      } catch (error) {
-        const { message } = failureOf(
-          connection.signal.aborted ? connection.signal.reason : error,
-          home.provider!,
-          this.#redact,
-        );
-        this.#hub.trace({
-          severity: "warning",
-          component: "mesh",
-          message: `The provider "${entry.id}" did not list its models: ${message}`,
-        });
-      } finally {
-        connection.close();
-      }
-    }));
-    return found;
-  }
-
   #tell({ owner, to, reason, restMs }: Transition): void {
     this.#hub.event({
       event: to === "standby" ? "deactivation" : "recovery",
@@ -368,21 +338,7 @@ export class Mesh {
       reason,
       metadata: restMs === undefined ? {} : { rest_ms: Math.round(restMs) },
     });
-    if (to === "standby") this.#scheduleRecovery();
-  }
-
-  /** One timer for the soonest recovery, so that it is told in time and not at the next request. */
-  #scheduleRecovery(): void {
-    this.#cancelRecovery?.();
-    if (this.#isClosed) return;
-    const { clock } = this.#runtime;
-    const state = this.#assembly?.state;
-    const at = state?.nextRecovery();
-    if (state === undefined || at === undefined) return;
-    this.#cancelRecovery = clock.after(Math.max(0, at - clock.monotonic()), () => {
-      state.settle(clock.monotonic());
-      this.#scheduleRecovery();
-    });
+    if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);
   }
 }
 

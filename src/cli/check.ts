@@ -3,7 +3,7 @@
  * @module
  */
 import { loadDocument } from "../config/load.ts";
-import { settingsOf } from "../configure.ts";
+import { settingsOf } from "../config/sources.ts";
 import { Mesh } from "../mesh.ts";
 import { type Command, UsageError } from "./command.ts";
 
@@ -27,7 +27,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new Mesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
-    const { providers, pools, models, warnings } = settingsOf(mesh, document, {
+    const { providers, pools, models, warnings } = settingsOf(document, mesh.surroundings, {
       source: path,
       mayLackProviders: true,
     });

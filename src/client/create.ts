@@ -4,13 +4,14 @@
  */
 import { CapabilityTree } from "../capability/tree.ts";
 import { loadDocument } from "../config/load.ts";
-import { configureDetected, settingsOf } from "../configure.ts";
+import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
 import { resolveCapability } from "../pipeline/resolve_capability.ts";
 import { addLeafPools } from "../registry/build.ts";
+import type { Registry } from "../registry/registry.ts";
 import { MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
 
@@ -43,7 +44,8 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const { config } = options;
   if (config === undefined) {
     const path = options.capability === undefined ? undefined : pathOf(options.capability);
-    configureDetected(mesh, path === undefined ? addLeafPools : (registry) => registry.poolAt(path, true), options);
+    const addPools = path === undefined ? addLeafPools : (registry: Registry) => void registry.poolAt(path, true);
+    mesh.configure(settingsOfDetection(mesh.surroundings, options), addPools);
     checkTarget(mesh, options);
   } else refuseBoth(options);
   if (typeof config === "object") configureWith(mesh, config, options);
@@ -58,7 +60,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
 
 function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {
   const { apiKeys } = options;
-  mesh.configure(settingsOf(mesh, document, {
+  mesh.configure(settingsOf(document, mesh.surroundings, {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
   }));

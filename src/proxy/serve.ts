@@ -3,7 +3,7 @@
  * @module
  */
 import { loadDocument } from "../config/load.ts";
-import { configureDetected, settingsOf } from "../configure.ts";
+import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
 import type { Connector } from "../contracts/connector.ts";
@@ -96,10 +96,10 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
 }
 
 async function configure(mesh: Mesh, config: ServeOptions["config"]): Promise<void> {
-  if (config === undefined) return configureDetected(mesh, addLeafPools);
+  if (config === undefined) return mesh.configure(settingsOfDetection(mesh.surroundings), addLeafPools);
   const source = typeof config === "string" ? config : undefined;
   const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
-  mesh.configure(settingsOf(mesh, document, source === undefined ? {} : { source }));
+  mesh.configure(settingsOf(document, mesh.surroundings, source === undefined ? {} : { source }));
 }
 
 function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {

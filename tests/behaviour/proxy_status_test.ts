@@ -177,7 +177,7 @@ describe("GET /ready and /live", () => {
       providers: {
         a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "${secrets:K}" },
       },
-    }, { known: mesh.known }));
+    }, mesh.surroundings));
     const handler = createHandler(mesh);
     assertEquals(await ask(handler, "/ready"), [503, "starting"]);
     assertEquals(await ask(handler, "/live"), [200, "ok"]);

@@ -1,0 +1,65 @@
+/**
+ * Asking servers without a catalogue, those on one's own machine, which models they have.
+ * @module
+ */
+import type { ModelInfo } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import { Connection } from "../pipeline/connection.ts";
+import { failureOf } from "../pipeline/failure.ts";
+import type { ProviderHome } from "../registry/registry.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+
+/** Longest wait for a list, ms. */
+const listingLimitMs = 5_000;
+
+/** What asking needs. */
+export interface DiscoveryParts {
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * Asks every one of the servers at once. One that does not answer is told and left out.
+ *
+ * @param homes The servers, opened.
+ * @param parts What asking needs.
+ * @returns Their models by entry id.
+ */
+export async function discoverModels(
+  homes: readonly ProviderHome[],
+  parts: DiscoveryParts,
+): Promise<ReadonlyMap<string, readonly ModelInfo[]>> {
+  const found = new Map<string, readonly ModelInfo[]>();
+  await Promise.all(homes.map(async (home) => {
+    const models = await listed(home, parts);
+    if (models !== undefined) found.set(home.entry.id, models);
+  }));
+  return found;
+}
+
+async function listed(home: ProviderHome, parts: DiscoveryParts): Promise<readonly ModelInfo[] | undefined> {
+  const { runtime, hub, redact } = parts;
+  const { entry, credential } = home;
+  const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
+  const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
+  try {
+    const models = home.provider!.listModels({
+      signal: connection.signal,
+      send: (request) => connection.send(request),
+      ...(credential === undefined ? {} : { credential }),
+    });
+    return await untilAborted(models, connection.signal);
+  } catch (error) {
+    const { message } = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
+    hub.trace({
+      severity: "warning",
+      component: "mesh",
+      message: `The provider "${entry.id}" did not list its models: ${message}`,
+    });
+  } finally {
+    connection.close();
+  }
+}

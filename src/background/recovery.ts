@@ -1,0 +1,35 @@
+/**
+ * Ends rests when they are over, so that a recovery is told in time and not at the next request.
+ * @module
+ */
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+
+/** One timer for the soonest recovery of a mesh. */
+export class RecoveryTimer {
+  readonly #clock: Clock;
+  #cancel: Cancel | undefined;
+  #isStopped = false;
+
+  /** @param clock The mesh's. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Looks again for the soonest recovery: something has been set aside. */
+  schedule(state: MeshState): void {
+    this.#cancel?.();
+    const at = state.nextRecovery();
+    if (this.#isStopped || at === undefined) return;
+    this.#cancel = this.#clock.after(Math.max(0, at - this.#clock.monotonic()), () => {
+      state.settle(this.#clock.monotonic());
+      this.schedule(state);
+    });
+  }
+
+  /** Ends it. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+  }
+}
