@@ -78,15 +78,24 @@ function configuredModels(home: ProviderHome, { models }: Settings, tree: Capabi
   return own.map((model) => configuredEntry(model, home, tree));
 }
 
-/** What the catalogue or the server itself has beside the models configured; pools take them in only without any. */
+/**
+ * What the catalogue or the server itself has beside the models configured. Where models are configured, only those that
+ * a pool or an alias names are let in: nobody shall call a dearer one that the operator has not written down.
+ */
 function knownModels(home: ProviderHome, { settings, discovered }: BuildParts, tree: CapabilityTree): ModelEntry[] {
   const taken = new Set(configuredModels(home, settings, tree).map(({ info }) => info.id));
   const listed = discovered.get(home.entry.id);
+  const isOpen = taken.size === 0 || settings.only !== undefined;
   const isDefault = (info: ModelInfo) =>
     taken.size === 0 && (listed !== undefined || (info.defaultFor?.length ?? 0) > 0);
+  const named = new Set([
+    ...[...settings.pools.values()].flatMap(({ models }) => models),
+    ...settings.aliases.values(),
+  ]);
   return (listed ?? home.connector?.models ?? [])
     .filter(({ id }) => !taken.has(id))
-    .map((info) => catalogueEntry(info, home, tree, isDefault(info)));
+    .map((info) => catalogueEntry(info, home, tree, isDefault(info)))
+    .filter(({ name, info }) => isOpen || [name, `${home.vendor}/${info.id}`, info.id].some((one) => named.has(one)));
 }
 
 function catalogueEntry(info: ModelInfo, home: ProviderHome, tree: CapabilityTree, pooled: boolean): ModelEntry {
