@@ -7,7 +7,8 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 
 const deepest = 64;
-const mostContainers = 200_000;
+/** Objects and arrays of one body. */
+export const mostContainers = 200_000;
 const longestName = 256;
 const mostNames = 16;
 

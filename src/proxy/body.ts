@@ -3,6 +3,7 @@
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
+import { mostContainers } from "../pipeline/check_request.ts";
 import { Refusal } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -30,11 +31,40 @@ export async function readJson(request: Request, limit: number): Promise<JsonBod
   } catch {
     throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
   }
+  if (text.length > 2 * mostContainers && hasTooMany(text)) {
+    throw new UnsupportedRequestError(`The body has over ${mostContainers} objects and arrays`, {
+      code: "invalid_value",
+    });
+  }
   try {
     return { value: JSON.parse(text), text };
   } catch {
     const what = text.trim() === "" ? "is empty" : "is not valid JSON";
     throw new UnsupportedRequestError(`The body ${what}`, { code: "invalid_json" });
+  }
+}
+
+/** Whether a text has more containers than a request may have: parsing millions of them would hold everybody up. */
+function hasTooMany(text: string): boolean {
+  let containers = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) {
+      at = endOfString(text, at);
+      if (at < 0) return false; // no JSON: the parser says so
+    } else if ((code === 91 || code === 123) && ++containers > mostContainers) return true;
+  }
+  return false;
+}
+
+/** From an opening quote to the closing one; -1 when there is none. */
+function endOfString(text: string, at: number): number {
+  for (;;) {
+    at = text.indexOf('"', at + 1);
+    if (at < 0) return -1;
+    let slashes = at;
+    while (text.charCodeAt(slashes - 1) === 92) slashes--;
+    if ((at - slashes) % 2 === 0) return at;
   }
 }
 

@@ -45,7 +45,7 @@ describe("A body that never ends", () => {
         const text = await soon(client.answered('"timeout"'));
         assertMatch(text, /^HTTP\/1\.1 504 /);
         const next = await proxy.chat();
-        assertEquals([next.status, (await next.json()).choices.length, upstream.calls], [200, 1, 1]);
+        assertEquals([next.status, (await next.json()).choices?.length, upstream.calls], [200, 1, 1]);
       });
     }
   }
@@ -67,7 +67,7 @@ describe("A chunked body over the limit", () => {
     it(`gets its 413 (${listener})`, async () => {
       await using upstream = await startUpstream(answer());
       const upstreams = { a: upstream.url };
-      await using proxy = await startTestProxy({ upstreams, ...single(listener, { body_limit: 1000 }) });
+      await using proxy = await startTestProxy({ upstreams, ...single(listener, { body_limit: "1000B" }) });
       using client = rawClient(proxy.url);
       const chunk = `${(4096).toString(16)}\r\n${" ".repeat(4096)}\r\n`;
       client.write(`${rawHead}transfer-encoding: chunked\r\n\r\n${chunk.repeat(4)}`);
@@ -168,14 +168,8 @@ describe("A client that stops reading its stream", () => {
       await assertClosesAtOnce(upstream.requests[0]);
       assertEquals(stateOf(proxy.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
       upstream.follow(ok());
-      let status = 0;
-      const ask = async () => {
-        const response = await proxy.chat();
-        await response.body?.cancel();
-        status = response.status;
-      };
-      await ask();
-      assertEquals(status, 200);
+      const next = await proxy.chat();
+      assertEquals([next.status, (await next.json()).choices?.length], [200, 1]);
       await assertBecomes(() => stateOf(proxy.mesh, "a").inFlight, 0);
     });
   }
@@ -199,10 +193,8 @@ function deafStream(next: () => Promise<IteratorResult<CompletionChunk>>) {
 }
 
 describe("A connector that ignores its signal while a stream warms up", () => {
-  const clock = () => fakeClock();
-
   it("is left at the deadline, read no further, and its iterator is returned", async () => {
-    const time = clock();
+    const time = fakeClock();
     const { seen, events } = deafStream(async () => {
       await time.sleep(1000);
       return { done: false, value: chunkOf("") };
@@ -218,7 +210,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
   });
 
   it("is left and its iterator returned though its next event never comes", async () => {
-    const time = clock();
+    const time = fakeClock();
     const { seen, events } = deafStream(() => new Promise(() => {}));
     await using client = clientOfOwn({ stream: () => events }, time);
     const call = client.chat.completions.create({ messages, stream: true }, { timeout: 3500 });

@@ -228,7 +228,7 @@ describe("ModelMesh.initialize()", () => {
       providers: { one: { connector: "openai.compatible.v1", base_url: upstream.url } },
       models: { a: { provider: "one" } },
       pools: { chat: { models: ["a"] } },
-      observability: { connector: "my.sink.v1" },
+      observability: { routing: { connector: "my.sink.v1" } },
     };
     await mesh.initialize(config);
     await mesh.initialize(config);
