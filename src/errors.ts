@@ -35,13 +35,8 @@ export interface MeshErrorOptions {
   cause?: unknown;
 }
 
-function marker(name: string): symbol {
-  return Symbol.for(`modelmesh.error.${name}`);
-}
-
-function isMarked(error: unknown, name: string): boolean {
-  return typeof error === "object" && error !== null && marker(name) in error;
-}
+/** Where an error carries the kinds it is of; the same in every copy of the package. */
+const kindsOf = Symbol.for("modelmesh.error.kinds");
 
 /**
  * The base of all errors of this package.
@@ -55,8 +50,8 @@ function isMarked(error: unknown, name: string): boolean {
  * ```
  */
 export class MeshError extends Error {
-  /** The class's name. */
-  override name = "MeshError";
+  /** The class's name, safe from minifiers. */
+  static readonly kind: string = "MeshError";
   /** The exact condition, a word of the error table. */
   readonly code: string;
   /** The request it belongs to, once known. */
@@ -72,19 +67,30 @@ export class MeshError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code ?? "internal_error";
     if (options.requestId !== undefined) this.requestId = options.requestId;
-    Object.defineProperty(this, marker("MeshError"), { value: true });
+    const { kind } = new.target;
+    Object.defineProperty(this, "name", { value: kind, configurable: true, writable: true });
+    Object.defineProperty(this, kindsOf, { value: [kind, MeshError.kind] });
   }
 
-  /** Whether a value is an error of this package. */
-  static isInstance(error: unknown): error is MeshError {
-    return isMarked(error, "MeshError");
+  /**
+   * Whether a value is an error of this class, made by whichever copy of the package.
+   *
+   * @param error Anything.
+   */
+  static isInstance<Class extends { readonly kind: string; readonly prototype: MeshError }>(
+    this: Class,
+    error: unknown,
+  ): error is Class["prototype"] {
+    if (typeof error !== "object" || error === null) return false;
+    const kinds: unknown = Reflect.get(error, kindsOf);
+    return Array.isArray(kinds) && kinds.includes(this.kind);
   }
 }
 
 /** The configuration does not hold; `problems` lists all that is wrong, not just the first. */
 export class ConfigError extends MeshError {
-  /** The class's name. */
-  override name = "ConfigError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "ConfigError";
   /** Everything wrong, each with its path. */
   readonly problems: readonly ConfigProblem[];
 
@@ -105,19 +111,13 @@ export class ConfigError extends MeshError {
       { code: "invalid_configuration", cause },
     );
     this.problems = problems;
-    Object.defineProperty(this, marker("ConfigError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is ConfigError {
-    return isMarked(error, "ConfigError");
   }
 }
 
 /** No provider has a key in the environment. */
 export class NoProvidersError extends MeshError {
-  /** The class's name. */
-  override name = "NoProvidersError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "NoProvidersError";
 
   /**
    * Makes the error.
@@ -126,19 +126,13 @@ export class NoProvidersError extends MeshError {
    */
   constructor(message: string) {
     super(message, { code: "no_providers" });
-    Object.defineProperty(this, marker("NoProvidersError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is NoProvidersError {
-    return isMarked(error, "NoProvidersError");
   }
 }
 
 /** A secret that the configuration refers to does not exist. Names the secret, never a value. */
 export class SecretNotFoundError extends MeshError {
-  /** The class's name. */
-  override name = "SecretNotFoundError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "SecretNotFoundError";
   /** The missing secrets' names. */
   readonly names: readonly string[];
 
@@ -154,19 +148,13 @@ export class SecretNotFoundError extends MeshError {
       code: "secret_not_found",
     });
     this.names = names;
-    Object.defineProperty(this, marker("SecretNotFoundError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is SecretNotFoundError {
-    return isMarked(error, "SecretNotFoundError");
   }
 }
 
 /** Nothing answers to the name a request gave: no pool, alias, capability or model. */
 export class ModelNotFoundError extends MeshError {
-  /** The class's name. */
-  override name = "ModelNotFoundError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "ModelNotFoundError";
 
   /**
    * Makes the error.
@@ -175,19 +163,13 @@ export class ModelNotFoundError extends MeshError {
    */
   constructor(message: string) {
     super(message, { code: "model_not_found" });
-    Object.defineProperty(this, marker("ModelNotFoundError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is ModelNotFoundError {
-    return isMarked(error, "ModelNotFoundError");
   }
 }
 
 /** The request is malformed, or no model of its pool can do what it asks for. */
 export class UnsupportedRequestError extends MeshError {
-  /** The class's name. */
-  override name = "UnsupportedRequestError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "UnsupportedRequestError";
   /** The request's field at fault. */
   readonly param: string | null;
 
@@ -200,19 +182,13 @@ export class UnsupportedRequestError extends MeshError {
   constructor(message: string, options: { code: string; param?: string }) {
     super(message, { code: options.code });
     this.param = options.param ?? null;
-    Object.defineProperty(this, marker("UnsupportedRequestError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is UnsupportedRequestError {
-    return isMarked(error, "UnsupportedRequestError");
   }
 }
 
 /** Every model that could serve the request is in standby. */
 export class NoActiveModelError extends MeshError {
-  /** The class's name. */
-  override name = "NoActiveModelError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "NoActiveModelError";
   /** Time to the soonest recovery, ms; undefined when none is scheduled. */
   readonly retryAfterMs?: number;
   /** Why each model rests, by model name. */
@@ -228,19 +204,13 @@ export class NoActiveModelError extends MeshError {
     super(message, { code: "no_active_model" });
     if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
     this.reasons = facts.reasons;
-    Object.defineProperty(this, marker("NoActiveModelError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is NoActiveModelError {
-    return isMarked(error, "NoActiveModelError");
   }
 }
 
 /** Every budget that could pay for the request is spent. */
 export class BudgetExceededError extends MeshError {
-  /** The class's name. */
-  override name = "BudgetExceededError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "BudgetExceededError";
   /** Time to the next budget window, ms. */
   readonly retryAfterMs?: number;
 
@@ -253,19 +223,13 @@ export class BudgetExceededError extends MeshError {
   constructor(message: string, retryAfterMs?: number) {
     super(message, { code: "budget_exceeded" });
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-    Object.defineProperty(this, marker("BudgetExceededError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is BudgetExceededError {
-    return isMarked(error, "BudgetExceededError");
   }
 }
 
 /** Every candidate is limited: for now (`rate_limit_exceeded`) or until its quota resets (`insufficient_quota`). */
 export class RateLimitError extends MeshError {
-  /** The class's name. */
-  override name = "RateLimitError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "RateLimitError";
   /** Time until a candidate takes requests again, ms; undefined when unknown. */
   readonly retryAfterMs?: number;
 
@@ -278,12 +242,6 @@ export class RateLimitError extends MeshError {
   constructor(message: string, facts: { code: "rate_limit_exceeded" | "insufficient_quota"; retryAfterMs?: number }) {
     super(message, { code: facts.code });
     if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
-    Object.defineProperty(this, marker("RateLimitError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is RateLimitError {
-    return isMarked(error, "RateLimitError");
   }
 }
 
@@ -307,8 +265,8 @@ export interface ProviderErrorFacts {
 
 /** Providers were asked, and none answered the request. */
 export class ProviderError extends MeshError {
-  /** The class's name. */
-  override name = "ProviderError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "ProviderError";
   /** The HTTP status a proxy answers. */
   readonly status: number;
   /** The class, in OpenAI's words. */
@@ -336,19 +294,13 @@ export class ProviderError extends MeshError {
     if (facts.provider !== undefined) this.provider = facts.provider;
     if (facts.model !== undefined) this.model = facts.model;
     this.attempts = facts.attempts;
-    Object.defineProperty(this, marker("ProviderError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is ProviderError {
-    return isMarked(error, "ProviderError");
   }
 }
 
 /** A stream broke after its first content; nothing of it was sent twice. */
 export class StreamInterruptedError extends MeshError {
-  /** The class's name. */
-  override name = "StreamInterruptedError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "StreamInterruptedError";
   /** The text that had arrived. */
   readonly partialText: string;
 
@@ -361,19 +313,13 @@ export class StreamInterruptedError extends MeshError {
   constructor(message: string, partialText: string) {
     super(message, { code: "stream_interrupted" });
     this.partialText = partialText;
-    Object.defineProperty(this, marker("StreamInterruptedError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is StreamInterruptedError {
-    return isMarked(error, "StreamInterruptedError");
   }
 }
 
 /** The request's time was up before an answer began. */
 export class DeadlineError extends MeshError {
-  /** The class's name. */
-  override name = "DeadlineError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "DeadlineError";
 
   /**
    * Makes the error.
@@ -382,19 +328,13 @@ export class DeadlineError extends MeshError {
    */
   constructor(message: string) {
     super(message, { code: "timeout" });
-    Object.defineProperty(this, marker("DeadlineError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is DeadlineError {
-    return isMarked(error, "DeadlineError");
   }
 }
 
 /** A connector broke its contract or could not be made. */
 export class ConnectorError extends MeshError {
-  /** The class's name. */
-  override name = "ConnectorError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "ConnectorError";
 
   /**
    * Makes the error.
@@ -404,12 +344,6 @@ export class ConnectorError extends MeshError {
    */
   constructor(message: string, cause?: unknown) {
     super(message, { code: "internal_error", cause });
-    Object.defineProperty(this, marker("ConnectorError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is ConnectorError {
-    return isMarked(error, "ConnectorError");
   }
 }
 
@@ -418,8 +352,8 @@ export class ConnectorError extends MeshError {
  * since the runtimes' own texts do.
  */
 export class NetworkError extends MeshError {
-  /** The class's name. */
-  override name = "NetworkError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "NetworkError";
   /** Whether it is sure that nothing of the request was read by anyone. */
   readonly neverSent: boolean;
 
@@ -432,19 +366,13 @@ export class NetworkError extends MeshError {
   constructor(message: string, facts: { neverSent: boolean }) {
     super(message, { code: "network_error" });
     this.neverSent = facts.neverSent;
-    Object.defineProperty(this, marker("NetworkError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is NetworkError {
-    return isMarked(error, "NetworkError");
   }
 }
 
 /** A provider's error answer, as its connector understood it. Connectors throw it; the engine decides on it. */
 export class UpstreamError extends MeshError {
-  /** The class's name. */
-  override name = "UpstreamError";
+  /** The class\'s name, safe from minifiers. */
+  static override readonly kind: string = "UpstreamError";
   /** Why the call failed. */
   readonly kind: FailureKind;
   /** Status and OpenAI-shaped error, where the provider gave them. */
@@ -463,11 +391,5 @@ export class UpstreamError extends MeshError {
     this.kind = facts.kind;
     if (facts.fault !== undefined) this.fault = facts.fault;
     if (facts.shouldRetry !== undefined) this.shouldRetry = facts.shouldRetry;
-    Object.defineProperty(this, marker("UpstreamError"), { value: true });
-  }
-
-  /** Whether a value is such an error. */
-  static override isInstance(error: unknown): error is UpstreamError {
-    return isMarked(error, "UpstreamError");
   }
 }

@@ -114,7 +114,7 @@ export class Completions {
       await within(this.#client.ready(), {
         clock,
         ms: settings.timeout,
-        message: `The client was not ready within the call's ${settings.timeout} ms`,
+        message: `The client was not ready within the call's ${Math.round(settings.timeout ?? 0)} ms`,
         ...(settings.signal === undefined ? {} : { signal: settings.signal }),
       });
     }

@@ -36,6 +36,8 @@ export class AnswerStream {
   #usageSent = false;
   #last: ChatCompletionChunk | undefined;
   #isOver = false;
+  /** Told when it is ended from outside: by the client's signal, or because nobody read on. */
+  onStop?: (reason: unknown) => void;
   /** Why the client's side ended it, between two reads or during one. */
   #stopped: { readonly reason: unknown } | undefined;
 
@@ -85,6 +87,7 @@ export class AnswerStream {
     this.#stopped = { reason };
     this.#end("cancelled");
     this.#closeSource();
+    this.onStop?.(reason);
   }
 
   #pass(chunk: CompletionChunk): CompletionChunk {

@@ -31,14 +31,21 @@ export async function openStream(
   signal: AbortSignal,
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
+  const leave = () => void rest.return?.()?.catch(() => {}); // nobody listens any more
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await warmUp(rest, signal);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: AbortSignal): Promise<Served<OpenStream>> {
   const held: CompletionChunk[] = [];
   let size = 0;
   for (;;) {
     const { done, value } = await rest.next();
-    if (signal.aborted) {
-      rest.return?.()?.catch(() => {}); // nobody listens any more
-      throw signal.reason;
-    }
+    signal.throwIfAborted();
     if (done) return { answer: { held, rest, complete: true }, empty: true };
     held.push(value);
     size += value.wire?.length ?? JSON.stringify(value.value).length;

@@ -115,7 +115,7 @@ function unsupportedHeader(name: string): UnsupportedRequestError {
 
 /** The least of our own deadline and the one that official clients send along, seconds. */
 function timeoutOf(request: Request, ownMs: number): number {
-  const clientMs = Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000;
+  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 

@@ -17,6 +17,12 @@ const encoder = new TextEncoder();
  */
 export function sseBody(stream: AnswerStream, requestId: string, onEnd: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
+    start(controller) {
+      stream.onStop = (reason) => {
+        controller.error(reason);
+        onEnd();
+      };
+    },
     async pull(controller) {
       const { text, isLast } = await nextText(stream, requestId);
       if (isLast) onEnd();
