@@ -89,7 +89,7 @@ export class MeshError extends Error {
 
 /** The configuration does not hold; `problems` lists all that is wrong, not just the first. */
 export class ConfigError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ConfigError";
   /** Everything wrong, each with its path. */
   readonly problems: readonly ConfigProblem[];
@@ -116,7 +116,7 @@ export class ConfigError extends MeshError {
 
 /** No provider has a key in the environment. */
 export class NoProvidersError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NoProvidersError";
 
   /**
@@ -131,7 +131,7 @@ export class NoProvidersError extends MeshError {
 
 /** A secret that the configuration refers to does not exist. Names the secret, never a value. */
 export class SecretNotFoundError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "SecretNotFoundError";
   /** The missing secrets' names. */
   readonly names: readonly string[];
@@ -153,7 +153,7 @@ export class SecretNotFoundError extends MeshError {
 
 /** Nothing answers to the name a request gave: no pool, alias, capability or model. */
 export class ModelNotFoundError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ModelNotFoundError";
 
   /**
@@ -168,7 +168,7 @@ export class ModelNotFoundError extends MeshError {
 
 /** The request is malformed, or no model of its pool can do what it asks for. */
 export class UnsupportedRequestError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "UnsupportedRequestError";
   /** The request's field at fault. */
   readonly param: string | null;
@@ -187,7 +187,7 @@ export class UnsupportedRequestError extends MeshError {
 
 /** Every model that could serve the request is in standby. */
 export class NoActiveModelError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NoActiveModelError";
   /** Time to the soonest recovery, ms; undefined when none is scheduled. */
   readonly retryAfterMs?: number;
@@ -209,7 +209,7 @@ export class NoActiveModelError extends MeshError {
 
 /** Every budget that could pay for the request is spent. */
 export class BudgetExceededError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "BudgetExceededError";
   /** Time to the next budget window, ms. */
   readonly retryAfterMs?: number;
@@ -228,7 +228,7 @@ export class BudgetExceededError extends MeshError {
 
 /** Every candidate is limited: for now (`rate_limit_exceeded`) or until its quota resets (`insufficient_quota`). */
 export class RateLimitError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "RateLimitError";
   /** Time until a candidate takes requests again, ms; undefined when unknown. */
   readonly retryAfterMs?: number;
@@ -265,7 +265,7 @@ export interface ProviderErrorFacts {
 
 /** Providers were asked, and none answered the request. */
 export class ProviderError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ProviderError";
   /** The HTTP status a proxy answers. */
   readonly status: number;
@@ -299,7 +299,7 @@ export class ProviderError extends MeshError {
 
 /** A stream broke after its first content; nothing of it was sent twice. */
 export class StreamInterruptedError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "StreamInterruptedError";
   /** The text that had arrived. */
   readonly partialText: string;
@@ -318,7 +318,7 @@ export class StreamInterruptedError extends MeshError {
 
 /** The request's time was up before an answer began. */
 export class DeadlineError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "DeadlineError";
 
   /**
@@ -333,7 +333,7 @@ export class DeadlineError extends MeshError {
 
 /** A connector broke its contract or could not be made. */
 export class ConnectorError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ConnectorError";
 
   /**
@@ -352,7 +352,7 @@ export class ConnectorError extends MeshError {
  * since the runtimes' own texts do.
  */
 export class NetworkError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NetworkError";
   /** Whether it is sure that nothing of the request was read by anyone. */
   readonly neverSent: boolean;
@@ -371,7 +371,7 @@ export class NetworkError extends MeshError {
 
 /** A provider's error answer, as its connector understood it. Connectors throw it; the engine decides on it. */
 export class UpstreamError extends MeshError {
-  /** The class\'s name, safe from minifiers. */
+  /** The class's name, safe from minifiers. */
   static override readonly kind: string = "UpstreamError";
   /** Why the call failed. */
   readonly kind: FailureKind;

@@ -10,6 +10,13 @@ import { parseObject, throwIfError } from "./_http.ts";
 export class ChunkReader {
   /** The ids of the tool calls so far, by the answer they belong to. */
   readonly #calls = new Map<number, (string | undefined)[]>();
+  /** Whether each of the answers so far has its end. */
+  readonly #ended = new Map<number, boolean>();
+
+  /** Whether every answer that began has its finish reason. */
+  get isFinished(): boolean {
+    return this.#ended.size > 0 && [...this.#ended.values()].every((ended) => ended);
+  }
 
   /**
    * Reads an event.
@@ -34,11 +41,22 @@ export class ChunkReader {
         choice.delta = {};
         complete = false;
       }
+      complete = this.#completeRole(choice) && complete;
       const { tool_calls } = choice.delta;
       if (!Array.isArray(tool_calls)) continue;
       for (const call of tool_calls) complete = this.#completeCall(call, choice.index) && complete;
     }
     return complete;
+  }
+
+  /** The official client's stream helper wants to be told who speaks. */
+  #completeRole({ index, delta, finish_reason }: ChatCompletionChunk["choices"][number]): boolean {
+    const isFirst = !this.#ended.has(index);
+    const hasEnded = finish_reason !== null && finish_reason !== undefined;
+    this.#ended.set(index, hasEnded || this.#ended.get(index) === true);
+    if (!isFirst || delta.role !== undefined) return true;
+    delta.role = "assistant";
+    return false;
   }
 
   #completeCall(call: ToolCallDelta, answer: number): boolean {

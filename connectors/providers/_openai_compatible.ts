@@ -13,7 +13,7 @@ import type {
   ParameterRules,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { UpstreamError } from "../../src/errors.ts";
+import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
@@ -127,23 +127,22 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     }
     const chunks = new ChunkReader();
     let unfinished = "";
-    let finished = false;
+    let isDone = false;
     let empty = true;
-    for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
-      if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
-      if (data === "[DONE]") {
-        finished = true;
-        break;
+    try {
+      for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
+        if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
+        isDone = data === "[DONE]";
+        if (isDone) break;
+        if (data === "") continue;
+        yield chunks.read(data);
+        empty = false;
       }
-      if (data === "") continue;
-      const chunk = chunks.read(data);
-      finished ||= chunk.value.choices.some((choice) =>
-        choice.finish_reason !== null && choice.finish_reason !== undefined
-      );
-      empty = false;
-      yield chunk;
+    } catch (error) {
+      // a connection that breaks after the answer's end has nothing more to say
+      if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
     }
-    if (!finished && unfinished !== "[DONE]") {
+    if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
       throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
     }
     if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });

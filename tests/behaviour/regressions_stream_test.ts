@@ -39,12 +39,12 @@ describe("A body that never ends", () => {
         using client = rawClient(proxy.url);
         client.write(rawHead + bytes);
         await until(() => proxy.clock.pending > 0);
-        const busy = await proxy.chat();
+        const busy = await soon(proxy.chat());
         assertEquals([busy.status, (await busy.json()).error.code], [503, "overloaded"]);
         await proxy.clock.advance(2000);
         const text = await soon(client.answered('"timeout"'));
         assertMatch(text, /^HTTP\/1\.1 504 /);
-        const next = await proxy.chat();
+        const next = await soon(proxy.chat());
         assertEquals([next.status, (await next.json()).choices?.length, upstream.calls], [200, 1, 1]);
       });
     }
@@ -73,7 +73,7 @@ describe("A chunked body over the limit", () => {
       client.write(`${rawHead}transfer-encoding: chunked\r\n\r\n${chunk.repeat(4)}`);
       const text = await soon(client.answered("request_too_large"));
       assertMatch(text, /^HTTP\/1\.1 413 [^]*"code":"request_too_large"/);
-      const next = await proxy.chat();
+      const next = await soon(proxy.chat());
       assertEquals(next.status, 200);
       await next.body?.cancel();
     });
@@ -141,12 +141,12 @@ function endless(): { behaviour: Behaviour; written: () => number } {
   return { behaviour, written: () => count };
 }
 
-/** Resolves once a number that grows has stood still for a while. */
+/** Resolves once a number that grows has stood still for many turns of the event loop. */
 async function standsStill(read: () => number): Promise<void> {
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 40));
-  for (let before = -1; before !== read() || before <= 0;) {
+  for (let [turns, before] = [0, 0]; turns < 15; turns++) {
+    await breathe();
+    if (read() === 0 || read() !== before) turns = 0;
     before = read();
-    await pause();
   }
 }
 
@@ -162,13 +162,13 @@ describe("A client that stops reading its stream", () => {
       await soon(upstream.received(1));
       await soon(standsStill(written));
       await proxy.clock.advance(590_000);
-      const busy = await proxy.chat();
+      const busy = await soon(proxy.chat());
       assertEquals([busy.status, (await busy.json()).error.code], [503, "overloaded"]);
       await proxy.clock.advance(10_000);
       await assertClosesAtOnce(upstream.requests[0]);
       assertEquals(stateOf(proxy.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
       upstream.follow(ok());
-      const next = await proxy.chat();
+      const next = await soon(proxy.chat());
       assertEquals([next.status, (await next.json()).choices?.length], [200, 1]);
       await assertBecomes(() => stateOf(proxy.mesh, "a").inFlight, 0);
     });
