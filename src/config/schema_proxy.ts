@@ -5,7 +5,7 @@
 import { credentialProblem, hostProblem, originProblem } from "./_checks.ts";
 import { either, list, object } from "./_containers.ts";
 import type { Field } from "./_field.ts";
-import { duration, flag, integer, later, oneOf, size, text } from "./_fields.ts";
+import { duration, flag, integer, later, oneOf, refused, size, text } from "./_fields.ts";
 import { defaultCors, defaultProxy } from "./defaults.ts";
 import { budget } from "./schema_providers.ts";
 
@@ -64,11 +64,11 @@ const client = object<TokenValues>({
   /** The client's name in records and metrics. */
   name: later(text()),
   /** The only pools it may use. */
-  pools: later(list(text({ isLiteral: true }), { min: 1 })),
+  pools: refused(list(text({ isLiteral: true }), { min: 1 })),
   /** Most that it may spend. */
-  budget: later(budget()),
+  budget: refused(budget()),
   /** Requests it may send a minute. */
-  rpm: later(integer({ min: 1 })),
+  rpm: refused(integer({ min: 1 })),
 }, { required: ["token"] });
 
 const cors = object<CorsValues>({

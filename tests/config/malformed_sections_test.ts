@@ -96,6 +96,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     "proxy.auth.tokens[4].token: missing: this key has to be given",
     "proxy.auth.tokens[5].token: has a space, a control or a non-ASCII character at position 2: a key has none",
   ],
+  [
+    { proxy: { auth: { tokens: [{ token: "a-token-long-enough", name: "app", pools: ["chat"], rpm: 5 }] } } },
+    "proxy.auth.tokens[0].pools: is not enforced in this version: leave it out",
+    "proxy.auth.tokens[0].rpm: is not enforced in this version: leave it out",
+  ],
   [{ proxy: { auth: { tokens: "secret-token" } } }, "proxy.auth.tokens: expected a list, found a text"],
   [
     { proxy: { cors: { origins: ["https://a.example/", "null", "*"], max_age: 600, methods: ["TRACE"] } } },
