@@ -21,6 +21,8 @@ import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { parseObject, readBytes } from "./_http.ts";
 
+const decoder = new TextDecoder();
+
 /** A provider whose models a catalogue knows; a dialect adds the calls. */
 export abstract class BaseProvider implements Provider {
   /** The entry's id. */
@@ -108,7 +110,7 @@ export function isSuccess({ status }: UpstreamResponse): boolean {
  * @throws {UpstreamError} `invalid_response` when it is too large.
  */
 export async function readText(response: UpstreamResponse): Promise<string> {
-  return new TextDecoder().decode(await readBytes(response));
+  return decoder.decode(await readBytes(response));
 }
 
 /**

@@ -29,6 +29,8 @@ import {
   upstreamError,
 } from "./_http.ts";
 
+const decoder = new TextDecoder();
+
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {
   /** Connector id. */
@@ -114,7 +116,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
     const bytes = await readBytes(response);
-    return { body: completionOf(parseObject(new TextDecoder().decode(bytes))), wire: bytes };
+    return { body: completionOf(parseObject(decoder.decode(bytes))), wire: bytes };
   }
 
   /** A streamed answer, each event's text kept. */

@@ -18,6 +18,8 @@ const privateFields: readonly string[] = [
   "extra_headers",
 ];
 
+const none: readonly string[] = [];
+
 /** A request in a model's words. */
 export interface AdaptedRequest {
   readonly completion: CompletionRequest;
@@ -35,7 +37,8 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   const { body, text } = request;
   const edits: Record<string, unknown> = {};
   for (const name of privateFields) if (name in body) edits[name] = undefined;
-  const dropped = applyRules(model.info.parameters ?? {}, body, edits);
+  const rules = model.info.parameters;
+  const dropped = rules === undefined ? none : applyRules(rules, body, edits);
   const messages = withoutForeignState(body.messages, model.home.vendor);
   if (messages !== body.messages) edits.messages = messages;
   const adapted = edited(body, edits);

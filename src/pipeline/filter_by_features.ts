@@ -19,12 +19,10 @@ type Feature = keyof ModelFeatures;
  */
 export function filterByFeatures(members: readonly Member[], body: ChatCompletionRequest): readonly Member[] {
   const needs = neededFeatures(body);
-  const weighty = Object.keys(body).filter((name) => !isNeutral(name, body[name]));
   const size = sizeOf(body);
-  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, weighty) ?? tooMuch(info, size);
-  const fits = ({ model }: Member) => lackOf(model) === undefined;
-  if (members.every(fits)) return members;
-  const able = members.filter(fits);
+  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, body) ?? tooMuch(info, size);
+  const able = members.filter(({ model }) => lackOf(model) === undefined);
+  if (able.length === members.length) return members;
   if (able.length > 0) return able;
   const lacks = members.map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
   throw new UnsupportedRequestError(`No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}`, {
@@ -32,9 +30,9 @@ export function filterByFeatures(members: readonly Member[], body: ChatCompletio
   });
 }
 
-function lacking(info: ModelInfo, needs: readonly Feature[], weighty: readonly string[]): string | undefined {
+function lacking(info: ModelInfo, needs: readonly Feature[], body: ChatCompletionRequest): string | undefined {
   return needs.find((feature) => info.features?.[feature] === false) ??
-    info.parameters?.refuse?.find((name) => weighty.includes(name));
+    info.parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
 }
 
 /** What a request carries. */

@@ -115,6 +115,7 @@ function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: Capab
   const id = model.id ?? (model.name.startsWith(prefix) ? model.name.slice(prefix.length) : model.name);
   const known = catalogued(id, home.connector);
   const pricing = pricingOf(known?.pricing, model.pricing);
+  const parameters = mergeRules(known?.parameters, model.parameters);
   const info: ModelInfo = {
     ...known,
     id,
@@ -122,7 +123,7 @@ function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: Capab
     features: { ...known?.features, ...model.features },
     constraints: { ...known?.constraints, ...model.constraints },
     ...(pricing === undefined ? {} : { pricing }),
-    parameters: mergeRules(known?.parameters, model.parameters),
+    ...(parameters === undefined ? {} : { parameters }),
   };
   const { synchronous, streaming } = model.delivery;
   const delivers = (delivery: Delivery) =>
@@ -146,9 +147,10 @@ function catalogued(id: string, connector: ProviderConnector | undefined): Model
 
 function withConnectorFacts(info: ModelInfo, connector: ProviderConnector | undefined): ModelInfo {
   const pricing = info.pricing ?? (connector?.local ? [{ input: 0, output: 0 }] : undefined);
+  const parameters = mergeRules(connector?.parameters, info.parameters);
   return {
     ...info,
-    parameters: mergeRules(connector?.parameters, info.parameters),
+    ...(parameters === undefined ? {} : { parameters }),
     ...(pricing === undefined ? {} : { pricing }),
   };
 }
@@ -167,8 +169,11 @@ function pricingOf(
   return known?.map((price) => ({ ...price, ...configured })) ?? [configured];
 }
 
-function mergeRules(one: ParameterRules | undefined, other: ParameterRules | undefined): ParameterRules {
-  if (one === undefined || other === undefined) return one ?? other ?? {};
+function mergeRules(
+  one: ParameterRules | undefined,
+  other: ParameterRules | undefined,
+): ParameterRules | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
   return {
     rename: { ...one.rename, ...other.rename },
     drop: [...one.drop ?? [], ...other.drop ?? []],
