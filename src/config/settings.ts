@@ -136,7 +136,7 @@ export interface ConfiguredModel {
   /** Its provider's entry id. */
   readonly provider: string;
   /** The id sent upstream. */
-  readonly id?: string;
+  readonly id: string;
   /** Capability leaves as written. */
   readonly capabilities?: readonly CapabilityPath[];
   /** Delivery modes it is narrowed to. */

@@ -62,6 +62,7 @@ async function tryOnce<T>(
   trip: Trip,
   { runtime, redact }: RouteDeps,
 ): Promise<{ served: Served<T>; connection: Connection } | { failure: Failure }> {
+  trip.unansweredMs = 0; // what another model was waited for is not this one's
   trip.check();
   const { home } = member.model;
   const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync");

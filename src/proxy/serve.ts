@@ -62,11 +62,20 @@ export interface RunningProxy {
  * @throws Whatever makes a start impossible, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const { connectors, runtime, shell, sinks = [] } = parts;
+  const { connectors, runtime, sinks = [] } = parts;
   const mesh = new Mesh({ connectors, runtime });
   for (const sink of sinks) mesh.addSink(sink);
-  await configure(mesh, options.config);
-  await mesh.ready();
+  try {
+    await configure(mesh, options.config);
+    await mesh.ready();
+    return await listen(mesh, parts, options);
+  } catch (error) {
+    await mesh.close(); // what the sinks were told of a start that failed is not lost
+    throw error;
+  }
+}
+
+async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { proxy, source } = mesh.settings;
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;

@@ -83,7 +83,8 @@ function configuredModels(home: ProviderHome, { models }: Settings, tree: Capabi
  * a pool or an alias names are let in: nobody shall call a dearer one that the operator has not written down.
  */
 function knownModels(home: ProviderHome, { settings, discovered }: BuildParts, tree: CapabilityTree): ModelEntry[] {
-  const taken = new Set(configuredModels(home, settings, tree).map(({ info }) => info.id));
+  const own = [...settings.models.values()].filter(({ provider }) => provider === home.entry.id);
+  const taken = new Set(own.map(({ id }) => id));
   const listed = discovered.get(home.entry.id);
   const isOpen = taken.size === 0 || settings.only !== undefined;
   const isDefault = (info: ModelInfo) =>
@@ -111,8 +112,7 @@ function catalogueEntry(info: ModelInfo, home: ProviderHome, tree: CapabilityTre
 }
 
 function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {
-  const prefix = `${home.vendor}.`;
-  const id = model.id ?? (model.name.startsWith(prefix) ? model.name.slice(prefix.length) : model.name);
+  const { id } = model;
   const known = catalogued(id, home.connector);
   const pricing = pricingOf(known?.pricing, model.pricing);
   const parameters = mergeRules(known?.parameters, model.parameters);
