@@ -4,8 +4,8 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import { runCli } from "./src/cli/main.ts";
-import { denoRuntime } from "./src/runtime/deno.ts";
-import { denoShell } from "./src/runtime/deno_shell.ts";
+import { serverRuntime } from "./src/runtime/server.ts";
+import { serverShell } from "./src/runtime/server_shell.ts";
 
 /**
  * Runs the command line of this process.
@@ -14,8 +14,8 @@ import { denoShell } from "./src/runtime/deno_shell.ts";
  * @returns The exit code: 0 ok, 1 failed, 2 usage.
  */
 export async function main(args?: readonly string[]): Promise<number> {
-  const shell = denoShell();
-  return await runCli(args ?? shell.args, { connectors: serverConnectors, runtime: denoRuntime(), shell });
+  const shell = serverShell();
+  return await runCli(args ?? shell.args, { connectors: serverConnectors, runtime: serverRuntime(), shell });
 }
 
-if (import.meta.main) denoShell().exit(await main());
+if (import.meta.main) serverShell().exit(await main());

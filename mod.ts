@@ -15,15 +15,17 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import type { MeshClient } from "./src/client/client.ts";
-import { createClient, runtimeWith } from "./src/client/create.ts";
+import { createClient, type CreateParts, runtimeWith } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import { knownConnectors } from "./src/config/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/mesh_config.ts";
 import { Mesh } from "./src/mesh.ts";
-import { denoRuntime, sendWith } from "./src/runtime/deno.ts";
+import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
-const parts = { connectors: serverConnectors, runtime: denoRuntime(), sendWith };
+/** Made on first use: importing the package does nothing yet. */
+let parts: CreateParts | undefined;
+const partsOfHere = (): CreateParts => parts ??= { connectors: serverConnectors, runtime: serverRuntime(), sendWith };
 
 /**
  * Makes a client for a capability. Providers are found by their keys in the environment, unless a configuration says
@@ -55,7 +57,7 @@ export function create(capability: string, options?: CreateOptions): MeshClient;
  */
 export function create(options: CreateOptions): MeshClient;
 export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
-  return createClient(parts, first, second);
+  return createClient(partsOfHere(), first, second);
 }
 
 /**
@@ -73,7 +75,7 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {
-  return createMockClient(parts, options);
+  return createMockClient(partsOfHere(), options);
 }
 
 export type { MockOptions, MockResponse } from "./src/client/mock.ts";
@@ -103,13 +105,13 @@ export class ModelMesh extends Mesh {
   constructor(options: MeshOptions = {}) {
     super({
       connectors: serverConnectors,
-      runtime: runtimeWith(parts, options),
+      runtime: runtimeWith(partsOfHere(), options),
       ...(options.on === undefined ? {} : { on: options.on }),
     });
   }
 }
 
-const configEnvironment = { known: knownConnectors(serverConnectors), files: parts.runtime.files };
+const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
 
 /**
  * A configuration as a value: loaded or parsed, checked whole, and written again.
@@ -128,7 +130,7 @@ export class MeshConfig extends MeshConfigBase {
    * @throws {ConfigError} With everything that is wrong.
    */
   static async load(path: string): Promise<MeshConfig> {
-    return new MeshConfig(await loadConfig(path, configEnvironment));
+    return new MeshConfig(await loadConfig(path, configEnvironment()));
   }
 
   /**
@@ -138,7 +140,7 @@ export class MeshConfig extends MeshConfigBase {
    * @throws {ConfigError} With everything that is wrong.
    */
   static parse(document: unknown): MeshConfig {
-    return new MeshConfig(checkDocument(document, configEnvironment));
+    return new MeshConfig(checkDocument(document, configEnvironment()));
   }
 }
 

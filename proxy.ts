@@ -14,8 +14,8 @@
 import { serverConnectors } from "./connectors/server.ts";
 import { runCli } from "./src/cli/main.ts";
 import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
-import { denoRuntime } from "./src/runtime/deno.ts";
-import { denoShell } from "./src/runtime/deno_shell.ts";
+import { serverRuntime } from "./src/runtime/server.ts";
+import { serverShell } from "./src/runtime/server_shell.ts";
 
 export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
 export { Mesh } from "./src/mesh.ts";
@@ -30,10 +30,10 @@ export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
  * @throws {MeshError} `port_in_use` and the like.
  */
 export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
-  return startProxy({ connectors: serverConnectors, runtime: denoRuntime(), shell: denoShell() }, options);
+  return startProxy({ connectors: serverConnectors, runtime: serverRuntime(), shell: serverShell() }, options);
 }
 
 if (import.meta.main) {
-  const shell = denoShell();
-  shell.exit(await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: denoRuntime(), shell }));
+  const shell = serverShell();
+  shell.exit(await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: serverRuntime(), shell }));
 }

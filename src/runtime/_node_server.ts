@@ -7,6 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
+import { builtin } from "./_node_builtin.ts";
 import { OpenAnswers } from "./_open_answers.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -21,7 +22,7 @@ const checkIntervalMs = 1_000;
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
  */
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  const { createServer } = await import("node:http");
+  const { createServer } = builtin("node:http");
   const { host, port, onListen } = options;
   const open = new OpenAnswers(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };

@@ -2,6 +2,7 @@
  * The machine on Deno: listening, signals, standard streams.
  * @module
  */
+import type { Cancel } from "../contracts/runtime.ts";
 import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { OpenAnswers } from "./_open_answers.ts";
@@ -33,9 +34,10 @@ function stopper(server: Deno.HttpServer, open: OpenAnswers): (graceMs: number) 
   return async (graceMs) => {
     closed ??= server.shutdown();
     const cancel = callAfter(graceMs, () => open.endAll());
-    const atLast = Promise.withResolvers<void>();
-    const cancelLast = callAfter(graceMs + lastWaitMs, atLast.resolve); // a client that reads nothing holds nobody up
-    await Promise.race([closed, atLast.promise]);
+    let cancelLast: Cancel = () => {};
+    // a client that reads nothing holds nobody up
+    const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
+    await Promise.race([closed, atLast]);
     cancel();
     cancelLast();
   };

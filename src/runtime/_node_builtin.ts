@@ -1,0 +1,48 @@
+/**
+ * Node's own modules, reached without an import: bundlers for browsers would stumble over one.
+ * @module
+ */
+import { MeshError } from "../errors.ts";
+
+/** The modules this repository uses, by name. */
+interface Builtins {
+  "node:fs": typeof import("node:fs");
+  "node:http": typeof import("node:http");
+  "node:https": typeof import("node:https");
+  "node:stream": typeof import("node:stream");
+  "node:tty": typeof import("node:tty");
+  "node:zlib": typeof import("node:zlib");
+}
+
+/** The part of Node's `process` that is used here; Deno has it too. */
+interface NodeProcess {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly versions: { readonly node?: string };
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly getBuiltinModule?: (name: string) => unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+  exit(code: number): never;
+}
+
+/** The process; undefined where there is none, as in browsers. */
+export function nodeProcess(): NodeProcess | undefined {
+  const { process } = globalThis as { process?: NodeProcess };
+  return process?.versions?.node === undefined ? undefined : process;
+}
+
+/**
+ * One of Node's modules.
+ *
+ * @param name Such as `node:http`.
+ * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
+ */
+export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+  const process = nodeProcess();
+  if (process?.getBuiltinModule === undefined) {
+    const found = process === undefined ? "there is none" : `this is ${process.versions.node}`;
+    throw new MeshError(`ModelMesh needs Node 20.16 or newer; ${found}`, { code: "unsupported_runtime" });
+  }
+  return process.getBuiltinModule(name) as Builtins[Name];
+}

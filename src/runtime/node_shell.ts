@@ -1,0 +1,64 @@
+/**
+ * The machine on Node: listening, signals, standard streams.
+ * @module
+ */
+import type { Output, Shell } from "../contracts/shell.ts";
+import { builtin, nodeProcess } from "./_node_builtin.ts";
+import { serveNode } from "./_node_server.ts";
+
+/** How long a full pipe is left alone before the next try, ms. */
+const fullPipeMs = 2;
+
+function output(descriptor: 1 | 2): Output {
+  const { writeSync } = builtin("node:fs");
+  const encoder = new TextEncoder();
+  return {
+    isTerminal: builtin("node:tty").isatty(descriptor),
+    write(text) {
+      for (let bytes = encoder.encode(text); bytes.length > 0;) {
+        try {
+          bytes = bytes.subarray(writeSync(descriptor, bytes));
+        } catch (error) {
+          if ((error as { code?: string }).code !== "EAGAIN") return false;
+          pause(); // a pipe that is full takes more once its reader has gone on
+        }
+      }
+      return true;
+    },
+  };
+}
+
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeMs);
+}
+
+async function readInput(): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of nodeProcess()!.stdin) text += decoder.decode(bytes, { stream: true });
+  return text + decoder.decode();
+}
+
+function onSignal(...[signals, task]: Parameters<Shell["onSignal"]>): ReturnType<Shell["onSignal"]> {
+  const process = nodeProcess()!;
+  const listeners = signals.map((signal) => ({ signal, listen: () => task(signal) }));
+  for (const { signal, listen } of listeners) process.on(signal, listen);
+  return () => {
+    for (const { signal, listen } of listeners) process.off(signal, listen);
+  };
+}
+
+/** The machine on Node. */
+export function nodeShell(): Shell {
+  const stdout = output(1);
+  const process = nodeProcess()!;
+  return {
+    args: process.argv.slice(2),
+    stdout,
+    stderr: output(2),
+    readInput,
+    serve: serveNode,
+    onSignal,
+    exit: (code) => process.exit(code),
+  };
+}
