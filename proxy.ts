@@ -13,10 +13,12 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import { runCli } from "./src/cli/main.ts";
+import type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
 import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
 import { serverRuntime } from "./src/runtime/server.ts";
 import { serverShell } from "./src/runtime/server_shell.ts";
 
+export type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
 export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
 export { Mesh } from "./src/mesh.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
@@ -31,6 +33,27 @@ export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
  */
 export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
   return startProxy({ connectors: serverConnectors, runtime: serverRuntime(), shell: serverShell() }, options);
+}
+
+/**
+ * Puts a server around a handler: `Deno.serve` on Deno, `node:http` on Node. It is what {@linkcode serve} uses.
+ *
+ * @param handler From {@linkcode createHandler}, or one around it.
+ * @param options Where to listen.
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ *
+ * @example
+ * ```ts ignore
+ * const proxy = createHandler(mesh);
+ * const server = await listen((request) => request.url.endsWith("/hello") ? hello() : proxy(request), { port: 8080 });
+ * await server.stop(30_000);
+ * ```
+ */
+export function listen(
+  handler: RequestHandler,
+  options: Omit<ListenOptions, "host"> & Partial<Pick<ListenOptions, "host">>,
+): Promise<RunningServer> {
+  return serverShell().serve(handler, { host: "127.0.0.1", ...options });
 }
 
 if (import.meta.main) {

@@ -89,8 +89,8 @@ describe("modelmesh proxy --demo", () => {
 
 describe("The entry for proxies alone", () => {
   it("is the same command: proxy.ts with its options", async () => {
-    await using help = spawnCommand(["--help"], { entry: "proxy.ts" });
-    await using mistake = spawnCommand(["--port", "abc"], { entry: "proxy.ts" });
+    await using help = spawnCommand(["--help"], { entry: "proxy" });
+    await using mistake = spawnCommand(["--port", "abc"], { entry: "proxy" });
     assertEquals([await help.code, help.err], [0, ""]);
     assertMatch(help.out, /^Usage: modelmesh proxy \[options\]/);
     assertEquals([await mistake.code, mistake.out], [2, ""]);
@@ -98,7 +98,7 @@ describe("The entry for proxies alone", () => {
   });
 
   it("exits 1 when nothing can start, without a stack", async () => {
-    await using child = spawnCommand([], { entry: "proxy.ts" });
+    await using child = spawnCommand([], { entry: "proxy" });
     assertEquals([await child.code, child.out], [1, ""]);
     assertMatch(child.err, /^No providers were detected\. [^]*OPENAI_API_KEY[^]*--demo\n$/);
   });

@@ -2,7 +2,7 @@ import { assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert"
 import { describe, it } from "@std/testing/bdd";
 import { serverConnectors } from "../../connectors/server.ts";
 import { runCli } from "../../src/cli/main.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { listen } from "../../proxy.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { type CommandSetup, fakeShell, runCommand } from "../support/_cli.ts";
 
@@ -142,7 +142,7 @@ describe("A proxy that cannot start", () => {
   });
 
   it("names --port when the port is busy, and leaves nothing behind", async () => {
-    const other = await denoShell().serve(() => Promise.resolve(new Response("other")), { host: "127.0.0.1", port: 0 });
+    const other = await listen(() => Promise.resolve(new Response("other")), { port: 0 });
     for (const args of [["--config", "mesh.json"], ["--demo"]]) {
       const shell = fakeShell();
       const runtime = testRuntime({ files: { "mesh.json": config() } });

@@ -3,8 +3,8 @@ import { describe, it } from "@std/testing/bdd";
 import { connect } from "node:net";
 import { serverConnectors } from "../../connectors/server.ts";
 import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
-import { send } from "../../src/runtime/deno.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { serverRuntime } from "../../src/runtime/server.ts";
+import { serverShell } from "../../src/runtime/server_shell.ts";
 import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { spawnCommand, withProxyCommand } from "../support/_cli.ts";
 import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../support/_surface.ts";
@@ -35,8 +35,8 @@ async function start(
   const graces: number[] = [];
   let hurry = () => Promise.resolve();
   const shell = {
-    async serve(...args: Parameters<ReturnType<typeof denoShell>["serve"]>) {
-      const { port, stop } = await denoShell().serve(...args);
+    async serve(...args: Parameters<ReturnType<typeof serverShell>["serve"]>) {
+      const { port, stop } = await serverShell().serve(...args);
       hurry = () => stop(0);
       return {
         port,
@@ -50,7 +50,12 @@ async function start(
   const config = testConfig({ upstreams: { a: upstream.url }, config: { proxy: { ...section, listener } } });
   let flushes = 0;
   const sink = { emit: () => {}, trace: () => {}, flush: () => Promise.resolve(void flushes++) };
-  const parts = { connectors: serverConnectors, runtime: testRuntime({ send, clock }), shell, sinks: [sink] };
+  const parts = {
+    connectors: serverConnectors,
+    runtime: testRuntime({ send: serverRuntime().send, clock }),
+    shell,
+    sinks: [sink],
+  };
   const proxy = await startProxy(parts, { config, port: 0 });
   return {
     proxy,

@@ -6,8 +6,7 @@ import { AssertionError } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { MeshEvent, RoutingRecord, TraceEntry } from "../../mod.ts";
 import { ModelMesh } from "../../mod.ts";
-import { createHandler } from "../../proxy.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { createHandler, listen } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "./proxy.ts";
 import type { ReceivedRequest } from "./upstream.ts";
@@ -139,7 +138,7 @@ export async function startSite(config: unknown, Kind: typeof ModelMesh = ModelM
   const mesh = new Kind({ clock, env: canaryEnv, on: (record) => told.push(record) });
   mesh.addSink({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
   await mesh.initialize(config);
-  const server = await denoShell().serve(createHandler(mesh), { host: "127.0.0.1", port: 0 });
+  const server = await listen(createHandler(mesh), { port: 0 });
   return {
     url: `http://127.0.0.1:${server.port}`,
     mesh,

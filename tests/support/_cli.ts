@@ -3,15 +3,15 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { env as processEnv, execPath, kill } from "node:process";
-import { fileURLToPath } from "node:url";
+import { env as processEnv, kill } from "node:process";
 import { serverConnectors } from "../../connectors/server.ts";
 import type { ExitCode } from "../../src/cli/command.ts";
 import { runCli } from "../../src/cli/main.ts";
 import type { EndSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
-import { send } from "../../src/runtime/deno.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { serverRuntime } from "../../src/runtime/server.ts";
+import { serverShell } from "../../src/runtime/server_shell.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { entryCommand } from "./_programs.ts";
 
 /** A shell whose streams, servers and signals a test looks into. */
 export interface FakeShell extends Shell {
@@ -69,7 +69,7 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
       if (!listens) return { port: options.port, stop: () => Promise.resolve() };
-      const { port, stop } = await denoShell().serve(handler, options);
+      const { port, stop } = await serverShell().serve(handler, options);
       running++;
       return { port, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };
     },
@@ -128,6 +128,7 @@ export interface RunningCommand {
 export function startCommand(args: readonly string[], setup: CommandSetup = {}): RunningCommand {
   const shell = fakeShell(setup);
   const { env = {}, files = {} } = setup;
+  const { send } = serverRuntime();
   const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true }) });
   return { shell, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
@@ -209,16 +210,16 @@ export interface ChildCommand extends AsyncDisposable {
  * Starts a command as a process of its own, with nothing of this one's environment but what the runtime needs.
  *
  * @param args As typed.
- * @param options The environment, and the entry: `cli.ts` unless said.
+ * @param options The environment, and the entry: the command line unless said.
  */
 export function spawnCommand(
   args: readonly string[],
-  { env = {}, entry = "cli.ts" }: { env?: Readonly<Record<string, string>>; entry?: string } = {},
+  { env = {}, entry = "cli" }: { env?: Readonly<Record<string, string>>; entry?: "cli" | "proxy" } = {},
 ): ChildCommand {
-  const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const [command, ...first] = entryCommand(entry);
   const { PATH, HOME, DENO_DIR, XDG_CACHE_HOME } = processEnv;
   const needed = Object.entries({ PATH, HOME, DENO_DIR, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined);
-  const child = spawn(execPath, ["run", "-A", "--no-check", file, ...args], {
+  const child = spawn(command, [...first, ...args], {
     env: { ...Object.fromEntries(needed), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

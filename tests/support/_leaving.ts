@@ -5,8 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "node:net";
 import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
-import { createHandler } from "../../proxy.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { createHandler, listen } from "../../proxy.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
 import type { ReceivedRequest, Upstream } from "./upstream.ts";
 
@@ -74,7 +73,7 @@ export async function startRealProxy(options: TestProxyOptions): Promise<RealPro
   const mesh = new ModelMesh({ on: (record) => records.push(record), ...(clock === undefined ? {} : { clock }) });
   await mesh.initialize(testConfig(options));
   const listener = options.listener === undefined ? {} : { listener: options.listener };
-  const server = await denoShell().serve(createHandler(mesh), { host: "127.0.0.1", port: 0, ...listener });
+  const server = await listen(createHandler(mesh), { port: 0, ...listener });
   return {
     url: `http://127.0.0.1:${server.port}`,
     mesh,

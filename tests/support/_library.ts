@@ -18,6 +18,7 @@ import {
   type RoutingRecord,
 } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { programCommand } from "./_programs.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
 import type { ReceivedRequest } from "./upstream.ts";
 
@@ -136,15 +137,12 @@ const longestRunMs = 20_000;
  * @param env Its whole environment.
  */
 export function runProgram(source: string, folder: TestFolder, env: Record<string, string>): Promise<ProgramEnd> {
-  const root = new URL("../../", import.meta.url);
-  const text = source.replaceAll("LIBRARY", JSON.stringify(new URL("mod.ts", root).href));
-  const config = new URL("deno.json", root).pathname;
-  const program = `data:text/javascript,${encodeURIComponent(text)}`;
+  const [command, ...args] = programCommand(source);
   const { PATH = "", HOME = "", DENO_DIR } = process.env;
   const own = { PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }), ...env };
   return new Promise((resolve) => {
     const options = { cwd: folder.path, env: own, timeout: longestRunMs };
-    execFile(process.execPath, ["run", "-A", "--config", config, program], options, (error, stdout, stderr) => {
+    execFile(command, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

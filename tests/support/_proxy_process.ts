@@ -3,9 +3,7 @@
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { argv, execPath, memoryUsage, stdin, stdout } from "node:process";
-import { fileURLToPath } from "node:url";
-import { serve } from "../../proxy.ts";
+import { programCommand } from "./_programs.ts";
 
 /** A proxy that runs elsewhere. */
 export interface ProxyProcess extends AsyncDisposable {
@@ -21,10 +19,8 @@ export interface ProxyProcess extends AsyncDisposable {
  * @param config Its configuration.
  */
 export async function spawnProxy(config: Readonly<Record<string, unknown>>): Promise<ProxyProcess> {
-  const file = fileURLToPath(import.meta.url);
-  const child = spawn(execPath, ["run", "-A", "--no-check", file, JSON.stringify(config)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  const [command, ...args] = programCommand(program.replace("CONFIG", JSON.stringify(config)));
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   const lines = linesOf(child);
   return {
@@ -61,11 +57,10 @@ function linesOf(child: ChildProcess): () => Promise<string> {
 }
 
 /** The child's side: says where it listens, then its memory whenever it is asked, until its input ends. */
-async function run(config: string): Promise<void> {
-  const proxy = await serve({ config: JSON.parse(config), port: 0 });
-  stdout.write(`${proxy.url}\n`);
-  stdin.on("data", () => void stdout.write(`${memoryUsage().rss}\n`));
-  stdin.on("end", () => void proxy.stop());
-}
-
-if (import.meta.main) await run(argv[2]!);
+const program = `
+  import { memoryUsage, stdin, stdout } from "node:process";
+  import { serve } from PROXY;
+  const proxy = await serve({ config: CONFIG, port: 0 });
+  stdout.write(proxy.url + "\\n");
+  stdin.on("data", () => void stdout.write(memoryUsage().rss + "\\n"));
+  stdin.on("end", () => void proxy.stop());`;

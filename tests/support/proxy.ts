@@ -3,8 +3,7 @@
  * @module
  */
 import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
-import { createHandler } from "../../proxy.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
 /** How a {@linkcode TestProxy} is set up. */
@@ -69,11 +68,8 @@ export async function startTestProxy(options: TestProxyOptions): Promise<TestPro
   const mesh = new ModelMesh({ clock, random: () => 0.5, on: (record) => records.push(record) });
   await mesh.initialize(testConfig(options));
   const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
-  const server = await denoShell().serve(handler, {
-    host: "127.0.0.1",
-    port: 0,
-    ...(options.listener === undefined ? {} : { listener: options.listener }),
-  });
+  const { listener } = options;
+  const server = await listen(handler, { port: 0, ...(listener === undefined ? {} : { listener }) });
   const url = `http://127.0.0.1:${server.port}`;
   return {
     url,

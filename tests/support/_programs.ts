@@ -1,0 +1,42 @@
+/**
+ * How programs are started on the runtime the tests run on: from the sources on Deno, from the installed package on
+ * Node.
+ * @module
+ */
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** A command and its arguments. */
+export type CommandLine = readonly [command: string, ...args: string[]];
+
+const root = new URL("../../", import.meta.url);
+
+/** Whether the tests run on Deno. */
+export const onDeno: boolean = "Deno" in globalThis;
+
+/**
+ * The command line of this repository as a process.
+ *
+ * @param entry `proxy` is the entry that starts a proxy without being told to.
+ */
+export function entryCommand(entry: "cli" | "proxy"): CommandLine {
+  if (onDeno) return [process.execPath, "run", "-A", "--no-check", fileURLToPath(new URL(`${entry}.ts`, root))];
+  const bin = fileURLToPath(new URL("../bin/modelmesh.cjs", import.meta.resolve("@modelmesh/core")));
+  return entry === "cli" ? [process.execPath, bin] : [process.execPath, bin, "proxy"];
+}
+
+/**
+ * A program that imports the library.
+ *
+ * @param source Its text, where `LIBRARY` and `PROXY` stand for the URLs of the main entry and of the proxy's.
+ */
+export function programCommand(source: string): CommandLine {
+  const urlOf = (file: string, name: string) =>
+    JSON.stringify(onDeno ? new URL(file, root).href : import.meta.resolve(name));
+  const text = source
+    .replaceAll("LIBRARY", urlOf("mod.ts", "@modelmesh/core"))
+    .replaceAll("PROXY", urlOf("proxy.ts", "@modelmesh/core/proxy"));
+  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text];
+  const config = fileURLToPath(new URL("deno.json", root));
+  return [process.execPath, "run", "-A", "--config", config, `data:text/javascript,${encodeURIComponent(text)}`];
+}
