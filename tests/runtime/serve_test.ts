@@ -1,18 +1,47 @@
 import { assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { spawn } from "node:child_process";
+import { connect, type Socket } from "node:net";
+import { platform } from "node:process";
 import type { RequestHandler, RunningServer, ServeOptions } from "../../src/contracts/shell.ts";
 import { MeshError } from "../../src/errors.ts";
-import { denoShell } from "../../src/runtime/deno_shell.ts";
+import { listen } from "../../proxy.ts";
+import { onDeno, shellCommand } from "../support/_programs.ts";
 
 const host = "127.0.0.1";
 
 type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promise<RunningServer>;
 
 /** The same promises hold for both servers there are. */
+const servers = onDeno ? [undefined, "node"] as const : ["node"] as const;
+
 function testServers(name: string, body: (serve: Serve, isNode: boolean) => Promise<void>): void {
-  for (const listener of [undefined, "node"] as const) {
-    const serve: Serve = (handler, options) => denoShell().serve(handler, { host, port: 0, listener, ...options });
-    Deno.test(`${name} (${listener ?? "Deno.serve"})`, () => body(serve, listener === "node"));
+  for (const listener of servers) {
+    const serve: Serve = (handler, options) => listen(handler, { port: 0, listener, ...options });
+    describe(`A server on ${listener === "node" ? "node:http" : "Deno.serve"}`, () => {
+      it(name, () => body(serve, listener === "node"));
+    });
   }
+}
+
+interface Signalled<Value> {
+  readonly promise: Promise<Value>;
+  resolve(value: Value): void;
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function signalled<Value = void>(): Signalled<Value> {
+  let resolve!: (value: Value) => void;
+  const promise = new Promise<Value>((settle) => resolve = settle);
+  return { promise, resolve };
+}
+
+/** A client that says nothing by itself. */
+async function connected(port: number): Promise<Socket> {
+  const socket = connect({ host, port });
+  socket.on("error", () => {}); // how it ends is looked at below
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  return socket;
 }
 
 function endless(onCancel: () => void = () => {}): Response {
@@ -56,9 +85,9 @@ testServers("serve() answers a handler's failure with a bare 500", async (serve)
 testServers(
   "serve() passes a client's leaving on: to the signal while it waits, to the stream after that",
   async (serve, isNode) => {
-    const aborted = Promise.withResolvers<void>();
-    const cancelled = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
+    const aborted = signalled();
+    const cancelled = signalled();
+    const arrived = signalled();
     const server = await serve(async (request) => {
       await request.text();
       if (request.url.endsWith("/stream")) return endless(cancelled.resolve);
@@ -99,31 +128,31 @@ testServers("serve() does not abort the signal of a request that was answered", 
 testServers(
   "stop() refuses new connections and closes idle ones at once, and lets open answers finish",
   async (serve) => {
-    const finish = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
+    const finish = signalled();
+    const arrived = signalled();
     const server = await serve(async () => {
       arrived.resolve();
       await finish.promise;
       return new Response("in time");
     });
-    const idle = await Deno.connect({ hostname: host, port: server.port });
+    const idle = await connected(server.port);
+    const idleClosed = new Promise<void>((resolve) => idle.on("close", () => resolve()).resume());
     const pending = fetch(`http://${host}:${server.port}/`);
     await arrived.promise;
     const started = performance.now();
     const stopped = server.stop(10_000);
-    assertEquals(await idle.read(new Uint8Array(1)), null);
-    await assertRejects(() => Deno.connect({ hostname: host, port: server.port }), Deno.errors.ConnectionRefused);
+    await idleClosed;
+    await assertRejects(() => connected(server.port), Error, "ECONNREFUSED");
     assertLess(performance.now() - started, 100);
     finish.resolve();
     assertEquals(await (await pending).text(), "in time");
     await stopped;
     assertLess(performance.now() - started, 5_000);
-    idle.close();
   },
 );
 
 testServers("stop() ends what is still open after the grace time", async (serve) => {
-  const arrived = Promise.withResolvers<void>();
+  const arrived = signalled();
   let [aborted, cancelled] = [0, 0];
   const server = await serve((request) => {
     if (request.url.endsWith("/stream")) return Promise.resolve(endless(() => cancelled++));
@@ -146,7 +175,7 @@ testServers("stop() ends what is still open after the grace time", async (serve)
 });
 
 testServers("stop() leaves the last word to the handler, where it has one", async (serve) => {
-  const arrived = Promise.withResolvers<void>();
+  const arrived = signalled();
   const server = await serve((request) => {
     arrived.resolve();
     const { signal } = request;
@@ -176,62 +205,68 @@ testServers("stop() is not held up by a client that reads nothing", async (serve
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(piece) });
     return Promise.resolve(new Response(body, { headers }));
   });
-  const connection = await Deno.connect({ hostname: host, port: server.port });
-  await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: a\r\n\r\n"));
-  await connection.read(new Uint8Array(1));
+  const connection = await connected(server.port);
+  const begun = new Promise<void>((resolve) => {
+    connection.once("data", () => {
+      connection.pause();
+      resolve();
+    });
+  });
+  connection.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await begun;
   const started = performance.now();
   await server.stop(0);
   assertLess(performance.now() - started, 3_000);
-  connection.close();
+  connection.destroy();
 });
 
-async function run(code: string, input = ""): Promise<{ code: number; stdout: string; stderr: string }> {
-  const url = new URL("../../src/runtime/deno_shell.ts", import.meta.url);
-  const text = `import { denoShell } from ${JSON.stringify(url.href)}; const shell = denoShell(); ${code}`;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["eval", text, "one", "--two"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input));
-  await writer.close();
-  const output = await child.output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code: output.code, stdout: decode(output.stdout), stderr: decode(output.stderr) };
+/** What a program came to that has the machine as `shell`. */
+async function run(code: string, { input = "", closesOutput = false } = {}): Promise<Ended> {
+  const [command, ...args] = shellCommand(`const shell = SHELL; ${code}`);
+  const child = spawn(command, [...args, "one", "--two"], { stdio: ["pipe", "pipe", "pipe"] });
+  const written = { stdout: "", stderr: "" };
+  const ended = new Promise<number | null>((resolve) => child.on("close", (code: number | null) => resolve(code)));
+  if (closesOutput) child.stdout.destroy();
+  else child.stdout.setEncoding("utf8").on("data", (text: string) => written.stdout += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => written.stderr += text);
+  child.stdin.end(input);
+  return { code: await ended, ...written };
 }
 
-Deno.test("denoShell() reads arguments and input, writes to both streams and exits", async () => {
-  const seen = await run(
-    `shell.stdout.write(JSON.stringify([shell.args, shell.stdout.isTerminal, await shell.readInput()]));
-     shell.stderr.write("é".repeat(70_000)); shell.exit(3);`,
-    "typed in",
-  );
-  assertEquals(seen.stdout, '[["one","--two"],false,"typed in"]');
-  assertEquals([seen.code, seen.stderr.length], [3, 70_000]);
-});
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
-Deno.test("denoShell() tells when nobody reads its output any more", async () => {
-  const url = new URL("../../src/runtime/deno_shell.ts", import.meta.url);
-  const code = `import { denoShell } from ${JSON.stringify(url.href)};
-    const { stdout, stderr } = denoShell();
-    for (let line = 0; line < 1e6; line++) if (!stdout.write("line\\n")) { stderr.write("gone"); break; }`;
-  const child = new Deno.Command(Deno.execPath(), { args: ["eval", code], stdout: "piped", stderr: "piped" }).spawn();
-  await child.stdout.cancel();
-  assertEquals(await new Response(child.stderr).text(), "gone");
-  assertEquals((await child.status).code, 0);
-});
+describe("The machine as shells see it", () => {
+  it("has arguments and input, writes to both streams and exits", async () => {
+    const seen = await run(
+      `shell.stdout.write(JSON.stringify([shell.args, shell.stdout.isTerminal, await shell.readInput()]));
+       shell.stderr.write("é".repeat(70_000)); shell.exit(3);`,
+      { input: "typed in" },
+    );
+    assertEquals(seen.stdout, '[["one","--two"],false,"typed in"]');
+    assertEquals([seen.code, seen.stderr.length], [3, 70_000]);
+  });
 
-Deno.test("denoShell() hands signals on until told otherwise", async () => {
-  if (Deno.build.os === "windows") return;
-  const { stdout, code } = await run(`
-    const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
-      shell.stdout.write(signal + "\\n");
-      if (signal === "SIGTERM") { cancel(); clearTimeout(timer); }
-      else Deno.kill(Deno.pid, "SIGTERM");
-    });
-    const timer = setTimeout(() => shell.exit(9), 20_000);
-    Deno.kill(Deno.pid, "SIGINT");`);
-  assertEquals([stdout, code], ["SIGINT\nSIGTERM\n", 0]);
+  it("tells when nobody reads its output any more", async () => {
+    const code = `const { stdout, stderr } = shell;
+      for (let line = 0; line < 1e6; line++) if (!stdout.write("line\\n")) { stderr.write("gone"); break; }`;
+    const ended = await run(code, { closesOutput: true });
+    assertEquals([ended.code, ended.stderr], [0, "gone"]);
+  });
+
+  it("hands signals on until told otherwise", async () => {
+    if (platform === "win32") return;
+    const { stdout, code } = await run(`
+      const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
+        shell.stdout.write(signal + "\\n");
+        if (signal === "SIGTERM") { cancel(); clearTimeout(timer); }
+        else process.kill(process.pid, "SIGTERM");
+      });
+      const timer = setTimeout(() => shell.exit(9), 20_000);
+      process.kill(process.pid, "SIGINT");`);
+    assertEquals([stdout, code], ["SIGINT\nSIGTERM\n", 0]);
+  });
 });

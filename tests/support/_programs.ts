@@ -36,7 +36,24 @@ export function programCommand(source: string): CommandLine {
   const text = source
     .replaceAll("LIBRARY", urlOf("mod.ts", "@modelmesh/core"))
     .replaceAll("PROXY", urlOf("proxy.ts", "@modelmesh/core/proxy"));
-  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text];
+  return runCommand(text);
+}
+
+/**
+ * A program that has the machine.
+ *
+ * @param source Its text, where `SHELL` stands for this runtime's `Shell`.
+ */
+export function shellCommand(source: string): CommandLine {
+  const name = onDeno ? "deno_shell" : "node_shell";
+  const url = onDeno ? new URL(`src/runtime/${name}.ts`, root) : new URL(`${name}.mjs`, import.meta.url);
+  const shell = `(await import(${JSON.stringify(url.href)})).${onDeno ? "denoShell" : "nodeShell"}()`;
+  return runCommand(source.replaceAll("SHELL", shell));
+}
+
+function runCommand(text: string): CommandLine {
+  const module = `data:text/javascript,${encodeURIComponent(text)}`;
+  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text, "--"];
   const config = fileURLToPath(new URL("deno.json", root));
-  return [process.execPath, "run", "-A", "--config", config, `data:text/javascript,${encodeURIComponent(text)}`];
+  return [process.execPath, "run", "-A", "--config", config, module];
 }
