@@ -164,8 +164,8 @@ function decoded(message: IncomingMessage, encoding: string): Readable {
     ? createBrotliDecompress()
     : /^(x-)?gzip$|^deflate$/.test(encoding) && createUnzip();
   if (!decoder) return message;
-  delete message.headers["content-encoding"];
-  delete message.headers["content-length"];
+  delete message.headersDistinct["content-encoding"];
+  delete message.headersDistinct["content-length"];
   return builtin("node:stream").pipeline(message, decoder, () => {}); // the reader of the decoder is told
 }
 
@@ -185,8 +185,7 @@ class Answer implements UpstreamResponse {
     this.status = message.statusCode ?? 0;
     this.headers = {
       get(name) {
-        const value = message.headers[name.toLowerCase()];
-        return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+        return message.headersDistinct[name.toLowerCase()]?.join(", ") ?? null; // all there are, as `fetch` has them
       },
     };
     source.on("error", () => {}); // one that comes before anybody reads is found again by who does

@@ -106,7 +106,8 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
 function urlOf({ url = "/", headers: { host = "localhost" } }: IncomingMessage): string {
   const path = url.startsWith("/") ? url : URL.canParse(url) ? new URL(url).pathname : `/${url}`;
   const whole = `http://${host}${path}`;
-  return URL.canParse(whole) ? whole : `http://localhost${path}`;
+  // a name and a password are no part of a host, and no request can be made of them
+  return URL.canParse(whole) && !host.includes("@") ? whole : `http://localhost${path}`;
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {

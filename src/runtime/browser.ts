@@ -3,14 +3,56 @@
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
+import { NetworkError } from "../errors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
-/** A page is told no more than that: a refused connection, no network, or an answer without CORS headers. */
-const blocked = {
-  message: "The request did not get through: no network, nobody listening, or no CORS headers for this page's origin",
-  neverSent: false,
-};
+/** What a page's own surroundings say of a request that did not get through; the browser itself tells a page nothing. */
+export interface PageFacts {
+  /** Whether the browser is sure to have no network. */
+  readonly isOffline: boolean;
+  /** The page's own address; undefined where there is no page. */
+  readonly page?: string;
+}
+
+/**
+ * Why a request did not get through, and what to do.
+ *
+ * @param url Where it went.
+ * @param facts What is known of the page.
+ *
+ * @example
+ * ```ts ignore
+ * explainBlocked("https://api.acme.example/v1", { isOffline: true }).message; // "There is no network: …"
+ * ```
+ */
+export function explainBlocked(url: string, { isOffline, page }: PageFacts): NetworkError {
+  const address = parse(url, page);
+  if (address === undefined) {
+    return new NetworkError(
+      "The provider's address is no URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns",
+      { neverSent: true },
+    );
+  }
+  if (isOffline) {
+    return new NetworkError("There is no network: the browser is offline. Try again once it is back", {
+      neverSent: false,
+    });
+  }
+  if (page?.startsWith("https:") && address.protocol === "http:") {
+    return new NetworkError(
+      "The request did not get through: a page that came over https may not call an http address, but for this " +
+        "machine's own. Use an https address, or nobody listens at the one given",
+      { neverSent: false },
+    );
+  }
+  return new NetworkError(
+    "The request did not get through: no network, nobody listening at that address, or no CORS headers for this " +
+      "page's origin. Call the provider through a proxy (proxyUrl), or, where it is a ModelMesh proxy, allow this " +
+      "origin in proxy.cors.origins",
+    { neverSent: false },
+  );
+}
 
 /**
  * The same over a `fetch` that the program gives.
@@ -18,11 +60,33 @@ const blocked = {
  * @param fetcher The `fetch` to use.
  */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  return fetchSender((text) => /fetch|network/i.test(text) ? blocked : undefined, fetcher);
+  const send = fetchSender(() => undefined, fetcher);
+  return async (request) => {
+    try {
+      return await send(request);
+    } catch (error) {
+      throw NetworkError.isInstance(error) ? explainBlocked(request.url, pageFacts()) : error;
+    }
+  };
 }
 
 /** The runtime port in browsers. */
 export function browserRuntime(): Runtime {
   const send = sendWith((input, init) => fetch(input, init));
   return { clock: systemClock(), random: Math.random, send, env: () => undefined };
+}
+
+function pageFacts(): PageFacts {
+  return {
+    isOffline: globalThis.navigator?.onLine === false,
+    ...(globalThis.location === undefined ? {} : { page: globalThis.location.href }),
+  };
+}
+
+function parse(url: string, page: string | undefined): URL | undefined {
+  try {
+    return new URL(url, page);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,10 +3,12 @@
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
+import { fetchSender } from "./_fetch.ts";
+import { classifyFetchFault } from "./_fetch_faults.ts";
 import { nodeProcess } from "./_node_builtin.ts";
-import { browserRuntime, sendWith as sendWithInBrowser } from "./browser.ts";
-import { denoRuntime, sendWith as sendWithOnDeno } from "./deno.ts";
-import { nodeRuntime, sendWith as sendWithOnNode } from "./node.ts";
+import { browserRuntime } from "./browser.ts";
+import { denoRuntime } from "./deno.ts";
+import { nodeRuntime } from "./node.ts";
 
 /** Whether this is Deno, which has Node's `process` too. */
 export function isDeno(): boolean {
@@ -29,6 +31,5 @@ export function serverRuntime(): Runtime {
  * @param fetcher The `fetch` to use.
  */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  if (isDeno()) return sendWithOnDeno(fetcher);
-  return nodeProcess() === undefined ? sendWithInBrowser(fetcher) : sendWithOnNode(fetcher);
+  return fetchSender(classifyFetchFault, fetcher);
 }

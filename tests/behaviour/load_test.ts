@@ -33,7 +33,6 @@ const faultShare = 0.3;
 const everyWayToFail: readonly Behaviour[] = [
   status(429),
   status(429, { headers: { "retry-after-ms": "3" } }),
-  status(429, { headers: { "retry-after": "1" } }),
   status(500),
   status(503, { text: "upstream connect error" }),
   reset("reset"),

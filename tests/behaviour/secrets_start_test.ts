@@ -119,12 +119,11 @@ describe("A secret reference", () => {
 });
 
 /** Everything that makes a proxy talk. */
-function talkative({ number, headers }: ReceivedRequest): Behaviour {
+function talkative(request: ReceivedRequest): Behaviour {
+  const { number, headers } = request;
   const message = `Wrong: ${headers.authorization} ${headers.authorization?.replace("Bearer ", "")}`;
-  const code = [400, 401, 429, 500, 404][number % 6];
-  return code === undefined
-    ? stream({ error: { after: 1, error: { message } } })
-    : status(code, { error: { message } });
+  if (request.json().stream === true && number % 3 !== 0) return stream({ error: { after: 1, error: { message } } });
+  return status([400, 401, 429, 500, 404][number % 5]!, { error: { message } });
 }
 
 describe("What the command prints", () => {

@@ -1,6 +1,4 @@
-import { describeSend } from "./_send.ts";
 import { send } from "../../src/runtime/deno.ts";
-import { send as sendByNode } from "../../src/runtime/_node_client.ts";
+import { describeSend } from "./_send.ts";
 
-describeSend("the upstream client over Deno's fetch", send);
-describeSend("the upstream client over node:http", sendByNode);
+describeSend("The upstream client over Deno's fetch", send);

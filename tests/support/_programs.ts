@@ -53,7 +53,7 @@ export function shellCommand(source: string): CommandLine {
 
 function runCommand(text: string): CommandLine {
   const module = `data:text/javascript,${encodeURIComponent(text)}`;
-  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text, "--"];
+  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text, "--", "program"];
   const config = fileURLToPath(new URL("deno.json", root));
   return [process.execPath, "run", "-A", "--config", config, module];
 }

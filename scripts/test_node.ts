@@ -1,0 +1,182 @@
+/**
+ * Runs the behaviour suites, which are the same files as on Deno, on Node against the packed package: it is built,
+ * packed and installed into a fresh folder, and the tests are bundled beside it with our entries left to be imported
+ * from there. The last line says how they went: `12 passed, 0 failed`.
+ *
+ * Arguments: `--node=20,24` runs them all on these versions, in place of all on the one at hand and a shorter run on
+ * 22 and 24; `--package=file.tgz` takes a package that is packed already; paths run these files alone.
+ * @module
+ */
+// deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
+import { build, type Plugin, stop } from "npm:esbuild@0.25.9";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** Packages that tests use, as they are imported from the fresh folder. */
+const packages = ["deno-std@1.4.0", "openai@7.55.0", "ajv@8.20.0"];
+
+/** Suites that know no runtime: all of what users see, and what it stands on. */
+const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/send_node_test.ts"];
+
+/** What has to hold on the other versions: enough to find an API that differs. */
+const short = [
+  "tests/behaviour/client_test.ts",
+  "tests/behaviour/create_config_test.ts",
+  "tests/behaviour/disconnect_test.ts",
+  "tests/behaviour/failover_stream_test.ts",
+  "tests/behaviour/failover_test.ts",
+  "tests/behaviour/openai_sdk_test.ts",
+  "tests/behaviour/program_test.ts",
+  "tests/behaviour/proxy_errors_body_test.ts",
+  "tests/cli/demo_test.ts",
+  "tests/cli/stop_test.ts",
+  "tests/runtime/send_node_test.ts",
+  "tests/runtime/serve_test.ts",
+];
+
+const runMinutes = 10;
+
+/** Runs a command to its end. */
+async function run(command: string, args: readonly string[], cwd = root, env: Record<string, string> = {}) {
+  const signal = AbortSignal.timeout(runMinutes * 60_000);
+  const { code, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd, env, signal }).output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, out: out!, err: err! };
+}
+
+async function mustRun(command: string, args: readonly string[], cwd = root): Promise<string> {
+  const { code, out, err } = await run(command, args, cwd);
+  if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${out}\n${err}`);
+  return out;
+}
+
+/** Builds the package and packs it. */
+async function pack(folder: string): Promise<string> {
+  await mustRun(Deno.execPath(), ["run", "-A", "scripts/build_npm.ts"]);
+  const packed = JSON.parse(await mustRun("npm", ["pack", "--json", "--pack-destination", folder], `${root}npm`));
+  return `${folder}/${(packed as { filename: string }[])[0]!.filename.replace("@", "").replace("/", "-")}`;
+}
+
+/** A fresh folder with the packed package and what tests use. */
+async function install(tarball: string, folder: string): Promise<void> {
+  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, type: "module" }));
+  await mustRun("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, ...packages], folder);
+}
+
+/** Our entries and packages by the names that the fresh folder has for them. */
+const names: Plugin = {
+  name: "names",
+  setup({ onResolve }) {
+    const external = (path: string) => ({ path, external: true });
+    onResolve({ filter: /^@std\/testing\/bdd$/ }, () => ({ path: `${root}scripts/node/bdd.js` }));
+    onResolve({ filter: /^@std\/assert$/ }, () => ({ path: `${root}scripts/node/assert.js` }));
+    onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
+    onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
+    onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));
+    onResolve({ filter: /^openai$/ }, () => external("openai"));
+    onResolve({ filter: /^npm:/ }, ({ path }) => external(path.replace(/^npm:(@?[^@]+)@[^/]+/, "$1")));
+    onResolve({ filter: /^(\.\.\/)+(mod|browser|proxy|cli)\.ts$/ }, ({ path }) => {
+      const entry = path.replace(/^[./]*|\.ts$/g, "");
+      return external(entry === "mod" ? "@modelmesh/core" : `@modelmesh/core/${entry}`);
+    });
+    // a class of errors that a test names has to be the one that the package throws
+    onResolve({ filter: /\/errors\.ts$/ }, ({ importer, path }) => {
+      return new URL(path, `file://${importer}`).pathname === `${root}src/errors.ts`
+        ? external("@modelmesh/core")
+        : undefined;
+    });
+  },
+};
+
+async function bundle(files: readonly string[], folder: string): Promise<void> {
+  await build({
+    entryPoints: [
+      ...files.map((file) => ({ in: root + file, out: file.replace(/\.ts$/, "") })),
+      { in: `${root}src/runtime/node_shell.ts`, out: "tests/runtime/node_shell" },
+    ],
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20.16",
+    sourcemap: "inline",
+    plugins: [names],
+    define: { "import.meta.main": "false" },
+    logLevel: "error",
+  });
+  await stop();
+  await mustRun("cp", ["-r", `${root}tests/fixtures`, `${folder}/tests/`]);
+  await mustRun("cp", [`${root}deno.json`, folder]);
+}
+
+/** One run on one version. */
+async function test(
+  node: string,
+  files: readonly string[],
+  folder: string,
+): Promise<{ passed: number; failed: number }> {
+  const version = (await mustRun(node, ["--version"])).trim();
+  const started = performance.now();
+  const modules = files.map((file) => file.replace(/\.ts$/, ".mjs"));
+  const options = ["--test", "--test-reporter=tap", "--enable-source-maps", "--test-timeout=60000"];
+  const concurrency = `--test-concurrency=${navigator.hardwareConcurrency}`;
+  const { code, out, err } = await run(node, [...options, concurrency, ...modules], folder, { NODE_NO_WARNINGS: "1" });
+  const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
+  const [passed, failed] = [count("pass"), count("fail") + count("cancelled")];
+  const isBroken = code !== 0 && failed === 0 || passed === 0;
+  if (code !== 0 || isBroken) console.log(`${failuresIn(out)}\n${err}`);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`Node ${version}: ${files.length} files, ${passed} passed, ${failed} failed (${seconds} s)`);
+  return { passed, failed: failed + (isBroken ? 1 : 0) };
+}
+
+/** A report in TAP without what went well. */
+function failuresIn(tap: string): string {
+  return tap.replaceAll(/^ *ok .*\n(?: *---\n[^]*?^ *\.\.\.\n)?/gm, "").replaceAll(
+    /^ *(# Subtest: .*|1\.\.\d+)\n/gm,
+    "",
+  );
+}
+
+/** The path of a version's program: the one at hand where it is that one, else from npm. */
+async function nodeOf(version: string): Promise<string> {
+  const here = (await mustRun("node", ["--version"])).trim();
+  if (here.startsWith(`v${version}.`)) return "node";
+  return (await mustRun("npx", ["--yes", "-p", `node@${version}`, "node", "-p", "process.execPath"])).trim();
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if (path.endsWith(".ts")) return [path];
+  const files: string[] = [];
+  for await (const { name } of Deno.readDir(root + path)) if (name.endsWith("_test.ts")) files.push(`${path}/${name}`);
+  return files.sort();
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const versions = option("node")?.split(",");
+  const paths = args.filter((arg) => !arg.startsWith("--"));
+  const all = (await Promise.all((paths.length > 0 ? paths : suites).map(filesIn))).flat();
+  const folder = await Deno.makeTempDir({ prefix: "modelmesh-node-" });
+  const total = { passed: 0, failed: 0 };
+  try {
+    await install(option("package") ?? await pack(folder), folder);
+    await bundle(all, folder);
+    const some = paths.length > 0 ? all : all.filter((file) => short.includes(file));
+    const runs = versions?.map((version) => [version, all] as const) ??
+      [["20", all] as const, ["22", some] as const, ["24", some] as const];
+    for (const [version, files] of runs) {
+      const { passed, failed } = await test(await nodeOf(version), files, folder);
+      total.passed += passed;
+      total.failed += failed;
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,48 @@
+/**
+ * What the errors of `fetch` mean, by their texts: neither Deno's nor Node's carries a code to go by.
+ * @module
+ */
+import type { NetworkFault } from "./_fetch.ts";
+
+const unresolved = "Cannot find the provider's host: its name does not resolve";
+const refused = "Cannot connect to the provider: refused";
+const unreachable = "Cannot connect to the provider: unreachable";
+const insecure = "Cannot connect to the provider: no secure connection (TLS) came about";
+const unmakeable = "Cannot make the request: bad address or header";
+
+/** The first that fits counts. */
+const faults: readonly (readonly [text: RegExp, message: string, neverSent: boolean])[] = [
+  [/client error \(Connect\): dns error|ENOTFOUND|EAI_/, unresolved, true],
+  [/client error \(Connect\): tcp connect error: .*refused|ECONNREFUSED/is, refused, true],
+  [
+    /client error \(Connect\): tcp connect error|EHOSTUNREACH|ENETUNREACH|connect ETIMEDOUT|Connect Timeout/,
+    unreachable,
+    true,
+  ],
+  [/client error \(Connect\)|certificate|before secure TLS|SSL routines/, insecure, true],
+  [
+    /^(Invalid (URL|header)|Url scheme|Fetch failed: Requests to port|Failed to (construct|parse URL)|Method is|Headers\.)|unknown scheme|bad port/,
+    unmakeable,
+    true,
+  ],
+  [
+    /invalid HTTP|invalid content-length|invalid chunk|head is too large|HPE_/i,
+    "The provider answered in no valid HTTP",
+    false,
+  ],
+  [
+    /unexpected end of file|invalid gzip|corrupt|brotli|incorrect header check/i,
+    "The provider's answer cannot be decompressed",
+    false,
+  ],
+];
+
+/**
+ * What an error's text means.
+ *
+ * @param text Its message and those of its causes.
+ */
+export function classifyFetchFault(text: string): NetworkFault | undefined {
+  const fault = faults.find(([pattern]) => pattern.test(text));
+  return fault && { message: fault[1], neverSent: fault[2] };
+}
