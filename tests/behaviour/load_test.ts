@@ -32,7 +32,6 @@ const requestCount = 500;
 const faultShare = 0.3;
 const everyWayToFail: readonly Behaviour[] = [
   status(429),
-  status(429, { headers: { "retry-after-ms": "3" } }),
   status(500),
   status(503, { text: "upstream connect error" }),
   reset("reset"),
