@@ -5,6 +5,7 @@
 import type { MeshEvent, RoutingRecord, Severity, TraceEntry } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
+import { newId } from "../util/request_id.ts";
 import { tellQuietly } from "./told.ts";
 
 /** What an event is made of; id and time are added. */
@@ -44,7 +45,7 @@ export class Hub {
   event(facts: EventFacts): void {
     if (this.#sinks.length === 0) return;
     const { event, ...rest } = facts;
-    const record: MeshEvent = { type: "event", event, id: crypto.randomUUID(), timestamp: this.timestamp(), ...rest };
+    const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...rest };
     this.#each((sink) => sink.emit(record));
   }
 

@@ -78,7 +78,7 @@ function answeredError(misses: readonly Miss[]): ProviderError {
   return new ProviderError(
     refused
       ? `Every provider refused the key configured for it: ${tried.join(", ")}`
-      : `Every model that was tried failed: ${tried.join(", ")}`,
+      : `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(misses)].join(". ")}`,
     {
       code: refused ? "upstream_auth_error" : "all_attempts_failed",
       status: 502,
@@ -88,6 +88,12 @@ function answeredError(misses: readonly Miss[]): ProviderError {
       attempts,
     },
   );
+}
+
+/** What is known of calls that nobody answered, in words of ours: what to do about it stands nowhere else. */
+function hintsOf(misses: readonly Miss[]): Set<string> {
+  const unanswered = misses.filter(({ failure: { kind } }) => kind === "network" || kind === "timeout");
+  return new Set(unanswered.map(({ failure }) => failure.message));
 }
 
 function soonest(members: readonly Member[], now: number): number | undefined {

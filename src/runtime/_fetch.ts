@@ -55,9 +55,11 @@ export function fetchSender(
       throw translate(error, signal, classify, unanswered);
     }
     onBytes?.();
+    // a page is not told which redirect it was
+    const status = response.type === "opaqueredirect" ? 302 : response.status;
     let stream: ReadableStream<Uint8Array> | null | undefined;
     return {
-      status: response.status,
+      status,
       headers: plainHeaders(response.headers, headers),
       // made when it is asked for: a stream costs more than the whole body read at once
       get body() {

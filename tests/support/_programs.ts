@@ -21,7 +21,7 @@ export const onDeno: boolean = "Deno" in globalThis;
  */
 export function entryCommand(entry: "cli" | "proxy"): CommandLine {
   if (onDeno) return [process.execPath, "run", "-A", "--no-check", fileURLToPath(new URL(`${entry}.ts`, root))];
-  const bin = fileURLToPath(new URL("../bin/modelmesh.cjs", import.meta.resolve("@modelmesh/core")));
+  const bin = fileURLToPath(new URL("modelmesh.cjs", import.meta.resolve("@modelmesh/core/package.json")));
   return entry === "cli" ? [process.execPath, bin] : [process.execPath, bin, "proxy"];
 }
 

@@ -2,9 +2,11 @@
  * The browser's storages, as far as tests without a browser need them.
  * @module
  */
+import { assertNotMatch, assertRejects } from "@std/assert";
 // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import { IDBFactory } from "npm:fake-indexeddb@6.2.8";
 import type { WebStorage } from "../../connectors/storage/localstorage.ts";
+import { ConnectorError } from "../../src/errors.ts";
 
 /** What is used of IndexedDB beyond opening it. */
 export interface FakeDatabases {
@@ -19,7 +21,7 @@ export function fakeDatabases(): FakeDatabases {
 
 /** A `localStorage` in memory, with the quota of a browser: names and values together, in UTF-16 units. */
 export class FakeWebStorage implements WebStorage {
-  readonly items = new Map<string, string>();
+  readonly items: Map<string, string> = new Map();
 
   /** @param quota Its room, characters. */
   constructor(readonly quota: number = 5 * 1024 * 1024) {}
@@ -64,4 +66,37 @@ export function failingWebStorage(name: string): WebStorage {
     setItem: fail,
     removeItem: fail,
   };
+}
+
+/**
+ * Puts something in place of a global of the browser's while a test runs.
+ *
+ * @param name The global.
+ * @param descriptor What it is meanwhile.
+ * @param run The test.
+ */
+export async function withGlobal(
+  name: string,
+  descriptor: PropertyDescriptor,
+  run: () => Promise<void>,
+): Promise<void> {
+  const before = Object.getOwnPropertyDescriptor(globalThis, name);
+  Object.defineProperty(globalThis, name, { configurable: true, ...descriptor });
+  try {
+    await run();
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(globalThis, name);
+    else Object.defineProperty(globalThis, name, before);
+  }
+}
+
+/**
+ * The error that a call ends with. Fails when it shows `the-value` or `the-secret`.
+ *
+ * @param call Under way.
+ */
+export async function refusalOf(call: Promise<unknown>): Promise<ConnectorError> {
+  const error = await assertRejects(() => call, ConnectorError);
+  assertNotMatch(error.message, /the-value|the-secret/);
+  return error;
 }

@@ -1,0 +1,84 @@
+/**
+ * What holds on Node alone; `scripts/test_node.ts` runs it there.
+ * @module
+ */
+import { assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import { NetworkError } from "../../src/errors.ts";
+import { send } from "../../src/runtime/_node_client.ts";
+import { serverRuntime } from "../../src/runtime/server.ts";
+import { makeFolder, runProgram } from "../support/_library.ts";
+import { describeSend } from "./_send.ts";
+
+describeSend("The upstream client over node:http", send);
+
+describe("A connection that does not come about in time", () => {
+  it("is given up, and nothing was sent", async () => {
+    // a host that accepts, and never says a word of TLS
+    const server = createServer((socket) => {
+      socket.on("error", () => {}).resume();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const started = performance.now();
+    const error = await assertRejects(() => send({ url, headers: {}, body: "{}", connectTimeoutMs: 60 }), NetworkError);
+    const took = performance.now() - started;
+    assertEquals([error.neverSent, error.message], [
+      true,
+      "Cannot connect to the provider: no connection within 60 ms",
+    ]);
+    assertGreaterOrEqual(took, 60);
+    assertLess(took, 1_000);
+    await new Promise((resolve) => server.close(resolve)); // once every connection is closed
+  });
+});
+
+describe("The port to the outside on Node", () => {
+  it("reads variables, and takes what cannot be a name for one that is unset", () => {
+    const { env } = serverRuntime();
+    process.env.MODELMESH_TEST_VARIABLE = "value";
+    assertEquals(env("MODELMESH_TEST_VARIABLE"), "value");
+    delete process.env.MODELMESH_TEST_VARIABLE;
+    for (const name of ["MODELMESH_TEST_VARIABLE", "", "A=B", "A\0B"]) assertEquals(env(name), undefined);
+  });
+
+  it("reads and writes files whole, and replaces none when a new one is asked for", async () => {
+    const files = serverRuntime().files!;
+    await using folder = await makeFolder();
+    const path = join(folder.path, "a.txt");
+    await files.writeText(path, "first, the longer one");
+    await files.writeText(path, "second");
+    assertEquals(await files.readText(path), "second");
+    await assertRejects(() => files.writeText(path, "third", { createNew: true }), Error, "EEXIST");
+    await files.writeText(join(folder.path, "b.txt"), "new", { createNew: true });
+    await assertRejects(() => files.readText(join(folder.path, "c.txt")), Error, "ENOENT");
+  });
+
+  it("has timers that keep no process alive, and sleeps that do", async () => {
+    await using folder = await makeFolder();
+    const source = `
+      import { ModelMesh } from LIBRARY;
+      const { clock } = new ModelMesh().runtime;
+      clock.after(60_000, () => {});
+      clock.every(60_000, () => Promise.resolve());
+      clock.sleep(20).then(() => console.log("slept"));`;
+    assertEquals(await runProgram(source, folder, {}), { code: 0, stdout: "slept\n", stderr: "" });
+  });
+});
+
+describe("A Node that is too old", () => {
+  it("is told so in one line by the library", async () => {
+    await using folder = await makeFolder();
+    const source = `
+      process.getBuiltinModule = undefined;
+      Object.defineProperty(process.versions, "node", { value: "18.19.0" });
+      const { create, MeshError } = await import(LIBRARY);
+      try { create("chat-completion"); } catch (error) { console.log(MeshError.isInstance(error), error.message); }`;
+    const { code, stdout, stderr } = await runProgram(source, folder, { OPENAI_API_KEY: "key-0123456789" });
+    assertEquals([code, stderr], [0, ""]);
+    assertEquals(stdout, "true ModelMesh needs Node 20.16 or newer; this is 18.19.0\n");
+  });
+});
