@@ -24,6 +24,8 @@ export interface ServeOptions {
 export interface RunningServer {
   /** The port it listens on. */
   readonly port: number;
+  /** `node`: it is `node:http`, asked for or not. */
+  readonly listener?: "node";
   /**
    * Refuses new connections and closes idle ones at once, lets open answers finish for `graceMs`, then ends what is
    * left: its `request.signal` aborts, a pending answer becomes a 503, a stream breaks off. Calling it again with a

@@ -99,7 +99,11 @@ async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: Serve
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     mesh,
-    warnings: exposureWarnings(host, tokens.length + proxy.tokens.length > 0, proxy.listener === "node"),
+    warnings: exposureWarnings(
+      host,
+      tokens.length + proxy.tokens.length > 0,
+      (server.listener ?? proxy.listener) === "node",
+    ),
     stop: () => stopping ??= stop(),
   };
 }

@@ -34,7 +34,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   });
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
-  return { port: address.port, stop: (graceMs) => stop(server, open, idle, graceMs) };
+  return { port: address.port, listener: "node", stop: (graceMs) => stop(server, open, idle, graceMs) };
 }
 
 async function stop(server: Server, open: OpenAnswers, idle: IdleSockets, graceMs: number): Promise<void> {

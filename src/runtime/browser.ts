@@ -76,11 +76,15 @@ export function browserRuntime(): Runtime {
   return { clock: systemClock(), random: Math.random, send, env: () => undefined };
 }
 
+/** What of a page's globals is looked at; a worker or a server has none of it, or less. */
+interface PageGlobals {
+  readonly navigator?: { readonly onLine?: boolean };
+  readonly location?: { readonly href: string };
+}
+
 function pageFacts(): PageFacts {
-  return {
-    isOffline: globalThis.navigator?.onLine === false,
-    ...(globalThis.location === undefined ? {} : { page: globalThis.location.href }),
-  };
+  const { navigator, location } = globalThis as PageGlobals;
+  return { isOffline: navigator?.onLine === false, ...(location === undefined ? {} : { page: location.href }) };
 }
 
 function parse(url: string, page: string | undefined): URL | undefined {

@@ -52,13 +52,14 @@ function endless(onCancel: () => void = () => {}): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-testServers("serve() answers requests and tells its address", async (serve) => {
+testServers("serve() answers requests and tells its address", async (serve, isNode) => {
   const addresses: unknown[] = [];
   const handler = async (request: Request) => new Response(`${request.method} ${await request.text()}`);
   const server = await serve(handler, { onListen: (address) => addresses.push(address) });
   const response = await fetch(`http://${host}:${server.port}/`, { method: "POST", body: "hello" });
   assertEquals(await response.text(), "POST hello");
   assertEquals(addresses, [{ host, port: server.port }]);
+  assertEquals(server.listener, isNode ? "node" : undefined);
   await server.stop(0);
 });
 
