@@ -15,11 +15,13 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import type { MeshClient } from "./src/client/client.ts";
-import { createClient, type CreateParts, runtimeWith } from "./src/client/create.ts";
+import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import type { CreateOptions } from "./src/client/options.ts";
+import { runtimeWith } from "./src/client/runtime_with.ts";
 import { knownConnectors } from "./src/config/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/mesh_config.ts";
+import { settingsOf } from "./src/config/sources.ts";
 import { Mesh } from "./src/mesh.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
@@ -108,6 +110,19 @@ export class ModelMesh extends Mesh {
       runtime: runtimeWith(partsOfHere(), options),
       ...(options.on === undefined ? {} : { on: options.on }),
     });
+  }
+
+  /**
+   * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
+   *
+   * @param config A configuration document, as an object.
+   * @throws {ConfigError} With all that is wrong.
+   * @throws {NoProvidersError} When it has no providers and none is detected.
+   * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+   */
+  async initialize(config: unknown): Promise<void> {
+    this.configure(settingsOf(config, this.surroundings));
+    await this.ready();
   }
 }
 

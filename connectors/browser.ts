@@ -1,10 +1,10 @@
 /**
- * The connectors that run in a browser.
+ * The connectors that run in a browser. Vendors are here whose API answers web pages, that is, sends CORS headers.
  * @module
  */
 import type { Connector } from "../src/contracts/connector.ts";
 import { consoleObservability } from "./observability/console.ts";
-import { anthropic } from "./providers/anthropic.ts";
+import { anthropic } from "./providers/anthropic_browser.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
 import { mistral } from "./providers/mistral.ts";
@@ -17,7 +17,12 @@ import { prioritySelection } from "./strategies/priority_selection.ts";
 import { roundRobin } from "./strategies/round_robin.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
-/** All of them, in order of preference. */
+export { anthropic, gemini, groq, mistral, ollama, openai, openrouter };
+
+/** The strategies, for clients whose providers are given. */
+export const browserStrategies: readonly Connector<"strategy">[] = [stickUntilFailure, roundRobin, prioritySelection];
+
+/** All of them, for configurations; providers in order of preference. */
 export const browserConnectors: readonly Connector[] = [
   openai,
   anthropic,

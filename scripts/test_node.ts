@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const packages = ["deno-std@1.4.0", "openai@7.55.0", "ajv@8.20.0"];
 
 /** Suites that know no runtime: all of what users see, and what it stands on. */
-const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/send_node_test.ts"];
+const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/node_suite.ts"];
 
 /** What has to hold on the other versions: enough to find an API that differs. */
 const short = [
@@ -31,7 +31,7 @@ const short = [
   "tests/behaviour/proxy_errors_body_test.ts",
   "tests/cli/demo_test.ts",
   "tests/cli/stop_test.ts",
-  "tests/runtime/send_node_test.ts",
+  "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",
 ];
 

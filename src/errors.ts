@@ -35,6 +35,9 @@ export interface MeshErrorOptions {
   cause?: unknown;
 }
 
+/** The kind that all of them are of. */
+const baseKind = "MeshError";
+
 /** Where an error carries the kinds it is of; the same in every copy of the package. */
 const kindsOf = Symbol.for("modelmesh.error.kinds");
 
@@ -51,7 +54,7 @@ const kindsOf = Symbol.for("modelmesh.error.kinds");
  */
 export class MeshError extends Error {
   /** The class's name, safe from minifiers. */
-  static readonly kind: string = "MeshError";
+  static readonly kind: string = baseKind;
   /** The exact condition, a word of the error table. */
   readonly code: string;
   /** The request it belongs to, once known. */
@@ -69,7 +72,7 @@ export class MeshError extends Error {
     if (options.requestId !== undefined) this.requestId = options.requestId;
     const { kind } = new.target;
     Object.defineProperty(this, "name", { value: kind, configurable: true, writable: true });
-    Object.defineProperty(this, kindsOf, { value: [kind, MeshError.kind] });
+    Object.defineProperty(this, kindsOf, { value: [kind, baseKind] });
   }
 
   /**
@@ -331,19 +334,29 @@ export class DeadlineError extends MeshError {
   }
 }
 
-/** A connector broke its contract or could not be made. */
+/**
+ * What is the matter with a storage or a secret store, for programs that can do something about it: the machine or the
+ * browser does not let us use it, it is full, a record is damaged or not ours, somebody else has the lock.
+ */
+export type ConnectorProblem = "forbidden" | "full" | "unreadable" | "locked";
+
+/** A connector broke its contract, could not be made, or cannot do what it is there for. */
 export class ConnectorError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ConnectorError";
+  /** What is the matter, where a program can do something about it. */
+  readonly problem?: ConnectorProblem;
 
   /**
    * Makes the error.
    *
    * @param message Which connector, and what it did.
    * @param cause What it threw.
+   * @param problem What is the matter, where a program can do something about it.
    */
-  constructor(message: string, cause?: unknown) {
+  constructor(message: string, cause?: unknown, problem?: ConnectorProblem) {
     super(message, { code: "internal_error", cause });
+    if (problem !== undefined) this.problem = problem;
   }
 }
 

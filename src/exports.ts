@@ -3,6 +3,7 @@
  * @module
  */
 export * from "./errors.ts";
+export type * from "./contracts/browser_provider.ts";
 export type * from "./contracts/connector.ts";
 export type * from "./contracts/events.ts";
 export type * from "./contracts/observability.ts";
@@ -11,6 +12,7 @@ export type * from "./contracts/provider.ts";
 export type * from "./contracts/rotation.ts";
 export type * from "./contracts/runtime.ts";
 export type * from "./contracts/secret_store.ts";
+export type * from "./contracts/storage.ts";
 export { CapabilityTree, capabilityTree } from "./capability/tree.ts";
 export { deliveryModes } from "./capability/delivery.ts";
 export { type Operation, operationLeaves, servesOperation } from "./capability/operations.ts";

@@ -4,10 +4,10 @@
  */
 import { discoverModels } from "./background/discover.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
+import type { StateKeeper, StateKeeping } from "./background/state_keeper.ts";
 import { knownConnectors } from "./config/known.ts";
-import { resolveSettings } from "./config/resolve_settings.ts";
 import type { Settings } from "./config/settings.ts";
-import { settingsOf, type Surroundings } from "./config/sources.ts";
+import type { Surroundings } from "./config/sources.ts";
 import type { Connector, ProviderSettings } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
@@ -33,6 +33,8 @@ export interface MeshParts {
   readonly runtime: Runtime;
   /** Told every event and routing decision, beside the sinks configured. */
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
+  /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
+  readonly storage?: StateKeeping;
 }
 
 /** A configured pool's name and capability. */
@@ -65,19 +67,21 @@ export class Mesh {
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
+  readonly #keeper: StateKeeper | undefined;
   #isReady = false;
   #isClosed = false;
 
   /**
    * Makes one.
    *
-   * @param parts Connectors, runtime and a listener.
+   * @param parts Connectors, runtime, a listener and a storage.
    */
-  constructor({ connectors, runtime, on }: MeshParts) {
+  constructor({ connectors, runtime, on, storage }: MeshParts) {
     this.#runtime = runtime;
     this.#catalogue = new ConnectorCatalogue(connectors);
     this.#hub = new Hub(runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
+    this.#keeper = storage?.({ clock: runtime.clock, hub: this.#hub });
     this.#startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.#hub.add(listener(on));
   }
@@ -180,19 +184,6 @@ export class Mesh {
   }
 
   /**
-   * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
-   *
-   * @param config A configuration document, as an object.
-   * @throws {ConfigError} With all that is wrong.
-   * @throws {NoProvidersError} When it has no providers and none is detected.
-   * @throws {SecretNotFoundError} When a secret it refers to does not exist.
-   */
-  async initialize(config: unknown): Promise<void> {
-    this.configure(settingsOf(config, this.surroundings));
-    await this.ready();
-  }
-
-  /**
    * Takes settings; sends nothing and reads nothing yet.
    *
    * @param settings A validated configuration.
@@ -206,7 +197,11 @@ export class Mesh {
     this.#isReady = false;
   }
 
-  /** Reads secrets, makes providers, asks local servers for their models. Memoised. */
+  /**
+   * Reads secrets, makes providers, asks local servers for their models, takes up the state of the last process. Memoised.
+   *
+   * @throws {ConnectorError} When the storage cannot be read.
+   */
   ready(): Promise<void> {
     return this.#ready ??= this.#start().catch((error) => {
       this.#ready = undefined; // what was away for a moment may be back at the next try
@@ -262,11 +257,19 @@ export class Mesh {
     return listModels(this.registry, this.#runtime.clock.monotonic());
   }
 
-  /** Ends timers and writes what sinks still hold. */
+  /**
+   * Ends timers, writes the state and what sinks still hold.
+   *
+   * @throws {ConnectorError} When the storage does not take the state.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#recovery.stop();
-    await this.#hub.flush();
+    try {
+      await this.#keeper?.close();
+    } finally {
+      await this.#hub.flush();
+    }
   }
 
   get #current(): Assembly {
@@ -289,9 +292,10 @@ export class Mesh {
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const store = this.#catalogue.get("secretStore", written.secrets.store)
-      .create(written.secrets.config, this.#runtime);
-    const { settings, secrets } = await resolveSettings(written, (name) => store.get(name));
+    const { settings, secrets } = await written.secrets.resolve(
+      written,
+      (store, config) => this.#catalogue.get("secretStore", store).create(config, this.#runtime),
+    );
     for (const secret of secrets) this.#redactor.add(secret);
     this.#hub.configure(
       settings.observability.map(({ connector, config }) =>
@@ -308,6 +312,8 @@ export class Mesh {
     const assembly = discovered.size === 0 ? first : this.#assemble(settings, addPools, discovered);
     if (assembly !== first) { for (const home of assembly.registry.homes) this.#open(home); }
     this.#assembly = assembly;
+    await this.#keeper?.load(assembly.state);
+    this.#recovery.schedule(assembly.state);
     this.#isReady = true;
     for (const { path, message } of settings.warnings) {
       this.#hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
@@ -338,6 +344,7 @@ export class Mesh {
       reason,
       metadata: restMs === undefined ? {} : { rest_ms: Math.round(restMs) },
     });
+    this.#keeper?.mark();
     if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);
   }
 }

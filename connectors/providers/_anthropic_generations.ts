@@ -47,7 +47,7 @@ const budgeted: Generation = {
 };
 
 /** The first pattern that a model's id matches holds. */
-const generations: readonly (readonly [RegExp, Generation])[] = [
+const generations = (): readonly (readonly [RegExp, Generation])[] => [
   [/sonnet-5-5/, { ...newest, off: "between_tools", forcedTools: false }],
   [/opus-5-5|(fable|mythos)-5-[12]/, { ...newest, forcedTools: false }],
   [/haiku-5-5/, { ...newest, off: "disabled" }],
@@ -66,5 +66,5 @@ const generations: readonly (readonly [RegExp, Generation])[] = [
  * @param model Its id; prefixes and dates do not matter.
  */
 export function generationOf(model: string): Generation {
-  return generations.find(([pattern]) => pattern.test(model))?.[1] ?? newest;
+  return generations().find(([pattern]) => pattern.test(model))?.[1] ?? newest;
 }

@@ -47,25 +47,29 @@ function model(id: string, constraints: ModelInfo["constraints"], ...pricing: re
 }
 
 /** The models a new account can call, the most able first. */
-export const anthropicModels: readonly ModelInfo[] = [
-  model("claude-fable-5-2", large, price(8, 40, 0.2, 10)),
-  model("claude-fable-5-1", large, price(10, 50, 0.25, 12.5)),
-  model("claude-fable-5", large, price(10, 50, 1, 12.5)),
-  model("claude-opus-5-5", large, price(4, 20, 0.2, 5)),
-  model("claude-opus-5", large, price(5, 25, 0.5, 6.25)),
-  model("claude-opus-4-8", large, price(5, 25, 0.5, 6.25)),
-  {
-    ...model("claude-sonnet-5-5", large, price(2, 10, 0.2, 2.5), { ...price(2, 10, 0.1, 2.5), from: "2026-10-07" }),
-    defaultFor: ["chat-completion"],
-  },
-  model("claude-sonnet-5", large, price(2, 10, 0.2, 2.5)),
-  model("claude-sonnet-4-6", large, price(3, 15, 0.3, 3.75)),
-  model("claude-haiku-5-5", large, price(0.1, 0.5, 0.01, 0.125), {
-    ...price(0.5, 2.5, 0.05, 0.625),
-    above_tokens: 100_000,
-  }),
-  model("claude-haiku-4-5", small, price(1, 5, 0.1, 1.25)),
-];
+export const anthropicModels: readonly ModelInfo[] = /* @__PURE__ */ makeModels();
+
+function makeModels(): readonly ModelInfo[] {
+  return [
+    model("claude-fable-5-2", large, price(8, 40, 0.2, 10)),
+    model("claude-fable-5-1", large, price(10, 50, 0.25, 12.5)),
+    model("claude-fable-5", large, price(10, 50, 1, 12.5)),
+    model("claude-opus-5-5", large, price(4, 20, 0.2, 5)),
+    model("claude-opus-5", large, price(5, 25, 0.5, 6.25)),
+    model("claude-opus-4-8", large, price(5, 25, 0.5, 6.25)),
+    {
+      ...model("claude-sonnet-5-5", large, price(2, 10, 0.2, 2.5), { ...price(2, 10, 0.1, 2.5), from: "2026-10-07" }),
+      defaultFor: ["chat-completion"],
+    },
+    model("claude-sonnet-5", large, price(2, 10, 0.2, 2.5)),
+    model("claude-sonnet-4-6", large, price(3, 15, 0.3, 3.75)),
+    model("claude-haiku-5-5", large, price(0.1, 0.5, 0.01, 0.125), {
+      ...price(0.5, 2.5, 0.05, 0.625),
+      above_tokens: 100_000,
+    }),
+    model("claude-haiku-4-5", small, price(1, 5, 0.1, 1.25)),
+  ];
+}
 
 /**
  * What is known of a model.

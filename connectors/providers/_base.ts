@@ -25,8 +25,7 @@ const decoder = new TextDecoder();
 
 /** A provider whose models a catalogue knows; a dialect adds the calls. */
 export abstract class BaseProvider implements Provider {
-  /** The entry's id. */
-  readonly id: string;
+  readonly #id: string;
   readonly #models: readonly ModelInfo[];
 
   /**
@@ -36,8 +35,13 @@ export abstract class BaseProvider implements Provider {
    * @param models The catalogue.
    */
   constructor(id: string, models: readonly ModelInfo[]) {
-    this.id = id;
+    this.#id = id;
     this.#models = models;
+  }
+
+  /** The entry's id. */
+  get id(): string {
+    return this.#id;
   }
 
   /** One whole answer. */

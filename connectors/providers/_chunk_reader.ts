@@ -25,15 +25,18 @@ export class ChunkReader {
    * @throws {UpstreamError} When it is an error, or no JSON object.
    */
   read(data: string): CompletionChunk {
-    const body = parseObject(data);
-    throwIfError(body);
-    const value = body as unknown as ChatCompletionChunk;
+    const value = chunkOf(data);
     // a text over several lines would not fit into one `data:` line
-    return this.#complete(value) && !data.includes("\n") ? { value, wire: data } : { value };
+    return this.complete(value) && !data.includes("\n") ? { value, wire: data } : { value };
   }
 
-  /** Fills in what is missing. Whether nothing was. */
-  #complete(chunk: ChatCompletionChunk): boolean {
+  /**
+   * Fills in what an event lacks.
+   *
+   * @param chunk The event, which is changed.
+   * @returns Whether nothing was missing.
+   */
+  complete(chunk: ChatCompletionChunk): boolean {
     let complete = Array.isArray(chunk.choices);
     if (!complete) chunk.choices = [];
     for (const choice of chunk.choices) {
@@ -70,6 +73,18 @@ export class ChunkReader {
     }
     return complete;
   }
+}
+
+/**
+ * One event's object.
+ *
+ * @param data Its JSON text.
+ * @throws {UpstreamError} When it is an error, or no JSON object.
+ */
+export function chunkOf(data: string): ChatCompletionChunk {
+  const body = parseObject(data);
+  throwIfError(body);
+  return body as unknown as ChatCompletionChunk;
 }
 
 /** Without an index a call goes on by its id, else where the last one was; a new id begins a new one. */

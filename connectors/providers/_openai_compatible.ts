@@ -3,7 +3,6 @@
  * @module
  */
 import type { Detection, ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -13,21 +12,12 @@ import type {
   ParameterRules,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
-import { readSse } from "../../src/util/sse_parse.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader } from "./_chunk_reader.ts";
-import { chunksOf } from "./_chunks.ts";
-import {
-  type FaultReader,
-  parseObject,
-  readBytes,
-  readFault,
-  readOpenAiError,
-  throwIfError,
-  upstreamError,
-} from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
+import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
 
 const decoder = new TextDecoder();
 
@@ -41,8 +31,8 @@ export interface OpenAiCompatible {
   readonly baseUrl?: string;
   /** How it is found in the environment. */
   readonly detection?: Detection;
-  /** Known models. */
-  readonly models?: readonly ModelInfo[];
+  /** Known models; a function, where a bundler shall be able to leave the list out together with the vendor. */
+  readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
   /** Rewording all its models need. */
   readonly parameters?: ParameterRules;
   /** A server on one's own machine. */
@@ -77,7 +67,7 @@ export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
     kind: "provider",
     id: vendor.id,
     vendor: vendor.vendor,
-    models: vendor.models ?? [],
+    models: modelsOf(vendor),
     needsBaseUrl: vendor.baseUrl === undefined,
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,
@@ -102,7 +92,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
    * @param runtime The door to the outside.
    */
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
-    super(settings.id, vendor.models ?? []);
+    super(settings.id, modelsOf(vendor));
     this.#vendor = vendor;
     this.#baseUrl = (settings.baseUrl ?? vendor.baseUrl ?? "").replace(/\/+$/, "");
     this.#runtime = runtime;
@@ -122,32 +112,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** A streamed answer, each event's text kept. */
   async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post(request, options);
-    if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
-    if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* chunksOf(completionOf(await readObject(response)));
-      return;
-    }
     const chunks = new ChunkReader();
-    let unfinished = "";
-    let isDone = false;
-    let empty = true;
-    try {
-      for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
-        if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
-        isDone = data === "[DONE]";
-        if (isDone) break;
-        if (data === "") continue;
-        yield chunks.read(data);
-        empty = false;
-      }
-    } catch (error) {
-      // a connection that breaks after the answer's end has nothing more to say
-      if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
-    }
-    if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
-      throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
-    }
-    if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
+    yield* readStream(response, { readWhole: completionOf, readChunk: (data) => chunks.read(data), chunks });
   }
 
   /** Asks `GET /models`. */
@@ -183,11 +149,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return response;
   }
 
-  #write({ model, stream, body, wire }: CompletionRequest): string {
-    const edits: Record<string, unknown> = { model: model.id };
-    if (stream && this.#vendor.streamUsage !== false && body.stream_options?.include_usage !== true) {
-      edits.stream_options = { ...body.stream_options, include_usage: true };
-    }
+  #write(request: CompletionRequest): string {
+    const { body, wire } = request;
+    const edits = editsOf(request, this.#vendor.streamUsage);
     return wire === undefined
       ? JSON.stringify({ ...body, ...edits })
       : editMembers(wire.text, { ...wire.edits, ...edits });
@@ -198,18 +162,6 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 }
 
-function completionOf(body: Record<string, unknown>): ChatCompletion {
-  throwIfError(body);
-  if (!Array.isArray(body.choices) || body.choices.length === 0) {
-    throw new UpstreamError("The provider's answer has no choices", { kind: "invalid_response" });
-  }
-  return body as unknown as ChatCompletion;
-}
-
-function jsonOrText(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return { message: data };
-  }
+function modelsOf({ models = [] }: OpenAiCompatible): readonly ModelInfo[] {
+  return typeof models === "function" ? models() : models;
 }

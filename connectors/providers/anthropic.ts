@@ -38,29 +38,43 @@ const maxModelPages = 20;
  * const provider = anthropic.create({ id: "anthropic.claude.v1" }, runtime);
  * ```
  */
-export const anthropic: ProviderConnector = {
-  kind: "provider",
-  id: "anthropic.claude.v1",
-  vendor: "anthropic",
-  detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
-  models: anthropicModels,
-  parameters: {
-    drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],
-    refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
-  },
-  create: (settings, runtime) => new AnthropicProvider(settings as ProviderSettings, runtime),
-};
+export const anthropic: ProviderConnector = /* @__PURE__ */ anthropicConnector();
+
+/**
+ * Anthropic's connector with headers of one's own.
+ *
+ * @param headers Sent along with every call; names in lower case.
+ */
+export function anthropicConnector(headers: Readonly<Record<string, string>> = {}): ProviderConnector {
+  return {
+    kind: "provider",
+    id: "anthropic.claude.v1",
+    vendor: "anthropic",
+    detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
+    models: anthropicModels,
+    parameters: {
+      drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],
+      refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
+    },
+    create: (settings, runtime) => new AnthropicProvider(settings as ProviderSettings, { runtime, headers }),
+  };
+}
 
 /** A provider of the Messages API. */
 class AnthropicProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
+  readonly #ownHeaders: Readonly<Record<string, string>>;
   readonly #limits = new Map<string, RateLimits>();
 
-  constructor(settings: ProviderSettings, runtime: Runtime) {
+  constructor(
+    settings: ProviderSettings,
+    { runtime, headers }: { runtime: Runtime; headers: Readonly<Record<string, string>> },
+  ) {
     super(settings.id, anthropicModels);
     this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
     this.#runtime = runtime;
+    this.#ownHeaders = headers;
   }
 
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -115,6 +129,7 @@ class AnthropicProvider extends BaseProvider {
     return {
       "content-type": "application/json",
       "anthropic-version": apiVersion,
+      ...this.#ownHeaders,
       ...(credential === undefined ? {} : { "x-api-key": credential }),
     };
   }

@@ -9,13 +9,13 @@ import { chatModel, singleModel } from "./_catalogue.ts";
 import { openAiCompatible } from "./_openai_compatible.ts";
 
 /** Groq. */
-export const groq: ProviderConnector = openAiCompatible({
+export const groq: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   id: "groq.api.v1",
   vendor: "groq",
   baseUrl: "https://api.groq.com/openai/v1",
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
   parameters: { drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
-  models: [
+  models: () => [
     chatModel("openai/gpt-oss-120b", {
       can: "TSR",
       window: 131_072,

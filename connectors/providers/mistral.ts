@@ -9,7 +9,7 @@ import { chatModel, singleModel } from "./_catalogue.ts";
 import { openAiCompatible } from "./_openai_compatible.ts";
 
 /** Mistral. */
-export const mistral: ProviderConnector = openAiCompatible({
+export const mistral: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   id: "mistral.api.v1",
   vendor: "mistral",
   baseUrl: "https://api.mistral.ai/v1",
@@ -20,7 +20,7 @@ export const mistral: ProviderConnector = openAiCompatible({
     drop: ["stream_options", "logit_bias", "user", "store", "service_tier"],
     refuse: ["logprobs", "top_logprobs"],
   },
-  models: [
+  models: () => [
     chatModel("mistral-large-2512", {
       can: "TSV",
       window: 262_144,

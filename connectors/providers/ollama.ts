@@ -9,7 +9,7 @@ import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { openAiCompatible } from "./_openai_compatible.ts";
 
 /** Ollama. */
-export const ollama: ProviderConnector = openAiCompatible({
+export const ollama: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   id: "ollama.local.v1",
   vendor: "ollama",
   baseUrl: "http://127.0.0.1:11434/v1",

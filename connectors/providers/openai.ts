@@ -18,17 +18,17 @@ const reasoningRules: ParameterRules = {
   rename: { max_tokens: "max_completion_tokens" },
   drop: ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias"],
 };
-const earlyReasoningRules: ParameterRules = { ...reasoningRules, refuse: ["stop", "logprobs", "top_logprobs"] };
+const earlyReasoningRules = (): ParameterRules => ({ ...reasoningRules, refuse: ["stop", "logprobs", "top_logprobs"] });
 /** In chat these take tools only with this effort, and take another one for granted; a caller's own goes first. */
-const toolRules: ParameterRules = { ...reasoningRules, fill_with_tools: { reasoning_effort: "none" } };
+const toolRules = (): ParameterRules => ({ ...reasoningRules, fill_with_tools: { reasoning_effort: "none" } });
 
 const reasoning = { can: "TSRV", maxOutput: 128_000, parameters: reasoningRules };
-const long = { ...reasoning, window: 1_050_000 };
-const longWithTools = { ...long, parameters: toolRules };
+const long = () => ({ ...reasoning, window: 1_050_000 });
+const longWithTools = () => ({ ...long(), parameters: toolRules() });
 const above = 272_000;
 const longSource = `${genaiPrices}; ${openAiPages}`;
 
-const chatModels: readonly ModelInfo[] = [
+const chatModels = (): readonly ModelInfo[] => [
   chatModel("gpt-5.4-mini", {
     ...reasoning,
     window: 400_000,
@@ -36,7 +36,7 @@ const chatModels: readonly ModelInfo[] = [
     isDefault: true,
   }),
   chatModel("gpt-6.1-terra", {
-    ...long,
+    ...long(),
     can: "SRV",
     pricing: [
       { input: 1, output: 5, cached_input: 0.05, cache_write: 1.25 },
@@ -46,7 +46,7 @@ const chatModels: readonly ModelInfo[] = [
     source: openAiPages,
   }),
   chatModel("gpt-6-luna", {
-    ...longWithTools,
+    ...longWithTools(),
     pricing: [
       { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
       { input: 0.2, output: 0.75, cached_input: 0.02, cache_write: 0.25, above_tokens: above },
@@ -54,7 +54,7 @@ const chatModels: readonly ModelInfo[] = [
     source: openAiPages,
   }),
   chatModel("gpt-5.6-sol", {
-    ...longWithTools,
+    ...longWithTools(),
     pricing: [
       { input: 5, output: 30, cached_input: 0.5, cache_write: 6.25 },
       { input: 10, output: 45, cached_input: 1, cache_write: 12.5, above_tokens: above },
@@ -64,7 +64,7 @@ const chatModels: readonly ModelInfo[] = [
     source: longSource,
   }),
   chatModel("gpt-5.6-terra", {
-    ...longWithTools,
+    ...longWithTools(),
     pricing: [
       { input: 2.5, output: 15, cached_input: 0.25, cache_write: 3.125 },
       { input: 5, output: 22.5, cached_input: 0.5, cache_write: 6.25, above_tokens: above },
@@ -74,7 +74,7 @@ const chatModels: readonly ModelInfo[] = [
     source: longSource,
   }),
   chatModel("gpt-5.6-luna", {
-    ...longWithTools,
+    ...longWithTools(),
     pricing: [
       { input: 1, output: 6, cached_input: 0.1, cache_write: 1.25 },
       { input: 2, output: 9, cached_input: 0.2, cache_write: 2.5, above_tokens: above },
@@ -84,14 +84,14 @@ const chatModels: readonly ModelInfo[] = [
     source: longSource,
   }),
   chatModel("gpt-5.5", {
-    ...long,
+    ...long(),
     pricing: [
       { input: 5, output: 30, cached_input: 0.5 },
       { input: 10, output: 45, cached_input: 1, above_tokens: above },
     ],
   }),
   chatModel("gpt-5.4", {
-    ...long,
+    ...long(),
     pricing: [
       { input: 2.5, output: 15, cached_input: 0.25 },
       { input: 5, output: 22.5, cached_input: 0.5, above_tokens: above },
@@ -106,13 +106,13 @@ const chatModels: readonly ModelInfo[] = [
     ...reasoning,
     window: 400_000,
     pricing: [{ input: 0.25, output: 2, cached_input: 0.025 }],
-    parameters: earlyReasoningRules,
+    parameters: earlyReasoningRules(),
   }),
   chatModel("gpt-5-nano", {
     ...reasoning,
     window: 400_000,
     pricing: [{ input: 0.05, output: 0.4, cached_input: 0.005 }],
-    parameters: earlyReasoningRules,
+    parameters: earlyReasoningRules(),
   }),
   chatModel("gpt-4.1", {
     can: "TSV",
@@ -143,11 +143,11 @@ const chatModels: readonly ModelInfo[] = [
     window: 200_000,
     maxOutput: 100_000,
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
-    parameters: earlyReasoningRules,
+    parameters: earlyReasoningRules(),
   }),
 ];
 
-const otherModels: readonly ModelInfo[] = [
+const otherModels = (): readonly ModelInfo[] => [
   singleModel("text-embedding-3-small", "representation.embeddings.text-embeddings", {
     window: 8_192,
     pricing: [{ input: 0.02 }],
@@ -189,10 +189,10 @@ const otherModels: readonly ModelInfo[] = [
 ];
 
 /** OpenAI. */
-export const openai: ProviderConnector = openAiCompatible({
+export const openai: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   id: "openai.llm.v1",
   vendor: "openai",
   baseUrl: "https://api.openai.com/v1",
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
-  models: [...chatModels, ...otherModels],
+  models: () => [...chatModels(), ...otherModels()],
 });

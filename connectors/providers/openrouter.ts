@@ -11,12 +11,12 @@ import { openAiCompatible } from "./_openai_compatible.ts";
 const free = [{ input: 0, output: 0 }];
 
 /** OpenRouter. */
-export const openrouter: ProviderConnector = openAiCompatible({
+export const openrouter: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   id: "openrouter.gateway.v1",
   vendor: "openrouter",
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
-  models: [
+  models: () => [
     chatModel("openrouter/free", { can: "TSRV", window: 200_000, pricing: free, isDefault: true }),
     chatModel("openai/gpt-oss-120b:free", {
       can: "TR",

@@ -133,7 +133,11 @@ export class MeshClient {
     });
   }
 
-  /** Ends timers, writes what sinks still hold. */
+  /**
+   * Ends timers, writes the state and what sinks still hold.
+   *
+   * @throws {ConnectorError} When the storage does not take the state.
+   */
   async close(): Promise<void> {
     await this.mesh.close();
   }

@@ -2,27 +2,20 @@
  * The front door: `create`.
  * @module
  */
-import { CapabilityTree } from "../capability/tree.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
-import type { Runtime } from "../contracts/runtime.ts";
-import { ConfigError, MeshError } from "../errors.ts";
+import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
-import { resolveCapability } from "../pipeline/resolve_capability.ts";
-import { addLeafPools } from "../registry/build.ts";
-import type { Registry } from "../registry/registry.ts";
+import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
+import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
 
 /** What `create` works with. */
-export interface CreateParts {
+export interface CreateParts extends RuntimeParts {
   /** Connectors, in order of detection. */
   readonly connectors: readonly Connector[];
-  /** The door to the outside. */
-  readonly runtime: Runtime;
-  /** An HTTP client over a `fetch` that the program gives. */
-  readonly sendWith: (fetcher: typeof fetch) => Runtime["send"];
 }
 
 /**
@@ -43,11 +36,10 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   });
   const { config } = options;
   if (config === undefined) {
-    const path = options.capability === undefined ? undefined : pathOf(options.capability);
-    const addPools = path === undefined ? addLeafPools : (registry: Registry) => void registry.poolAt(path, true);
+    const addPools = poolsFor(options.capability);
     mesh.configure(settingsOfDetection(mesh.surroundings, options), addPools);
     checkTarget(mesh, options);
-  } else refuseBoth(options);
+  } else refuseBeside(options);
   if (typeof config === "object") configureWith(mesh, config, options);
   return new MeshClient({
     mesh,
@@ -67,19 +59,6 @@ function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, so
   checkTarget(mesh, options);
 }
 
-/** A pool or capability that the configuration does not know is told at once, not at every call. */
-function checkTarget({ registry }: Mesh, { pool, capability }: CreateOptions): void {
-  for (const [path, name] of Object.entries({ pool, capability })) {
-    if (name === undefined) continue;
-    try {
-      resolveCapability(name, registry);
-    } catch (error) {
-      if (!MeshError.isInstance(error)) throw error;
-      throw new ConfigError([{ path, message: error.message }]);
-    }
-  }
-}
-
 async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {
   const { files } = mesh.runtime;
   if (files === undefined) {
@@ -89,43 +68,4 @@ async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<v
     );
   }
   configureWith(mesh, await loadDocument(path, files), options, path);
-}
-
-function pathOf(capability: string): string {
-  const tree = new CapabilityTree();
-  const paths = tree.matches(capability);
-  if (paths.length === 1) return paths[0]!;
-  const choices = paths.length > 1 ? paths : tree.nearest(capability);
-  throw new ConfigError([{
-    path: "capability",
-    message: paths.length > 1
-      ? `"${capability}" is ambiguous: use ${choices.join(" or ")}`
-      : `"${capability}" is no capability; the nearest are ${choices.map((name) => `"${name}"`).join(", ")}`,
-  }]);
-}
-
-function refuseBoth(options: CreateOptions): void {
-  const problems = (["providers", "models", "strategy"] as const)
-    .filter((name) => options[name] !== undefined)
-    .map((name) => ({ path: name, message: "goes without `config`: say it in the configuration" }));
-  if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/**
- * A runtime with some of its doors replaced.
- *
- * @param parts The runtime.
- * @param options What replaces them.
- */
-export function runtimeWith(
-  { runtime, sendWith }: Pick<CreateParts, "runtime" | "sendWith">,
-  { env, fetch, clock, random }: Pick<CreateOptions, "env" | "fetch" | "clock" | "random">,
-): Runtime {
-  return {
-    ...runtime,
-    ...(clock === undefined ? {} : { clock }),
-    ...(random === undefined ? {} : { random }),
-    ...(fetch === undefined ? {} : { send: sendWith(fetch) }),
-    ...(env === undefined ? {} : { env: typeof env === "function" ? env : (name: string) => env[name] }),
-  };
 }

@@ -2,33 +2,11 @@
  * A client without network, for the tests of programs that use one.
  * @module
  */
-import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import type {
-  CompletionChunk,
-  CompletionRequest,
-  CompletionResponse,
-  FailureKind,
-  Provider,
-} from "../contracts/provider.ts";
+import { type MockOptions, mockProvider, scriptOf } from "./_mock_script.ts";
 import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
-import type { Middleware } from "./options.ts";
 
-/** One scripted answer: its text, the whole of it, what the call throws, or a function of the request. */
-export type MockResponse =
-  | string
-  | ChatCompletion
-  | Error
-  | ((request: ChatCompletionRequest) => string | ChatCompletion | Error);
-
-/** Options of {@linkcode mockClient}. */
-export interface MockOptions {
-  /** Answers, taken in order; the last one repeats. */
-  readonly responses: readonly MockResponse[];
-}
-
-/** Carries the answer from where it is taken to where it is given. */
-const scripted = Symbol("scripted");
+export type { MockOptions, MockResponse } from "./_mock_script.ts";
 
 /**
  * Makes the client.
@@ -36,16 +14,7 @@ const scripted = Symbol("scripted");
  * @param parts Connectors and runtime.
  * @param options The answers.
  */
-export function createMockClient(parts: CreateParts, { responses }: MockOptions): MeshClient {
-  let taken = 0;
-  const script: Middleware = {
-    beforeRequest(request) {
-      const response = responses[Math.min(taken++, responses.length - 1)] ?? "";
-      const answer = typeof response === "function" ? response(request) : response;
-      if (answer instanceof Error) throw answer;
-      return { ...request, [scripted]: typeof answer === "string" ? completionOf(answer) : answer };
-    },
-  };
+export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
   return createClient(parts, {
     config: {
       providers: { mock: { instance: mockProvider } },
@@ -53,59 +22,6 @@ export function createMockClient(parts: CreateParts, { responses }: MockOptions)
       pools: { "chat-completion": { models: ["mock"] } },
     },
     env: {},
-    middleware: script,
+    middleware: scriptOf(options),
   });
-}
-
-const mockProvider: Provider = {
-  id: "mock",
-  complete: (request) => Promise.resolve(scriptedAnswer(request)),
-  async *stream(request) {
-    yield* piecesOf(scriptedAnswer(request).body);
-  },
-  getCapabilities: () => ["generation.text-generation.chat-completion"],
-  supports: (_model, _capability, delivery) => delivery !== "batch",
-  listModels: () => Promise.resolve([{ id: "mock" }]),
-  getModelInfo: (id) => Promise.resolve({ id }),
-  checkQuota: () => Promise.resolve(undefined),
-  getRateLimits: () => undefined,
-  getPricing: () => undefined,
-  reportUsage: () => {},
-  classifyError: (): FailureKind => "server",
-  isRetryable: () => false,
-};
-
-function scriptedAnswer({ body }: CompletionRequest): CompletionResponse {
-  return { body: Reflect.get(body, scripted) as ChatCompletion };
-}
-
-/** Word by word, as a provider would. */
-function* piecesOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
-  const head = { id, object: "chat.completion.chunk", created, model } as const;
-  for (const { index, message: { content, tool_calls, ...rest }, finish_reason } of choices) {
-    const calls = tool_calls?.map((call, place) => ({ index: place, ...call }));
-    yield {
-      value: {
-        ...head,
-        choices: [{ index, delta: calls === undefined ? rest : { ...rest, tool_calls: calls }, finish_reason: null }],
-      },
-    };
-    for (const word of content?.split(/(?<=\s)/) ?? []) {
-      yield { value: { ...head, choices: [{ index, delta: { content: word }, finish_reason: null }] } };
-    }
-    yield { value: { ...head, choices: [{ index, delta: {}, finish_reason }] } };
-  }
-  if (usage !== undefined) yield { value: { ...head, choices: [], usage } };
-}
-
-function completionOf(content: string): ChatCompletion {
-  const message = { role: "assistant", content, refusal: null } as const;
-  return {
-    id: "chatcmpl-mock",
-    object: "chat.completion",
-    created: 0,
-    model: "mock",
-    choices: [{ index: 0, message, finish_reason: "stop", logprobs: null }],
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-  };
 }

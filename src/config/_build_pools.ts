@@ -4,18 +4,13 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
-import { checkCapability, checkCodes, type ConnectorOf, unknownCapability } from "./_build_providers.ts";
+import { checkCapability, checkCodes, type ConnectorOf } from "./_build_providers.ts";
+import { unknownCapability } from "./_capability_names.ts";
+import { type CodeLists, mergeCodes } from "./_codes.ts";
 import type { ModelNames } from "./_model_names.ts";
 import { type Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
-import {
-  defaultCooldownMs,
-  defaultNonRetryableCodes,
-  defaultRetry,
-  defaultRetryableCodes,
-  defaultRetryLimit,
-  defaultStrategy,
-} from "./defaults.ts";
+import { defaultCooldownMs, defaultRetry, defaultRetryLimit, defaultStrategy } from "./defaults.ts";
 import { resolveStrategy, shortNameOf } from "./known.ts";
 import type { PoolValues } from "./schema_pools.ts";
 import type { CodeValues } from "./schema_providers.ts";
@@ -187,28 +182,17 @@ function retryByProvider(
     const key = codes === undefined ? undefined : provider;
     const known = byProvider.get(key);
     if (known !== undefined) return known;
-    const settings = deepFreeze({ ...common, ...mergeCodes([...layers.map(({ retry }) => retry), codes]) });
+    const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), codes].map(listsOf));
+    const settings = deepFreeze({
+      ...common,
+      retryableCodes: new Set(retryable),
+      nonRetryableCodes: new Set(nonRetryable),
+    });
     byProvider.set(key, settings);
     return settings;
   };
 }
 
-/** A list replaces the one of the layers below and takes its codes out of their other list. */
-function mergeCodes(
-  layers: readonly (CodeValues | undefined)[],
-): Pick<RetrySettings, "retryableCodes" | "nonRetryableCodes"> {
-  let retryable = defaultRetryableCodes;
-  let nonRetryable = defaultNonRetryableCodes;
-  for (const layer of layers.toReversed()) {
-    const { retryable_codes: more, non_retryable_codes: less } = layer ?? {};
-    if (more !== undefined) {
-      retryable = more;
-      nonRetryable = nonRetryable.filter((code) => !more.includes(code));
-    }
-    if (less !== undefined) {
-      nonRetryable = less;
-      retryable = retryable.filter((code) => !less.includes(code));
-    }
-  }
-  return { retryableCodes: new Set(retryable), nonRetryableCodes: new Set(nonRetryable) };
+function listsOf(codes: CodeValues | undefined): CodeLists {
+  return { retryable: codes?.retryable_codes, nonRetryable: codes?.non_retryable_codes };
 }

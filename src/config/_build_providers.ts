@@ -3,8 +3,9 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
+import { capabilityProblem } from "./_capability_names.ts";
 import { baseUrlWarning } from "./_checks.ts";
-import { quoted, type Report, show, suggest, under } from "./_report.ts";
+import { type Report, show, suggest, under } from "./_report.ts";
 import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "./defaults.ts";
 import type { KnownProvider } from "./known.ts";
 import { referencesIn } from "./references.ts";
@@ -124,21 +125,8 @@ export function buildModels(
  * @param report Where problems go.
  */
 export function checkCapability(name: string, path: string, tree: CapabilityTree, report: Report): void {
-  const matches = tree.matches(name);
-  if (matches.length === 1) return;
-  const hint = matches.length > 1 ? `is ambiguous, write ${quoted(matches)}` : unknownCapability(name, tree);
-  report.problem(path, `${show(name)} ${hint}`);
-}
-
-/**
- * That a name is no capability, and which may have been meant.
- *
- * @param name As written.
- * @param tree The tree.
- */
-export function unknownCapability(name: string, tree: CapabilityTree): string {
-  const near = tree.nearest(name);
-  return `is no capability${near.length === 0 ? "" : `, did you mean ${quoted(near)}?`}`;
+  const problem = capabilityProblem(name, tree);
+  if (problem !== undefined) report.problem(path, problem);
 }
 
 function checkProvider(

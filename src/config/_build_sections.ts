@@ -4,10 +4,11 @@
  */
 import { tokenWarning } from "./_checks.ts";
 import { type Report, show, suggest } from "./_report.ts";
-import { copyTree } from "./_tree.ts";
+import { copyTree, deepFreeze } from "./_tree.ts";
 import { defaultCors, defaultProxy, defaultSecretStore, defaultSink } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import { referencesIn } from "./references.ts";
+import { resolveFromStore } from "./resolve_settings.ts";
 import type { SecretValues, SinkValues } from "./schema.ts";
 import type { CorsValues, ProxyValues } from "./schema_proxy.ts";
 import type { CorsSettings, ProxySettings, Settings } from "./settings.ts";
@@ -31,11 +32,12 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section says where secrets come from");
   }, "secrets");
-  return {
+  return Object.freeze({
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,
-    config: config as Readonly<Record<string, unknown>>,
-  };
+    config: deepFreeze(config as Readonly<Record<string, unknown>>),
+    resolve: resolveFromStore,
+  });
 }
 
 /**

@@ -9,6 +9,8 @@ import { buildSettings } from "./_build.ts";
 import { everyPool } from "./_build_pools.ts";
 import { buildProvider } from "./_build_providers.ts";
 import { baseUrlProblem, credentialProblem } from "./_checks.ts";
+import { isPlaceholder } from "./_keys.ts";
+import { findModels, isNamed } from "./_provider_names.ts";
 import { Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
 import { type KnownConnectors, resolveStrategy, shortNameOf } from "./known.ts";
@@ -37,10 +39,6 @@ export interface Detection {
   /** What is odd about the environment. */
   readonly warnings: readonly ConfigProblem[];
 }
-
-/** Values people leave in from examples. */
-const placeholder =
-  /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
 
 /**
  * Finds the providers whose variables are set.
@@ -144,39 +142,6 @@ function leftOut(name: string): ConfigProblem {
   return { path: "providers", message: `${show(name)} is left out: it has no key in the environment` };
 }
 
-interface ChosenModel {
-  readonly name: string;
-  readonly provider: string;
-  readonly id: string;
-}
-
-function findModels(
-  name: string,
-  path: string,
-  providers: readonly DetectedProvider[],
-  report: Report,
-): readonly ChosenModel[] {
-  const catalogue = providers.flatMap(({ connector: { vendor, models }, entry }) => {
-    return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
-  });
-  const listed = catalogue.filter((model) => model.name === name || model.path === name || model.id === name);
-  if (listed.length > 0) return listed;
-  const unlisted = providers.flatMap(({ connector: { vendor }, entry }) => {
-    const id = name.slice(vendor.length + 1);
-    const isVendors = id !== "" && (name.startsWith(`${vendor}.`) || name.startsWith(`${vendor}/`));
-    return isVendors ? [{ name: `${vendor}.${id}`, provider: entry.id, id }] : [];
-  });
-  if (unlisted.length === 0) {
-    report.problem(path, `no model ${show(name)}${suggest(name, catalogue.map((model) => model.name))}`);
-  }
-  return unlisted.slice(0, 1);
-}
-
-/** By id, by vendor, or by what its variable says before `_API_KEY`: people know Google's Gemini by that name. */
-function isNamed({ id, vendor, detection }: ProviderConnector, name: string): boolean {
-  return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
-}
-
 function checkName(name: string, path: string, connectors: readonly ProviderConnector[], report: Report): void {
   if (connectors.some((connector) => isNamed(connector, name))) return;
   const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
@@ -216,7 +181,7 @@ function firstSet(variables: readonly string[], env: Environment): Variable | un
 }
 
 function firstKey(variables: readonly string[], env: Environment, report: Report): Variable | undefined {
-  const key = firstSet(variables.filter((variable) => !placeholder.test(env(variable)?.trim() ?? "")), env);
+  const key = firstSet(variables.filter((variable) => !isPlaceholder(env(variable) ?? "")), env);
   if (key === undefined) return undefined;
   if (env(key.variable) !== key.value) report.warn(key.variable, "has space around the key, which is left out");
   const problem = credentialProblem(key.value);

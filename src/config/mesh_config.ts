@@ -2,6 +2,7 @@
  * A checked configuration as a value. The shells bind it to their connectors and files.
  * @module
  */
+import type { Connector } from "../contracts/connector.ts";
 import type { FileSystem } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import { under } from "./_report.ts";
@@ -18,6 +19,8 @@ export interface CheckedDocument {
   readonly document: Readonly<Record<string, unknown>>;
   /** What it means. */
   readonly settings: Settings;
+  /** The connectors it may name, where they come along with it. */
+  readonly connectors?: readonly Connector[];
 }
 
 /** What configurations are checked against, and read from. */
@@ -91,6 +94,15 @@ export class MeshConfigBase {
    */
   get settings(): Settings {
     return this.#checked.settings;
+  }
+
+  /**
+   * The connectors it may name, where they come along with it.
+   *
+   * @internal
+   */
+  get connectors(): readonly Connector[] {
+    return this.#checked.connectors ?? [];
   }
 
   /** The document as written, frozen; secret references are not resolved. */

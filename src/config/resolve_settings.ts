@@ -7,17 +7,21 @@ import { baseUrlProblem, credentialProblem, hostProblem } from "./_checks.ts";
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
-import type { ProviderEntry, Settings } from "./settings.ts";
-
-/** Settings in which nothing refers to a secret any more. */
-export interface ResolvedSettings {
-  /** The settings. */
-  readonly settings: Settings;
-  /** Every value that was put in: what records and messages must not show. */
-  readonly secrets: ReadonlySet<string>;
-}
+import type { OpenSecretStore, ProviderEntry, ResolvedSettings, Settings } from "./settings.ts";
 
 type Values = ReadonlyMap<string, string>;
+
+/**
+ * Puts the secrets of the store in that the settings name.
+ *
+ * @param settings As validated.
+ * @param open Makes the store.
+ * @throws As {@linkcode resolveSettings} does; {@linkcode ConfigError} too when there is no such store.
+ */
+export async function resolveFromStore(settings: Settings, open: OpenSecretStore): Promise<ResolvedSettings> {
+  const store = open(settings.secrets.store, settings.secrets.config);
+  return await resolveSettings(settings, (name) => store.get(name));
+}
 
 /**
  * Puts secrets in where settings refer to them. Providers that are switched off are left as they are.

@@ -46,146 +46,147 @@ export function budget(): Field<object> {
   });
 }
 
-const key = oneOrMany(text({ isSecret: true, check: credentialProblem }));
-const address = text({ check: baseUrlProblem });
-const secret = text({ isSecret: true });
+const key = () => oneOrMany(text({ isSecret: true, check: credentialProblem }));
+const address = () => text({ check: baseUrlProblem });
+const secret = () => text({ isSecret: true });
 
-const provider = object<ProviderValues>({
-  /** False keeps the entry in the file without using it. */
-  enabled: flag({ default: true }),
-  /** The connector that makes it; the entry's own name unless given. */
-  connector: text({ isLiteral: true }),
-  /** A ready-made provider in place of a connector, in configurations given by a program. */
-  instance: instance<Provider>("a provider", ["complete", "stream"]),
-  /** Key or token, best as a secret reference; a list rotates over several. */
-  api_key: key,
-  /** Address of the API, with its version prefix, for servers of one's own and gateways. */
-  base_url: address,
-  /** How calls are authenticated. */
-  auth: object<NonNullable<ProviderValues["auth"]>>({
-    /** The kind of credential. */
-    method: later(oneOf(["api_key", "oauth", "service_account"], "api_key"), "api_key"),
-    /** The same as `api_key`. */
-    api_key: key,
-    /** Rotate over several keys. */
-    key_rotation: later(flag({ default: false }), false),
-    /** Where tokens are fetched (`oauth`). */
-    token_url: later(address),
-    /** The client's id (`oauth`). */
-    client_id: later(text()),
-    /** The client's secret (`oauth`). */
-    client_secret: later(secret),
-    /** A refresh token (`oauth`). */
-    refresh_token: later(secret),
-    /** Scopes that are asked for, separated by spaces (`oauth`). */
-    scope: later(text()),
-    /** The account's JSON key (`service_account`). */
-    credentials: later(either<string, object>(text({ isSecret: true, isMultiline: true }), passThrough())),
-  }),
-  /** How calls are made. */
-  execution: object<NonNullable<ProviderValues["execution"]>>({
-    /** The same as `base_url`. */
-    base_url: address,
-    /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
-    timeout: duration({ default: defaultTimeouts.answer }),
-    /** Limit of connecting. */
-    connect_timeout: duration({ default: defaultTimeouts.connect }),
-    /** Tries within one attempt, on top of the pool's retries. */
-    max_retries: later(integer({ min: 0, max: 10, default: 0 }), 0),
-    /** A file of further certificate authorities to trust. */
-    ca: later(text()),
-  }),
-  /** Which answers are tried again. */
-  error: object<CodeValues>({
-    /** Statuses that are tried again on the same model. */
-    retryable_codes: codes(defaultRetryableCodes),
-    /** Statuses that are not, so that the next model is asked at once. */
-    non_retryable_codes: codes(defaultNonRetryableCodes),
-  }),
-  /** Retrying over all of the provider's traffic. */
-  retry: object<NonNullable<ProviderValues["retry"]>>({
-    /** How many calls may be same-model retries. */
-    budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
-      /** Retries per request. */
-      ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
-      /** Retries that are always allowed per window. */
-      min: integer({ min: 0, default: defaultRetryBudget.min }),
-      /** The window that is looked at. */
-      window: duration({ default: defaultRetryBudget.windowMs }),
+const provider = () =>
+  object<ProviderValues>({
+    /** False keeps the entry in the file without using it. */
+    enabled: flag({ default: true }),
+    /** The connector that makes it; the entry's own name unless given. */
+    connector: text({ isLiteral: true }),
+    /** A ready-made provider in place of a connector, in configurations given by a program. */
+    instance: instance<Provider>("a provider", ["complete", "stream"]),
+    /** Key or token, best as a secret reference; a list rotates over several. */
+    api_key: key(),
+    /** Address of the API, with its version prefix, for servers of one's own and gateways. */
+    base_url: address(),
+    /** How calls are authenticated. */
+    auth: object<NonNullable<ProviderValues["auth"]>>({
+      /** The kind of credential. */
+      method: later(oneOf(["api_key", "oauth", "service_account"], "api_key"), "api_key"),
+      /** The same as `api_key`. */
+      api_key: key(),
+      /** Rotate over several keys. */
+      key_rotation: later(flag({ default: false }), false),
+      /** Where tokens are fetched (`oauth`). */
+      token_url: later(address()),
+      /** The client's id (`oauth`). */
+      client_id: later(text()),
+      /** The client's secret (`oauth`). */
+      client_secret: later(secret()),
+      /** A refresh token (`oauth`). */
+      refresh_token: later(secret()),
+      /** Scopes that are asked for, separated by spaces (`oauth`). */
+      scope: later(text()),
+      /** The account's JSON key (`service_account`). */
+      credentials: later(either<string, object>(text({ isSecret: true, isMultiline: true }), passThrough())),
     }),
-  }),
-  /** The account's allowance. */
-  quota: object<NonNullable<ProviderValues["quota"]>>({
-    /** When the quota starts anew. */
-    reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-    /** The vendor tells how much was used. */
-    query_current: later(flag({ default: false }), false),
-    /** The vendor tells how much is left. */
-    query_remaining: later(flag({ default: false }), false),
-  }),
-  /** Most that may be spent with this provider. */
-  budget: later(budget()),
-  /** What is asked of the vendor at start. */
-  discovery: object({
-    /** Ask for the list of models. */
-    enumerate_models: later(flag({ default: false }), false),
-    /** Ask for sizes and prices of models. */
-    model_details: later(flag({ default: false }), false),
-    /** Ask which capabilities models have. */
-    capability_query: later(flag({ default: false }), false),
-  }),
-  /** The vendor's list of models. */
-  catalogue: object({
-    /** The same as `discovery.enumerate_models`. */
-    auto_discover: later(flag({ default: false }), false),
-    /** How often it is asked for again. */
-    refresh_interval: later(duration()),
-  }),
-  /** What calls cost. */
-  pricing: object({
-    /** The vendor tells its prices. */
-    query: later(flag({ default: false }), false),
-  }),
-  /** Work handed in for later. */
-  batch: object({
-    /** Batches are taken. */
-    supported: later(flag({ default: false }), false),
-    /** Most requests of one batch. */
-    max_items: later(integer({ min: 1 })),
-  }),
-  /** Files at the vendor's. */
-  files: object({
-    /** Uploads are taken. */
-    upload: later(flag({ default: false }), false),
-    /** Largest file. */
-    max_size: later(size()),
-  }),
-  /** Models of one's own making. */
-  fine_tuning: object({
-    /** Fine-tuning is offered. */
-    supported: later(flag({ default: false }), false),
-  }),
-  /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
-  infrastructure: object({
-    /** The same as `batch.supported`. */
-    batch: later(flag({ default: false }), false),
-    /** The same as `files.upload`. */
-    files: later(flag({ default: false }), false),
-    /** The same as `fine_tuning.supported`. */
-    fine_tuning: later(flag({ default: false }), false),
-  }),
-  /** Attributes of the connector itself. */
-  config: passThrough(),
-}, {
-  twins: [
-    ["base_url", "execution.base_url"],
-    ["api_key", "auth.api_key"],
-    ["discovery.enumerate_models", "catalogue.auto_discover"],
-    ["batch.supported", "infrastructure.batch"],
-    ["files.upload", "infrastructure.files"],
-    ["fine_tuning.supported", "infrastructure.fine_tuning"],
-  ],
-});
+    /** How calls are made. */
+    execution: object<NonNullable<ProviderValues["execution"]>>({
+      /** The same as `base_url`. */
+      base_url: address(),
+      /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
+      timeout: duration({ default: defaultTimeouts.answer }),
+      /** Limit of connecting. */
+      connect_timeout: duration({ default: defaultTimeouts.connect }),
+      /** Tries within one attempt, on top of the pool's retries. */
+      max_retries: later(integer({ min: 0, max: 10, default: 0 }), 0),
+      /** A file of further certificate authorities to trust. */
+      ca: later(text()),
+    }),
+    /** Which answers are tried again. */
+    error: object<CodeValues>({
+      /** Statuses that are tried again on the same model. */
+      retryable_codes: codes(defaultRetryableCodes),
+      /** Statuses that are not, so that the next model is asked at once. */
+      non_retryable_codes: codes(defaultNonRetryableCodes),
+    }),
+    /** Retrying over all of the provider's traffic. */
+    retry: object<NonNullable<ProviderValues["retry"]>>({
+      /** How many calls may be same-model retries. */
+      budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
+        /** Retries per request. */
+        ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
+        /** Retries that are always allowed per window. */
+        min: integer({ min: 0, default: defaultRetryBudget.min }),
+        /** The window that is looked at. */
+        window: duration({ default: defaultRetryBudget.windowMs }),
+      }),
+    }),
+    /** The account's allowance. */
+    quota: object<NonNullable<ProviderValues["quota"]>>({
+      /** When the quota starts anew. */
+      reset_schedule: oneOf(["monthly", "daily", "rolling"]),
+      /** The vendor tells how much was used. */
+      query_current: later(flag({ default: false }), false),
+      /** The vendor tells how much is left. */
+      query_remaining: later(flag({ default: false }), false),
+    }),
+    /** Most that may be spent with this provider. */
+    budget: later(budget()),
+    /** What is asked of the vendor at start. */
+    discovery: object({
+      /** Ask for the list of models. */
+      enumerate_models: later(flag({ default: false }), false),
+      /** Ask for sizes and prices of models. */
+      model_details: later(flag({ default: false }), false),
+      /** Ask which capabilities models have. */
+      capability_query: later(flag({ default: false }), false),
+    }),
+    /** The vendor's list of models. */
+    catalogue: object({
+      /** The same as `discovery.enumerate_models`. */
+      auto_discover: later(flag({ default: false }), false),
+      /** How often it is asked for again. */
+      refresh_interval: later(duration()),
+    }),
+    /** What calls cost. */
+    pricing: object({
+      /** The vendor tells its prices. */
+      query: later(flag({ default: false }), false),
+    }),
+    /** Work handed in for later. */
+    batch: object({
+      /** Batches are taken. */
+      supported: later(flag({ default: false }), false),
+      /** Most requests of one batch. */
+      max_items: later(integer({ min: 1 })),
+    }),
+    /** Files at the vendor's. */
+    files: object({
+      /** Uploads are taken. */
+      upload: later(flag({ default: false }), false),
+      /** Largest file. */
+      max_size: later(size()),
+    }),
+    /** Models of one's own making. */
+    fine_tuning: object({
+      /** Fine-tuning is offered. */
+      supported: later(flag({ default: false }), false),
+    }),
+    /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
+    infrastructure: object({
+      /** The same as `batch.supported`. */
+      batch: later(flag({ default: false }), false),
+      /** The same as `files.upload`. */
+      files: later(flag({ default: false }), false),
+      /** The same as `fine_tuning.supported`. */
+      fine_tuning: later(flag({ default: false }), false),
+    }),
+    /** Attributes of the connector itself. */
+    config: passThrough(),
+  }, {
+    twins: [
+      ["base_url", "execution.base_url"],
+      ["api_key", "auth.api_key"],
+      ["discovery.enumerate_models", "catalogue.auto_discover"],
+      ["batch.supported", "infrastructure.batch"],
+      ["files.upload", "infrastructure.files"],
+      ["fine_tuning.supported", "infrastructure.fine_tuning"],
+    ],
+  });
 
 /** Providers by entry id; the id is the connector's unless `connector` says otherwise. */
-export const providers: Field<ReadonlyMap<string, ProviderValues>> = mapOf(provider);
+export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapOf(provider());

@@ -56,65 +56,68 @@ const endpoints = [
   "documents/parse",
 ] as const;
 
-const token = text({ isSecret: true, check: credentialProblem });
+const token = () => text({ isSecret: true, check: credentialProblem });
 
-const client = object<TokenValues>({
-  /** What the client sends. */
-  token,
-  /** The client's name in records and metrics. */
-  name: later(text()),
-  /** The only pools it may use. */
-  pools: refused(list(text({ isLiteral: true }), { min: 1 })),
-  /** Most that it may spend. */
-  budget: refused(budget()),
-  /** Requests it may send a minute. */
-  rpm: refused(integer({ min: 1 })),
-}, { required: ["token"] });
+const client = () =>
+  object<TokenValues>({
+    /** What the client sends. */
+    token: token(),
+    /** The client's name in records and metrics. */
+    name: later(text()),
+    /** The only pools it may use. */
+    pools: refused(list(text({ isLiteral: true }), { min: 1 })),
+    /** Most that it may spend. */
+    budget: refused(budget()),
+    /** Requests it may send a minute. */
+    rpm: refused(integer({ min: 1 })),
+  }, { required: ["token"] });
 
-const cors = object<CorsValues>({
-  /** False switches CORS off. */
-  enabled: flag({ default: defaultCors.enabled }),
-  /** Origins browsers may come from; any with a token, loopback ones without, unless given. */
-  origins: list(text({ check: originProblem })),
-  /** Request headers that are allowed; those asked for unless given. */
-  headers: list(text()),
-  /** Methods that are allowed; those of the path unless given. */
-  methods: list(oneOf(["GET", "POST", "DELETE", "OPTIONS"])),
-  /** How long browsers may keep the answer. */
-  max_age: duration({ min: 0, default: defaultCors.maxAgeSeconds * 1000 }),
-});
+const cors = () =>
+  object<CorsValues>({
+    /** False switches CORS off. */
+    enabled: flag({ default: defaultCors.enabled }),
+    /** Origins browsers may come from; any with a token, loopback ones without, unless given. */
+    origins: list(text({ check: originProblem })),
+    /** Request headers that are allowed; those asked for unless given. */
+    headers: list(text()),
+    /** Methods that are allowed; those of the path unless given. */
+    methods: list(oneOf(["GET", "POST", "DELETE", "OPTIONS"])),
+    /** How long browsers may keep the answer. */
+    max_age: duration({ min: 0, default: defaultCors.maxAgeSeconds * 1000 }),
+  });
 
 /** The HTTP proxy. */
-export const proxy: Field<ProxyValues> = object<ProxyValues>({
-  /** Address it listens on. */
-  host: text({ default: defaultProxy.host, check: hostProblem }),
-  /** Port it listens on; 0 takes a free one. */
-  port: integer({ min: 0, max: 65_535, default: defaultProxy.port }),
-  /** Paths it serves, without `/v1`; all unless given. */
-  endpoints: list(oneOf(endpoints), { min: 1 }),
-  /** Who may use it. */
-  auth: object<NonNullable<ProxyValues["auth"]>>({
-    /** How clients authenticate. */
-    method: oneOf(["bearer"], "bearer"),
-    /** Tokens that are accepted. */
-    tokens: list(either(token, client), { min: 1 }),
-    /** Tokens that may activate and deactivate models; the same ones unless given. */
-    admin_tokens: later(list(token, { min: 1 })),
-  }),
-  /** Browser clients. */
-  cors,
-  /** Host names served without a token, beside loopback ones. */
-  allowed_hosts: list(text({ check: hostProblem })),
-  /** Requests at once; more are answered 503. */
-  max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
-  /** Largest JSON body. */
-  body_limit: size({ default: defaultProxy.bodyLimit }),
-  /** Largest upload of sound or files. */
-  upload_limit: later(size({ default: 536_870_912 })),
-  /** Deadline of a request. */
-  request_timeout: duration({ default: defaultProxy.requestTimeoutMs }),
-  /** Time between the signal to stop and refusing connections. */
-  drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
-  /** Serves through Node's own server, which times out slow headers. */
-  listener: oneOf(["node"]),
-});
+export const proxy = (): Field<ProxyValues> =>
+  object<ProxyValues>({
+    /** Address it listens on. */
+    host: text({ default: defaultProxy.host, check: hostProblem }),
+    /** Port it listens on; 0 takes a free one. */
+    port: integer({ min: 0, max: 65_535, default: defaultProxy.port }),
+    /** Paths it serves, without `/v1`; all unless given. */
+    endpoints: list(oneOf(endpoints), { min: 1 }),
+    /** Who may use it. */
+    auth: object<NonNullable<ProxyValues["auth"]>>({
+      /** How clients authenticate. */
+      method: oneOf(["bearer"], "bearer"),
+      /** Tokens that are accepted. */
+      tokens: list(either(token(), client()), { min: 1 }),
+      /** Tokens that may activate and deactivate models; the same ones unless given. */
+      admin_tokens: later(list(token(), { min: 1 })),
+    }),
+    /** Browser clients. */
+    cors: cors(),
+    /** Host names served without a token, beside loopback ones. */
+    allowed_hosts: list(text({ check: hostProblem })),
+    /** Requests at once; more are answered 503. */
+    max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
+    /** Largest JSON body. */
+    body_limit: size({ default: defaultProxy.bodyLimit }),
+    /** Largest upload of sound or files. */
+    upload_limit: later(size({ default: 536_870_912 })),
+    /** Deadline of a request. */
+    request_timeout: duration({ default: defaultProxy.requestTimeoutMs }),
+    /** Time between the signal to stop and refusing connections. */
+    drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
+    /** Serves through Node's own server, which times out slow headers. */
+    listener: oneOf(["node"]),
+  });

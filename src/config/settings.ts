@@ -14,6 +14,7 @@ import type {
 } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Provider } from "../contracts/provider.ts";
+import type { SecretStore } from "../contracts/secret_store.ts";
 
 /** How the wait before a retry is found. */
 export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
@@ -197,16 +198,35 @@ export interface ProxySettings {
   readonly drainDelayMs: number;
 }
 
+/** Makes a secret store of its connector's id and the attributes for it. */
+export type OpenSecretStore = (id: string, config: Readonly<Record<string, unknown>>) => SecretStore;
+
+/** Settings in which nothing refers to a secret any more. */
+export interface ResolvedSettings {
+  /** The settings. */
+  readonly settings: Settings;
+  /** Every value that was put in: what records and messages must not show. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** Where secrets come from, and how they get into the settings. */
+export interface SecretSettings {
+  /** The secret store's connector. */
+  readonly store: string;
+  /** Whether a secret that does not exist stops a start. */
+  readonly failOnMissing: boolean;
+  /** Attributes for the store. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Puts secrets in where settings lack them, when a mesh starts. It comes along so that who needs no store has none. */
+  readonly resolve: (settings: Settings, open: OpenSecretStore) => Promise<ResolvedSettings>;
+}
+
 /** A whole configuration. */
 export interface Settings {
   /** Where it came from, for messages: a path, or undefined. */
   readonly source?: string;
-  /** The secret store and what is passed through to it. */
-  readonly secrets: {
-    readonly store: string;
-    readonly failOnMissing: boolean;
-    readonly config: Readonly<Record<string, unknown>>;
-  };
+  /** Secrets. */
+  readonly secrets: SecretSettings;
   /** By entry id, in order. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   /** By name, in order. */

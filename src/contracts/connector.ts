@@ -7,6 +7,7 @@ import type { ModelInfo, ParameterRules, Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
 import type { Runtime } from "./runtime.ts";
 import type { SecretStore } from "./secret_store.ts";
+import type { Storage } from "./storage.ts";
 
 /** `<vendor>.<kind>.v1`. */
 export type ConnectorId = string;
@@ -19,6 +20,8 @@ export interface ConnectorKinds {
   strategy: SelectionStrategy;
   /** A place secrets come from. */
   secretStore: SecretStore;
+  /** A place that state outlives a process in. */
+  storage: Storage;
   /** A place records go to. */
   observability: Observability;
 }

@@ -8,6 +8,7 @@ import { nearest } from "../util/nearest.ts";
 
 /** All connectors of a mesh. */
 export class ConnectorCatalogue {
+  /** By kind and id: `mesh.memory.v1` is both a storage and a secret store. */
   readonly #connectors: Map<string, Connector> = new Map();
 
   /** @param connectors Those it begins with, in order. */
@@ -15,10 +16,10 @@ export class ConnectorCatalogue {
     for (const connector of connectors) this.register(connector.id, connector);
   }
 
-  /** Adds a connector under an id; one that had it is replaced. */
+  /** Adds a connector under an id; one of its kind that had it is replaced. */
   register(id: string, connector: Connector): void {
     const named = connector.id === id ? connector : Object.create(connector, { id: { value: id, enumerable: true } });
-    this.#connectors.set(id, named);
+    this.#connectors.set(`${connector.kind} ${id}`, named);
   }
 
   /** All of them, in order. */
@@ -42,8 +43,8 @@ export class ConnectorCatalogue {
    * @throws {ConfigError} When there is none; the message lists those that exist.
    */
   get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> {
-    const found = this.#connectors.get(id);
-    if (found?.kind === kind) return found as Connector<Kind>;
+    const found = this.#connectors.get(`${kind} ${id}`);
+    if (found !== undefined) return found as Connector<Kind>;
     const ids = this.ids(kind);
     const hint = nearest(id, ids, 1)[0];
     throw new ConfigError([{

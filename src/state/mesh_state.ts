@@ -17,12 +17,31 @@ export interface ModelStateRequest {
   readonly routing: RoutingSettings;
 }
 
+/** A model's state and the pool it belongs to. */
+export interface MemberState {
+  readonly pool: string;
+  readonly state: ModelState;
+}
+
+/** Knows what was before this process, and gives it to whatever comes into being. */
+export interface Archive {
+  /** Rests of what has not come into being. */
+  readonly waiting: Iterable<Rest>;
+  rest(rest: Rest): void;
+  member(member: MemberState): void;
+}
+
 /** All states of one mesh. Every map is bounded by what is configured. */
 export class MeshState {
   readonly #models = new Map<string, Rest>();
   readonly #providers = new Map<string, Rest>();
   readonly #budgets = new Map<string, RetryBudget>();
-  readonly #rests: Rest[] = [];
+  /** Every rest there is. */
+  readonly rests: Rest[] = [];
+  /** Every model in every pool. */
+  readonly members: MemberState[] = [];
+  /** Asked for everything that comes into being from now on. */
+  archive?: Archive;
   readonly #onTransition: (transition: Transition) => void;
 
   /** @param onTransition Told every change between active and standby. */
@@ -32,7 +51,7 @@ export class MeshState {
 
   /** The state of a model in a pool, active at first sight. */
   add({ pool, name, provider, weight, routing }: ModelStateRequest): ModelState {
-    return new ModelState({
+    const state = new ModelState({
       name,
       provider,
       weight,
@@ -43,6 +62,9 @@ export class MeshState {
       policy: consecutiveFailures(routing.deactivation),
       onTransition: this.#onTransition,
     });
+    this.members.push({ pool, state });
+    this.archive?.member({ pool, state });
+    return state;
   }
 
   /** The same-model retries that a provider's traffic allows. */
@@ -53,7 +75,7 @@ export class MeshState {
   /** When the soonest rest ends, monotonic ms; undefined when none does by itself. */
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
-    for (const { standby } of this.#rests) {
+    for (const { standby } of [...this.rests, ...this.archive?.waiting ?? []]) {
       if (standby === undefined || standby.until === Infinity) continue;
       if (soonest === undefined || standby.until < soonest) soonest = standby.until;
     }
@@ -62,7 +84,7 @@ export class MeshState {
 
   /** Ends the rests that are over, so that recoveries are told in time and not at the next request. */
   settle(now: number): void {
-    for (const rest of this.#rests) {
+    for (const rest of this.rests) {
       const ended = rest.settle(now);
       if (ended !== undefined) this.#onTransition(ended);
     }
@@ -70,7 +92,8 @@ export class MeshState {
 
   #rest(owner: Rest["owner"]): Rest {
     const rest = new Rest(owner);
-    this.#rests.push(rest);
+    this.rests.push(rest);
+    this.archive?.rest(rest);
     return rest;
   }
 

@@ -33,6 +33,14 @@ export interface ModelStateFacts {
   readonly onTransition: (transition: Transition) => void;
 }
 
+/** A model's row of failed requests. */
+export interface FailureRow {
+  /** How many in a row. */
+  readonly failures: number;
+  /** HTTP status of the last of them, where one came. */
+  readonly lastStatus?: number;
+}
+
 /** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. */
 export class ModelState implements ModelView {
   readonly name: string;
@@ -91,6 +99,12 @@ export class ModelState implements ModelView {
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Takes up a row of failures of an earlier process. */
+  restore({ failures, lastStatus }: FailureRow): void {
+    this.#failures = failures;
+    this.#lastStatus = lastStatus;
   }
 
   /** Brings the view up to date: rests that are over end now. */

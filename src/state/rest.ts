@@ -12,7 +12,7 @@ export const longestHintMs: number = 24 * 60 * 60 * 1000;
 const longestCooldownMs = 10 * 60 * 1000;
 
 /** No rest that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
-const longestRestMs = 31 * 24 * 60 * 60 * 1000;
+export const longestRestMs: number = 31 * 24 * 60 * 60 * 1000;
 
 /** Whose rest it is; a pool's, a model's or a provider's. */
 export interface RestOwner {
@@ -43,6 +43,19 @@ export interface Standby {
   readonly until: number;
 }
 
+/** All that a rest remembers. */
+export interface RestFacts {
+  /** Why it rests; undefined when it is active. */
+  readonly standby?: Standby;
+  /** Back from a rest and not yet proven. */
+  readonly onTrial: boolean;
+  /** Failed trials since the last success. */
+  readonly relapses: number;
+}
+
+/** More of them would not make a rest longer. */
+const mostRelapses = 32;
+
 /** Active or in standby; back from a rest it is on trial until a request succeeds. */
 export class Rest {
   /** Whose it is. */
@@ -66,6 +79,19 @@ export class Rest {
   /** Back from a rest and not yet proven. */
   get onTrial(): boolean {
     return this.#onTrial;
+  }
+
+  /** Failed trials since the last success: each one doubles the next cooldown. */
+  get relapses(): number {
+    return this.#relapses;
+  }
+
+  /** Becomes what it was once; trials under way are none of its any more. */
+  restore({ standby, onTrial, relapses }: RestFacts): void {
+    this.#standby = standby;
+    this.#onTrial = onTrial && standby === undefined;
+    this.#relapses = Math.min(relapses, mostRelapses);
+    this.trials = new Set();
   }
 
   /**
@@ -94,7 +120,7 @@ export class Rest {
   beginCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
     const longest = Math.max(longestCooldownMs, cooldownMs);
     const restMs = Math.min(cooldownMs * 2 ** this.#relapses, longest);
-    this.#relapses = Math.min(this.#relapses + 1, 32);
+    this.#relapses = Math.min(this.#relapses + 1, mostRelapses);
     return this.begin(reason, now, restMs);
   }
 

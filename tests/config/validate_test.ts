@@ -51,7 +51,8 @@ Deno.test("validate() never shows a key, a token or an address with a password",
 
 Deno.test("validate() fills in what an empty document leaves out", () => {
   const settings = validate({}, { known });
-  assertEquals(settings.secrets, { store: "mesh.env.v1", failOnMissing: true, config: {} });
+  const { store, failOnMissing, config } = settings.secrets;
+  assertEquals({ store, failOnMissing, config }, { store: "mesh.env.v1", failOnMissing: true, config: {} });
   assertEquals([settings.providers.size, settings.models.size, settings.pools.size], [0, 0, 0]);
   assertEquals(settings.proxy.host, "127.0.0.1");
   assertEquals(settings.proxy.port, 8080);

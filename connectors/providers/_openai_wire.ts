@@ -1,0 +1,94 @@
+/**
+ * Requests and answers of OpenAI's dialect, for vendors that speak it and for programs' own providers.
+ * @module
+ */
+import type { ChatCompletion } from "../../src/contracts/openai.ts";
+import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
+import { readObject } from "./_base.ts";
+import type { ChunkReader } from "./_chunk_reader.ts";
+import { chunksOf } from "./_chunks.ts";
+import { readOpenAiError, throwIfError, upstreamError } from "./_http.ts";
+
+/** What a request's body lacks for the provider: its own name of the model, and that usage is to be told. */
+export function editsOf(
+  { model, stream, body }: CompletionRequest,
+  streamUsage: boolean = true,
+): Readonly<Record<string, unknown>> {
+  return stream && streamUsage && body.stream_options?.include_usage !== true
+    ? { model: model.id, stream_options: { ...body.stream_options, include_usage: true } }
+    : { model: model.id };
+}
+
+/**
+ * A whole answer.
+ *
+ * @param body The parsed JSON.
+ * @throws {UpstreamError} When it is an error, or has no choices.
+ */
+export function completionOf(body: Record<string, unknown>): ChatCompletion {
+  throwIfError(body);
+  if (!Array.isArray(body.choices) || body.choices.length === 0) {
+    throw new UpstreamError("The provider's answer has no choices", { kind: "invalid_response" });
+  }
+  return body as unknown as ChatCompletion;
+}
+
+/** How a streamed answer is read. */
+export interface StreamParts {
+  /** Reads a whole answer, which some servers send in place of a stream. */
+  readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
+  /** Reads an event's data; undefined: it has nothing to pass on. */
+  readonly readChunk: (data: string) => CompletionChunk | undefined;
+  /** Where the events that were read went: it knows whether the answer is finished. */
+  readonly chunks: ChunkReader;
+}
+
+/**
+ * Reads a streamed answer. It ends by `[DONE]`, or where every choice has its finish reason.
+ *
+ * @param response The answer, its head read.
+ * @param parts How it is read.
+ * @throws {UpstreamError} For an error event, and for a stream that ends before the answer does.
+ */
+export async function* readStream(
+  response: UpstreamResponse,
+  { readWhole, readChunk, chunks }: StreamParts,
+): AsyncGenerator<CompletionChunk> {
+  if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
+  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+    yield* chunksOf(readWhole(await readObject(response)));
+    return;
+  }
+  let unfinished = "";
+  let isDone = false;
+  let empty = true;
+  try {
+    for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
+      if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
+      isDone = data === "[DONE]";
+      if (isDone) break;
+      const chunk = data === "" ? undefined : readChunk(data);
+      if (chunk === undefined) continue;
+      yield chunk;
+      empty = false;
+    }
+  } catch (error) {
+    // a connection that breaks after the answer's end has nothing more to say
+    if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
+  }
+  if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
+    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  }
+  if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
+}
+
+function jsonOrText(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return { message: data };
+  }
+}

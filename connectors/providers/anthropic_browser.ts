@@ -1,0 +1,14 @@
+/**
+ * Anthropic as web pages reach it: its API answers a page only when the page says that it means to show a key to its
+ * visitor.
+ *
+ * Source: https://github.com/anthropics/anthropic-sdk-typescript, `dangerouslyAllowBrowser`, read 2026-11-21.
+ * @module
+ */
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import { anthropicConnector } from "./anthropic.ts";
+
+/** Anthropic's connector for browsers. Use a key of this visitor: whoever has the page has the key. */
+export const anthropic: ProviderConnector = /* @__PURE__ */ anthropicConnector({
+  "anthropic-dangerous-direct-browser-access": "true",
+});

@@ -1,0 +1,260 @@
+/**
+ * Records in the browser's IndexedDB: they outlive the page and the browser.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { ConnectorError } from "../../src/errors.ts";
+import type {
+  Database,
+  DatabaseFactory,
+  ObjectStore,
+  OpenRequest,
+  PendingRequest,
+  Transaction,
+} from "./_indexed_db.ts";
+import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
+import { isFull } from "./_web_storage.ts";
+
+const id = "mesh.indexeddb.v1";
+const instead = "localStorageStorage() or memoryStorage()";
+
+/** The layout: one store, keys `["data", key]` for records and `["lock", key]` for locks. */
+const version = 1;
+const storeName = "records";
+
+/** Options of an {@linkcode IndexedDbStorage}. */
+export interface IndexedDbOptions {
+  /** The database's name, `modelmesh` unless given. It has to be one of our own. */
+  readonly database?: string;
+  /** Used in place of the browser's `indexedDB`. */
+  readonly factory?: { open(name: string, version: number): unknown };
+}
+
+/** A record as it is kept. */
+interface StoredRecord {
+  readonly data: Uint8Array;
+  readonly modifiedAt: number;
+}
+
+/**
+ * Records that outlive the page, as large as the browser lets a site keep. Works in workers too. Any script of the site
+ * can read them. Locks are exact among all tabs and workers of the site.
+ */
+export class IndexedDbStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #name: string;
+  readonly #factory: DatabaseFactory | undefined;
+  #database: Promise<Database> | undefined;
+
+  /**
+   * Makes one; opens nothing yet.
+   *
+   * @param clock For the times of records and locks.
+   * @param options Which database.
+   */
+  constructor(clock: Clock, { database = "modelmesh", factory }: IndexedDbOptions = {}) {
+    this.#clock = clock;
+    this.#name = database;
+    this.#factory = factory as DatabaseFactory | undefined;
+  }
+
+  /** A record. */
+  async load(key: string): Promise<Uint8Array | undefined> {
+    return (await this.#find(key))?.data;
+  }
+
+  /** Writes a record. */
+  async save(key: string, data: Uint8Array): Promise<void> {
+    const record: StoredRecord = { data: data.slice(), modifiedAt: this.#clock.now() }; // a view would keep all of its buffer
+    await this.#transact("save", key, (store) => request(store.put(record, ["data", key])));
+  }
+
+  /** The keys that begin with `prefix`. */
+  async list(prefix = ""): Promise<readonly string[]> {
+    // texts come before lists in the order of keys, and "lock" after "data"
+    const found = await this.#transact("list", prefix, (store) => request(store.getAllKeys()));
+    const keys = (found as [kind: string, key: string][]).filter(([kind]) => kind === "data").map(([, key]) => key);
+    return keys.filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#transact("delete", key, async (store) => {
+      const isThere = await request(store.getKey(["data", key])) !== undefined;
+      await request(store.delete(["data", key]));
+      return isThere;
+    });
+  }
+
+  /** Size and time. */
+  async stat(key: string): Promise<StorageStat | undefined> {
+    const record = await this.#find(key);
+    return record && { size: record.data.length, modifiedAt: record.modifiedAt };
+  }
+
+  /** Whether there is a record. */
+  async exists(key: string): Promise<boolean> {
+    return await this.#transact("read", key, (store) => request(store.getKey(["data", key]))) !== undefined;
+  }
+
+  /** Takes a lock: exact, since reading and writing it are one transaction. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    return acquireLock(
+      { connector: id, clock: this.#clock, key, options },
+      (wanted: LockRecord) =>
+        this.#transact("lock", key, async (store) => {
+          const held = await request(store.get(["lock", key]));
+          if (isHeldByOther(held, wanted.owner, this.#clock.now())) return false;
+          await request(store.put(wanted, ["lock", key]));
+          return true;
+        }),
+    );
+  }
+
+  /** Gives a lock back. */
+  release({ key, owner }: Lock): Promise<void> {
+    return this.#transact("unlock", key, async (store) => {
+      const held = await request(store.get(["lock", key]));
+      if (Object(held).owner === owner) await request(store.delete(["lock", key]));
+    });
+  }
+
+  /** Whether anybody has the lock. */
+  async isLocked(key: string): Promise<boolean> {
+    return isHeld(await this.#transact("read", key, (store) => request(store.get(["lock", key]))), this.#clock.now());
+  }
+
+  async #find(key: string): Promise<StoredRecord | undefined> {
+    const found: unknown = await this.#transact("read", key, (store) => request(store.get(["data", key])));
+    if (found === undefined) return undefined;
+    const { data, modifiedAt } = Object(found);
+    if (data instanceof Uint8Array && Number.isFinite(modifiedAt)) return { data, modifiedAt };
+    throw broken(
+      `cannot read "${key}": the record in the database "${this.#name}" is damaged, or somebody else's. Delete it, ` +
+        "or choose another database",
+      { problem: "unreadable" },
+    );
+  }
+
+  /** One transaction: all of it is written, or nothing. */
+  async #transact<T>(doing: string, key: string, work: (store: ObjectStore) => Promise<T>): Promise<T> {
+    const mode = doing === "read" || doing === "list" ? "readonly" : "readwrite";
+    const database = await this.#connect();
+    try {
+      const transaction = database.transaction(storeName, mode);
+      const [done, ended] = await Promise.allSettled([
+        work(transaction.objectStore(storeName)),
+        completion(transaction),
+      ]);
+      if (ended.status === "rejected") throw ended.reason; // why it was undone, where a request says only that it was
+      if (done.status === "rejected") throw done.reason;
+      return done.value;
+    } catch (cause) {
+      throw isFull(cause)
+        ? broken(
+          `cannot save "${key}": the browser gives this site no more room. Delete what the site no longer needs, or ` +
+            "free space on the disk",
+          { cause, problem: "full" },
+        )
+        : broken(`cannot ${doing} "${key}": IndexedDB failed (see the error's cause)`, { cause });
+    }
+  }
+
+  #connect(): Promise<Database> {
+    return this.#database ??= this.#open().catch((error) => {
+      this.#database = undefined; // what is in the way now may be gone at the next call
+      throw error;
+    });
+  }
+
+  async #open(): Promise<Database> {
+    const database = await opened(this.#openRequest(), this.#name);
+    // gives way to a page that deletes or upgrades the database; the next call opens it again
+    database.onversionchange = () => this.#leave(database);
+    database.onclose = () => this.#leave(database);
+    if (database.objectStoreNames.contains(storeName)) return database;
+    database.close();
+    throw notOurs(this.#name);
+  }
+
+  #leave(database: Database): void {
+    database.close();
+    this.#database = undefined;
+  }
+
+  #openRequest(): OpenRequest {
+    let factory: DatabaseFactory | null | undefined = this.#factory;
+    try {
+      factory ??= (globalThis as { indexedDB?: DatabaseFactory | null }).indexedDB;
+      if (factory !== null && factory !== undefined) return factory.open(this.#name, version);
+    } catch (cause) {
+      throw forbidden(cause);
+    }
+    throw broken(`cannot be used: there is no IndexedDB here. Use ${instead}`, { problem: "forbidden" });
+  }
+}
+
+/** Storage in IndexedDB; settings: `database`. */
+export const indexedDbConnector: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create: (settings, { clock }) => new IndexedDbStorage(clock, settings),
+};
+
+function request<T>(pending: PendingRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    pending.onsuccess = () => resolve(pending.result);
+    pending.onerror = () => reject(pending.error);
+  });
+}
+
+/** A write is there when its transaction has ended, not when its request has. */
+function completion(transaction: Transaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+function opened(pending: OpenRequest, name: string): Promise<Database> {
+  return new Promise((resolve, reject) => {
+    let isGivenUp = false;
+    pending.onupgradeneeded = () => pending.result.createObjectStore(storeName);
+    pending.onsuccess = () => isGivenUp ? pending.result.close() : resolve(pending.result);
+    pending.onerror = () =>
+      reject(pending.error?.name === "VersionError" ? notOurs(name, pending.error) : forbidden(pending.error));
+    pending.onblocked = () => {
+      isGivenUp = true;
+      reject(broken(
+        `cannot be used: another tab keeps an older layout of the database "${name}" open. Close the other tabs of ` +
+          "this site, and reload the page",
+        { problem: "locked" },
+      ));
+    };
+  });
+}
+
+function notOurs(name: string, cause?: unknown): ConnectorError {
+  return broken(
+    `cannot be used: the database "${name}" is somebody else's, or of a newer release of this package. Reload the ` +
+      "page, or choose another database",
+    { cause, problem: "forbidden" },
+  );
+}
+
+function forbidden(cause: unknown): ConnectorError {
+  return broken(
+    "cannot be used: the browser forbids this page its IndexedDB. Allow the site to store data (cookies count " +
+      `as that), do not run it in a frame with a sandbox or in a private window, or use ${instead}`,
+    { cause, problem: "forbidden" },
+  );
+}
+
+function broken(
+  what: string,
+  { cause, problem }: { cause?: unknown; problem?: ConnectorError["problem"] } = {},
+): ConnectorError {
+  return new ConnectorError(`"${id}" ${what}`, cause, problem);
+}

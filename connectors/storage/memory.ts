@@ -1,0 +1,81 @@
+/**
+ * Records in memory: they last as long as the object does.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
+
+const id = "mesh.memory.v1";
+
+/** A storage that keeps nothing beyond its own life: for tests, and for several meshes in one process. */
+export class MemoryStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #records = new Map<string, { readonly data: Uint8Array; readonly modifiedAt: number }>();
+  readonly #locks = new Map<string, LockRecord>();
+
+  /** @param clock For the times of records and locks. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A record. */
+  load(key: string): Promise<Uint8Array | undefined> {
+    return Promise.resolve(this.#records.get(key)?.data.slice());
+  }
+
+  /** Writes a record. */
+  save(key: string, data: Uint8Array): Promise<void> {
+    this.#records.set(key, { data: data.slice(), modifiedAt: this.#clock.now() });
+    return Promise.resolve();
+  }
+
+  /** The keys that begin with `prefix`. */
+  list(prefix = ""): Promise<readonly string[]> {
+    return Promise.resolve([...this.#records.keys()].filter((key) => key.startsWith(prefix)).sort());
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return Promise.resolve(this.#records.delete(key));
+  }
+
+  /** Size and time. */
+  stat(key: string): Promise<StorageStat | undefined> {
+    const record = this.#records.get(key);
+    return Promise.resolve(record && { size: record.data.length, modifiedAt: record.modifiedAt });
+  }
+
+  /** Whether there is a record. */
+  exists(key: string): Promise<boolean> {
+    return Promise.resolve(this.#records.has(key));
+  }
+
+  /** Takes a lock: it holds among all who share this object. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    return acquireLock({ connector: id, clock: this.#clock, key, options }, (wanted) => {
+      const isFree = !isHeldByOther(this.#locks.get(key), wanted.owner, this.#clock.now());
+      if (isFree) this.#locks.set(key, wanted);
+      return Promise.resolve(isFree);
+    });
+  }
+
+  /** Gives a lock back. */
+  release({ key, owner }: Lock): Promise<void> {
+    if (this.#locks.get(key)?.owner === owner) this.#locks.delete(key);
+    return Promise.resolve();
+  }
+
+  /** Whether anybody has the lock. */
+  isLocked(key: string): Promise<boolean> {
+    return Promise.resolve(isHeld(this.#locks.get(key), this.#clock.now()));
+  }
+}
+
+/** Storage in memory. */
+export const memoryStorageConnector: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create: (_settings, { clock }) => new MemoryStorage(clock),
+};

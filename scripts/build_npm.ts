@@ -1,0 +1,42 @@
+/**
+ * Builds the npm package into `npm/` and prints what it weighs. Fails when the least a page can load weighs too much.
+ * @module
+ */
+import { bundleForPage, gzipSize, limitBytes, oneProvider, wholeEntry } from "./npm/browser_size.ts";
+import { entries, type PackageFile } from "./npm/bundle.ts";
+import { stop } from "./npm/esbuild.ts";
+import { root } from "./npm/files.ts";
+import { buildPackage } from "./npm/package.ts";
+
+const scripts = /^dist\/.*\.js$/;
+
+async function printSizes(files: readonly PackageFile[]): Promise<void> {
+  for (const { path, text } of files.filter((file) => scripts.test(file.path))) {
+    const role = entries.some((entry) => path === `dist/${entry}.js`) ? "entry" : "shared";
+    const raw = new TextEncoder().encode(text).length;
+    console.log(`${role.padEnd(7)} ${path.padEnd(40)} ${sized(raw)}  ${sized(await gzipSize(text))} gzipped`);
+  }
+}
+
+function sized(bytes: number): string {
+  return `${bytes.toLocaleString("en")} bytes`.padStart(14);
+}
+
+/** Prints what pages load, minified and gzipped. */
+async function checkPages(): Promise<boolean> {
+  const [least, whole] = [await bundleForPage(oneProvider), await bundleForPage(wholeEntry)];
+  const isLight = least.gzipBytes <= limitBytes;
+  console.log(`page    create with one provider: ${sized(least.gzipBytes).trim()} of ${sized(limitBytes).trim()}`);
+  console.log(`page    the whole browser entry: ${sized(whole.gzipBytes).trim()}`);
+  if (!isLight) console.error("The browser entry has outgrown its limit");
+  return isLight;
+}
+
+if (import.meta.main) {
+  try {
+    await printSizes(await buildPackage(new URL("npm/", root)));
+    if (!await checkPages()) Deno.exitCode = 1;
+  } finally {
+    await stop();
+  }
+}

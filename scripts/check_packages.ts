@@ -1,0 +1,76 @@
+/**
+ * Builds and packs the npm package, and proves in fresh projects outside of this repository that consumers can use it.
+ * Prints a line for each proof; the last one says how they went: `12 passed, 0 failed`.
+ *
+ * Arguments: `--filter=word` runs the proofs whose names have the word, `--keep` keeps the projects to look at.
+ * @module
+ */
+import { stop } from "./npm/esbuild.ts";
+import { fromFileUrl, root } from "./npm/files.ts";
+import { buildPackage } from "./npm/package.ts";
+import { run } from "./npm/process.ts";
+import { commandLine } from "./npm/proofs/command_line.ts";
+import { linters } from "./npm/proofs/linters.ts";
+import { pageProofs } from "./npm/proofs/pages.ts";
+import { runtimes } from "./npm/proofs/runtimes.ts";
+import { tarball } from "./npm/proofs/tarball.ts";
+import { types } from "./npm/proofs/types.ts";
+import { type Proof, Workshop } from "./npm/workshop.ts";
+
+/** How many run at a time. */
+const lanes = 2;
+
+/** The longest that one proof may take, with the packages it installs, seconds. */
+const limitSeconds = 420;
+
+const proofs: readonly Proof[] = [...tarball, ...runtimes, ...commandLine, ...types, ...pageProofs, ...linters];
+
+/** Builds into a folder of its own: another build may be at work on `npm/`. */
+async function pack(folder: string): Promise<string> {
+  const built = new URL("package/", `file://${folder}/`);
+  await buildPackage(built);
+  const { out } = await run(["npm", "pack", "--json"], { folder: fromFileUrl(built) });
+  const [packed] = JSON.parse(out) as { filename: string }[];
+  return fromFileUrl(new URL(packed!.filename, built));
+}
+
+/** Runs a proof and prints how it went. */
+async function prove({ name, prove }: Proof, workshop: Workshop): Promise<boolean> {
+  const started = performance.now();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Not done after ${limitSeconds} s`)), limitSeconds * 1000);
+  const failure = await Promise.race([prove(workshop), late.promise]).then(() => undefined, (error: Error) => error);
+  clearTimeout(timer);
+  const seconds = `(${((performance.now() - started) / 1000).toFixed(1)} s)`;
+  console.log(failure === undefined ? `ok      ${name} ${seconds}` : `FAILED  ${name} ${seconds}: ${failure.message}`);
+  return failure === undefined;
+}
+
+/** Proves all, a few at a time. */
+async function proveAll(chosen: readonly Proof[], workshop: Workshop): Promise<boolean[]> {
+  const results: boolean[] = [];
+  const queue = [...chosen];
+  const lane = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results.push(await prove(next, workshop));
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const word = args.find((arg) => arg.startsWith("--filter="))?.slice("--filter=".length) ?? "";
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "modelmesh-" }));
+  try {
+    const workshop = new Workshop(folder, await pack(folder));
+    const results = await proveAll(proofs.filter(({ name }) => name.includes(word)), workshop);
+    const failed = results.filter((result) => !result).length;
+    console.log(`${results.length - failed} passed, ${failed} failed`);
+    return failed === 0 && results.length > 0 ? 0 : 1;
+  } finally {
+    await stop();
+    if (args.includes("--keep")) console.log(folder);
+    else await Deno.remove(folder, { recursive: true });
+  }
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,33 @@
+/**
+ * A runtime with some of its doors replaced by the program.
+ * @module
+ */
+import type { Runtime } from "../contracts/runtime.ts";
+import type { CreateOptions } from "./options.ts";
+
+/** A runtime, and how it makes an HTTP client. */
+export interface RuntimeParts {
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** An HTTP client over a `fetch` that the program gives. */
+  readonly sendWith: (fetcher: typeof fetch) => Runtime["send"];
+}
+
+/**
+ * A runtime with some of its doors replaced.
+ *
+ * @param parts The runtime.
+ * @param options What replaces them.
+ */
+export function runtimeWith(
+  { runtime, sendWith }: RuntimeParts,
+  { env, fetch, clock, random }: Pick<CreateOptions, "env" | "fetch" | "clock" | "random">,
+): Runtime {
+  return {
+    ...runtime,
+    ...(clock === undefined ? {} : { clock }),
+    ...(random === undefined ? {} : { random }),
+    ...(fetch === undefined ? {} : { send: sendWith(fetch) }),
+    ...(env === undefined ? {} : { env: typeof env === "function" ? env : (name: string) => env[name] }),
+  };
+}

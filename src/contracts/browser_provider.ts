@@ -1,0 +1,91 @@
+/**
+ * Providers that a program makes itself and hands to the engine, as programs in browsers do: what a configuration would
+ * say of them, they say themselves.
+ * @module
+ */
+import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** What a provider instance says of itself; what it leaves out is as built in. */
+export interface InstanceSettings {
+  /** Its models. Without them the program names those it wants. */
+  readonly models?: readonly ModelInfo[];
+  /** Its key. Told, so that no record and no message shows it. */
+  readonly apiKey?: string;
+  /** Limit of a whole answer, and of silence in a stream, ms. */
+  readonly timeout?: number;
+  /** Retries on the same model, beyond the first try. */
+  readonly maxRetries?: number;
+  /** Statuses that are retried whatever their class. */
+  readonly retryableCodes?: readonly number[];
+  /** Statuses that are not retried whatever their class. */
+  readonly nonRetryableCodes?: readonly number[];
+}
+
+/** A provider made by the program. Any {@linkcode Provider} is one. */
+export interface ProviderInstance extends Provider {
+  /** What it says of itself. */
+  readonly instanceSettings?: InstanceSettings;
+  /** Told what it runs on, before its first call. */
+  attach?(runtime: Runtime): void;
+}
+
+/**
+ * How a key is sent: `api_key` as `Authorization: Bearer`, `x-api-key` and `api-key` in the header of that name, `none`
+ * not at all.
+ */
+export type AuthMethod = "api_key" | "x-api-key" | "api-key" | "none";
+
+/** What `createBrowserProviderConfig` takes. */
+export interface BrowserProviderOptions {
+  /** Its id, and the prefix of its models' names; by default the host it is at, such as `api.acme.example`. */
+  readonly id?: string;
+  /**
+   * Its address with the version prefix, such as `https://api.acme.example/v1`. Not needed where a subclass has an
+   * endpoint of its own, or where `proxyUrl` is a ModelMesh proxy.
+   */
+  readonly baseUrl?: string;
+  /** The key; or the token of the proxy. Whoever has the page has it too: use one of this user's. */
+  readonly apiKey?: string;
+  /** The ids of its models, or what is known of them. Behind a ModelMesh proxy: names of its pools or models. */
+  readonly models: readonly (string | ModelInfo)[];
+  /** What those of the models are for that do not say; `chat-completion` by default. Short names or full paths. */
+  readonly capabilities?: readonly CapabilityPath[];
+  /** Limit of a whole answer, and of silence in a stream, ms; by default 240 000 and 60 000. */
+  readonly timeout?: number;
+  /** Retries on the same model, beyond the first try; 2 by default. */
+  readonly maxRetries?: number;
+  /** How the key is sent; `api_key` by default. */
+  readonly authMethod?: AuthMethod;
+  /** Statuses that are retried, in place of the built-in ones. */
+  readonly retryableCodes?: readonly number[];
+  /** Statuses that are not retried, in place of the built-in ones. */
+  readonly nonRetryableCodes?: readonly number[];
+  /**
+   * Alone: the address of a ModelMesh proxy, which keeps the keys. With another address: a forwarder in front of it,
+   * which is asked for `<proxyUrl>/<address>`.
+   */
+  readonly proxyUrl?: string;
+}
+
+/** A checked configuration of a browser provider: complete, frozen. `createBrowserProviderConfig` makes it. */
+export interface BrowserProviderConfig extends InstanceSettings {
+  /** Its id, where the program chose one. */
+  readonly id?: string;
+  /** Its address, without a slash at the end; empty when only a subclass knows it. */
+  readonly baseUrl: string;
+  /** Its models; each with its capabilities. */
+  readonly models: readonly ModelInfo[];
+  /** What those of the models are for that did not say. */
+  readonly capabilities: readonly CapabilityPath[];
+  /** Retries on the same model, beyond the first try. */
+  readonly maxRetries: number;
+  /** How the key is sent. */
+  readonly authMethod: AuthMethod;
+  /** Statuses that are retried whatever their class. */
+  readonly retryableCodes: readonly number[];
+  /** Statuses that are not retried whatever their class. */
+  readonly nonRetryableCodes: readonly number[];
+  /** The proxy or forwarder, without a slash at the end. */
+  readonly proxyUrl?: string;
+}

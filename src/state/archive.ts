@@ -1,0 +1,109 @@
+/**
+ * What a mesh remembers beyond its process: all its states as plain JSON, and back.
+ * @module
+ */
+import type { Clock } from "../contracts/runtime.ts";
+import type { Archive, MemberState, MeshState } from "./mesh_state.ts";
+import type { FailureRow } from "./model_state.ts";
+import { Rest } from "./rest.ts";
+import {
+  checkSnapshot,
+  keyOf,
+  type MeshSnapshot,
+  type Moment,
+  readRest,
+  type SavedFailures,
+  writeRest,
+} from "./snapshot.ts";
+
+const noFailures: FailureRow = { failures: 0 };
+
+/** Writes a mesh's state down and takes it up again. Its maps are bounded by what was when a snapshot was made. */
+export class StateArchive implements Archive {
+  readonly #state: MeshState;
+  readonly #clock: Clock;
+  /** Restored for a pool that is made when a request names it, or for what no longer exists. By key. */
+  #unclaimedRests = new Map<string, Rest>();
+  #unclaimedFailures = new Map<string, SavedFailures>();
+
+  /**
+   * @param state Whose state it is.
+   * @param clock Of the mesh.
+   */
+  constructor(state: MeshState, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  /** Rests of pools that no request has named yet: they end like any other. */
+  get waiting(): Iterable<Rest> {
+    return this.#unclaimedRests.values();
+  }
+
+  /** All that is remembered, as plain JSON. */
+  snapshot(): MeshSnapshot {
+    const now = momentOf(this.#clock);
+    const waiting = [...this.#unclaimedRests.values()].filter((rest) => {
+      rest.settle(now.monotonic); // nobody has it: there is nobody to tell of
+      return rest.standby !== undefined;
+    });
+    return {
+      version: 1,
+      saved_at: now.wall,
+      rests: [...this.#state.rests, ...waiting].flatMap((rest) => writeRest(rest, now) ?? []),
+      failures: this.#state.members.flatMap(({ pool, state }) => {
+        const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
+        if (failures === 0) return [];
+        return { pool, model, provider, failures, ...(last_status === undefined ? {} : { last_status }) };
+      }),
+    };
+  }
+
+  /**
+   * Makes the state what was remembered, by names: what the snapshot does not know is active, what no longer exists is
+   * left alone. Rests that are over by now end, on trial.
+   *
+   * @param snapshot What {@linkcode StateArchive.snapshot} made, by way of JSON.
+   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   */
+  restore(snapshot: unknown): void {
+    const { rests, failures, saved_at } = checkSnapshot(snapshot);
+    const now = momentOf(this.#clock);
+    this.#unclaimedRests = new Map(rests.map((saved) => {
+      const { pool, model, provider } = saved;
+      const rest = new Rest({
+        ...(pool === undefined ? {} : { pool }),
+        ...(model === undefined ? {} : { model }),
+        provider,
+      });
+      rest.restore(readRest(saved, saved_at, now));
+      return [keyOf(saved), rest];
+    }));
+    this.#unclaimedFailures = new Map(failures.map((saved) => [keyOf(saved), saved]));
+    const state = this.#state;
+    for (const rest of state.rests) this.rest(rest);
+    for (const member of state.members) this.member(member);
+    state.archive = this;
+    state.settle(now.monotonic);
+    for (const member of state.members) member.state.settle(now.monotonic);
+  }
+
+  /** Gives a rest what was remembered of it. */
+  rest(rest: Rest): void {
+    const key = keyOf(rest.owner);
+    rest.restore(this.#unclaimedRests.get(key) ?? { onTrial: false, relapses: 0 });
+    this.#unclaimedRests.delete(key);
+  }
+
+  /** Gives a model its row of failures. */
+  member({ pool, state }: MemberState): void {
+    const key = keyOf({ pool, model: state.name, provider: state.provider });
+    const saved = this.#unclaimedFailures.get(key);
+    state.restore(saved === undefined ? noFailures : { failures: saved.failures, lastStatus: saved.last_status });
+    this.#unclaimedFailures.delete(key);
+  }
+}
+
+function momentOf(clock: Clock): Moment {
+  return { wall: clock.now(), monotonic: clock.monotonic() };
+}

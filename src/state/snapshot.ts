@@ -1,0 +1,176 @@
+/**
+ * What has happened, as plain JSON: what outlives the process, and what it looks like when it is read again.
+ * @module
+ */
+import type { StandbyReason } from "../contracts/rotation.ts";
+import { MeshError } from "../errors.ts";
+import { longestRestMs, type Rest, type RestFacts, type RestOwner } from "./rest.ts";
+
+/** A rest, as it is written down. Times are wall clock, ms since 1970. */
+export interface SavedRest extends RestOwner {
+  /** The rest under way; left out when it is active. */
+  readonly standby?: {
+    /** Why it rests. */
+    readonly reason: StandbyReason;
+    /** Since when. */
+    readonly since: number;
+    /** Until when; null: until somebody ends it. */
+    readonly until: number | null;
+  };
+  /** Back from a rest and not yet proven. */
+  readonly on_trial?: true;
+  /** Failed trials since the last success; 0 is left out. */
+  readonly relapses?: number;
+}
+
+/** A model's row of failures in a pool, as it is written down. */
+export interface SavedFailures extends Required<RestOwner> {
+  /** How many requests in a row it failed to serve. */
+  readonly failures: number;
+  /** HTTP status of the last of them, where one came. */
+  readonly last_status?: number;
+}
+
+/** All that a mesh remembers. Readers ignore members that they do not know; what changes a meaning is a new version. */
+export interface MeshSnapshot {
+  /** The version of this layout. */
+  readonly version: 1;
+  /** When it was made: wall clock, ms since 1970. */
+  readonly saved_at: number;
+  /** Everything that rests, is on trial or has relapsed. */
+  readonly rests: readonly SavedRest[];
+  /** Models that failed to serve their last requests. */
+  readonly failures: readonly SavedFailures[];
+}
+
+/**
+ * Whose state it is, as a key.
+ *
+ * @param owner A pool's, a model's or a provider's.
+ */
+export function keyOf({ pool, model, provider }: RestOwner): string {
+  return JSON.stringify([pool, model, provider]);
+}
+
+/** One moment on both clocks, ms. */
+export interface Moment {
+  /** Wall clock: for what is written down. */
+  readonly wall: number;
+  /** Monotonic clock: for what is waited for. */
+  readonly monotonic: number;
+}
+
+/**
+ * Writes a rest down.
+ *
+ * @param rest The rest.
+ * @param now The present.
+ * @returns Undefined when there is nothing to remember.
+ */
+export function writeRest({ owner, standby, onTrial, relapses }: Rest, now: Moment): SavedRest | undefined {
+  if (standby === undefined && !onTrial && relapses === 0) return undefined;
+  const wallOf = (monotonic: number) => Math.max(0, Math.round(now.wall + monotonic - now.monotonic));
+  return {
+    ...owner,
+    ...(standby === undefined ? {} : {
+      standby: {
+        reason: standby.reason,
+        since: wallOf(standby.since),
+        until: standby.until === Infinity ? null : wallOf(standby.until),
+      },
+    }),
+    ...(onTrial ? { on_trial: true } : {}),
+    ...(relapses === 0 ? {} : { relapses }),
+  };
+}
+
+/**
+ * Reads a rest. A wall clock that went back meanwhile makes none longer than it was.
+ *
+ * @param saved What was written down.
+ * @param savedAt When: wall clock, ms.
+ * @param now The present.
+ */
+export function readRest({ standby, on_trial, relapses = 0 }: SavedRest, savedAt: number, now: Moment): RestFacts {
+  const timeTo = (wall: number) => wall - Math.max(now.wall, savedAt);
+  return {
+    onTrial: on_trial === true,
+    relapses,
+    ...(standby === undefined ? {} : {
+      standby: {
+        reason: standby.reason,
+        since: now.monotonic + Math.min(0, standby.since - now.wall),
+        until: now.monotonic + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), longestRestMs)),
+      },
+    }),
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks a snapshot that comes from outside, whole.
+ *
+ * @param value What was read.
+ * @throws {MeshError} `invalid_state`, naming the member that does not fit.
+ */
+export function checkSnapshot(value: unknown): MeshSnapshot {
+  const { version, saved_at, rests, failures } = membersOf(value, "it");
+  demand(version === 1, "version");
+  demand(isCount(saved_at), "saved_at");
+  checkEach(rests, "rests", checkRest);
+  checkEach(failures, "failures", checkFailures);
+  return value as MeshSnapshot;
+}
+
+function checkEach(list: unknown, at: string, check: (entry: Members, at: string) => void): void {
+  demand(Array.isArray(list), at);
+  for (const [index, entry] of list.entries()) {
+    const where = `${at}[${index}]`;
+    const members = membersOf(entry, where);
+    const { pool, model, provider } = members;
+    demand(typeof provider === "string", `${where}.provider`);
+    demand(isName(model), `${where}.model`);
+    demand(isName(pool) && (pool === undefined || model !== undefined), `${where}.pool`);
+    check(members, where);
+  }
+}
+
+function checkRest({ standby, on_trial, relapses }: Members, at: string): void {
+  demand(on_trial === undefined || on_trial === true, `${at}.on_trial`);
+  demand(relapses === undefined || isCount(relapses), `${at}.relapses`);
+  if (standby === undefined) return;
+  const { reason, since, until } = membersOf(standby, `${at}.standby`);
+  demand(typeof reason === "string" && /^[a-z_]{1,40}$/.test(reason), `${at}.standby.reason`);
+  demand(isCount(since), `${at}.standby.since`);
+  demand(until === null || isCount(until), `${at}.standby.until`);
+}
+
+function checkFailures({ pool, failures, last_status }: Members, at: string): void {
+  demand(pool !== undefined, `${at}.pool`);
+  demand(isCount(failures), `${at}.failures`);
+  demand(last_status === undefined || isCount(last_status), `${at}.last_status`);
+}
+
+function membersOf(value: unknown, at: string): Members {
+  demand(typeof value === "object" && value !== null && !Array.isArray(value), at);
+  return value as Members;
+}
+
+/** Whole, not negative, and exact. */
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && value as number >= 0;
+}
+
+/** A name, or none. */
+function isName(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}
+
+function demand(holds: boolean, at: string): asserts holds {
+  if (holds) return;
+  throw new MeshError(
+    `Cannot take up the saved state: ${at} is not what this release writes. It is damaged, or of another release`,
+    { code: "invalid_state" },
+  );
+}

@@ -1,0 +1,50 @@
+/**
+ * What the tests of the browser entry share: providers at loopback addresses, and answers to them.
+ * @module
+ */
+import {
+  BrowserBaseProvider,
+  type BrowserProviderOptions,
+  type ChatStream,
+  createBrowserProviderConfig,
+  openAiCompatible,
+  type ProviderConnector,
+} from "../../browser.ts";
+
+export { fakeClock, messages } from "../support/_library.ts";
+
+/** A key nobody has. */
+export const key = "key-of-this-user-0123456789";
+
+/**
+ * A provider with one model, `small`.
+ *
+ * @param baseUrl Where it is.
+ * @param options What else is special.
+ */
+export function providerAt(baseUrl: string, options: Partial<BrowserProviderOptions> = {}): BrowserBaseProvider {
+  return new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl, apiKey: key, models: ["small"], ...options }));
+}
+
+/**
+ * A vendor with a key of its own.
+ *
+ * @param vendor Its name.
+ * @param baseUrl Where it is.
+ */
+export function vendorAt(vendor: string, baseUrl: string): ProviderConnector {
+  return openAiCompatible({
+    id: `${vendor}.test.v1`,
+    vendor,
+    baseUrl,
+    detection: { keys: [`${vendor.toUpperCase()}_API_KEY`] },
+    models: [{ id: "one", defaultFor: ["chat-completion"] }, { id: "two" }],
+  });
+}
+
+/** The text of a streamed answer. */
+export async function read(stream: ChatStream): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+  return text;
+}

@@ -1,0 +1,56 @@
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { BrowserBaseProvider, create, createBrowserProviderConfig } from "../../browser.ts";
+import { startTestProxy } from "../support/proxy.ts";
+import { answer, startUpstream } from "../support/upstream.ts";
+import { key, messages, providerAt, read } from "./_provider.ts";
+
+const token = "token-of-the-page-0123456789";
+
+describe("proxyUrl", () => {
+  it("alone is a ModelMesh proxy, which keeps the keys; a version or a slash at its end does not matter", async () => {
+    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
+    for (const proxyUrl of [proxy.url, `${proxy.url}/`, `${proxy.url}/v1`, `${proxy.url}/v1/`]) {
+      const config = createBrowserProviderConfig({ proxyUrl, apiKey: token, models: ["chat"] });
+      await using client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
+      const { choices } = await client.chat.completions.create({ messages });
+      assertEquals(choices[0]?.message.content, "Hello");
+      assertEquals(await read(await client.chat.completions.create({ messages, stream: true })), "Hello");
+    }
+    assertEquals(upstream.calls, 8);
+    assertEquals(upstream.requests[0]?.headers.authorization, "Bearer key-of-a-0123456789");
+  });
+
+  it("with an address is a forwarder in front of it", async () => {
+    await using forwarder = await startUpstream(answer());
+    const proxyUrl = `http://127.0.0.1:${forwarder.port}/to/`;
+    const provider = providerAt("https://api.acme.example/v1/", { proxyUrl });
+    assertEquals(provider.id, "api.acme.example");
+    await using client = create("chat-completion", { providers: [provider] });
+    await client.chat.completions.create({ messages });
+    assertEquals(forwarder.requests[0]?.path, "/to/https://api.acme.example/v1/chat/completions");
+    assertEquals(forwarder.requests[0]?.headers.authorization, `Bearer ${key}`);
+  });
+
+  it("forwards a subclass's own address once, whether or not it has resolved it already", async () => {
+    await using forwarder = await startUpstream(answer());
+    const proxyUrl = `http://127.0.0.1:${forwarder.port}`;
+    class Plain extends BrowserBaseProvider {
+      protected override _getCompletionEndpoint() {
+        return "https://api.acme.example/v2/chat";
+      }
+    }
+    class Eager extends Plain {
+      protected override _getCompletionEndpoint() {
+        return this._resolveUrl(super._getCompletionEndpoint());
+      }
+    }
+    for (const Provider of [Plain, Eager]) {
+      const provider = new Provider(createBrowserProviderConfig({ id: "acme", proxyUrl, models: ["m"] }));
+      await using client = create("chat-completion", { providers: [provider] });
+      await client.chat.completions.create({ messages });
+    }
+    assertEquals(forwarder.requests.map(({ path }) => path), Array(2).fill("/https://api.acme.example/v2/chat"));
+  });
+});

@@ -1,0 +1,40 @@
+/** Every storage and every writable secret store does what all of them do. */
+import { describe, it } from "@std/testing/bdd";
+import { browserSecrets } from "../../connectors/secrets/browser.ts";
+import { memorySecrets } from "../../connectors/secrets/memory.ts";
+import { IndexedDbStorage } from "../../connectors/storage/indexeddb.ts";
+import { LocalStorageStorage } from "../../connectors/storage/localstorage.ts";
+import { MemoryStorage } from "../../connectors/storage/memory.ts";
+import { type MakeSecretStore, secretStoreConformance } from "../contracts/secret_store.ts";
+import { type MakeStorage, storageConformance } from "../contracts/storage.ts";
+import { fakeDatabases, FakeWebStorage } from "../support/web_storage.ts";
+
+let made = 0;
+
+/** A storage under names of its own in Deno's own `sessionStorage`, which ends with the process. */
+const overDenosOwn: MakeStorage = (clock) =>
+  new LocalStorageStorage(clock, { area: globalThis.sessionStorage, prefix: `conformance-${made++}` });
+
+const storages: Record<string, MakeStorage> = {
+  "mesh.memory.v1": (clock) => new MemoryStorage(clock),
+  "mesh.localstorage.v1": (clock) => new LocalStorageStorage(clock, { area: new FakeWebStorage() }),
+  "mesh.localstorage.v1 over Deno's own sessionStorage": overDenosOwn,
+  "mesh.indexeddb.v1": (clock) => new IndexedDbStorage(clock, { factory: fakeDatabases() }),
+};
+
+for (const [id, make] of Object.entries(storages)) {
+  describe(`the storage ${id}`, () => {
+    for (const { name, run } of storageConformance(make)) it(name, run);
+  });
+}
+
+const secretStores: Record<string, MakeSecretStore> = {
+  "mesh.memory.v1": () => memorySecrets(),
+  "mesh.browser-secrets.v1": () => browserSecrets({ area: new FakeWebStorage() }),
+};
+
+for (const [id, make] of Object.entries(secretStores)) {
+  describe(`the secret store ${id}`, () => {
+    for (const { name, run } of secretStoreConformance(make)) it(name, run);
+  });
+}

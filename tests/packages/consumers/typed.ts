@@ -1,0 +1,65 @@
+// A program in strict TypeScript. It is compiled, not run: what must not compile says so.
+import {
+  BaseProvider,
+  type ChatCompletion,
+  create,
+  type CreateOptions,
+  type MeshClient,
+  MeshConfig,
+  MeshError,
+  mockClient,
+  ModelMesh,
+  openAiCompatible,
+  type Provider,
+  type ProviderConnector,
+  routingOf,
+} from "@modelmesh/core";
+import { create as createInBrowser } from "@modelmesh/core/browser";
+import { main } from "@modelmesh/core/cli";
+import { createHandler, type RunningProxy, serve } from "@modelmesh/core/proxy";
+
+const options: CreateOptions = { providers: ["openai"], strategy: "round-robin" };
+const client: MeshClient = create("chat-completion", options);
+
+const whole: ChatCompletion = await client.chat.completions.create({
+  messages: [{ role: "user", content: "Hi" }],
+});
+export const text: string | null | undefined = whole.choices[0]?.message.content;
+export const model: string | null | undefined = routingOf(whole)?.model;
+
+const stream = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }], stream: true });
+for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content?.length);
+
+// @ts-expect-error: a message has a role
+await client.chat.completions.create({ messages: [{ content: "Hi" }] });
+// @ts-expect-error: no such option
+create("chat-completion", { provider: "openai" });
+
+export const disposable: AsyncDisposable = client;
+export const dispose: () => Promise<void> = () => Promise.resolve(client[Symbol.asyncDispose]());
+
+const mock = mockClient({ responses: ["Hello", new Error("Out of luck")] });
+await mock.ready();
+
+const mesh = new ModelMesh({ on: (record) => console.log(record.type) });
+await mesh.initialize(MeshConfig.parse({ providers: {} }).document);
+const handler: (request: Request) => Promise<Response> = createHandler(mesh, { tokens: ["a-long-secret"] });
+export const answer: Response = await handler(new Request("http://127.0.0.1/health"));
+
+const proxy: RunningProxy = await serve({ port: 0 });
+await proxy.stop();
+
+export const acme: ProviderConnector = openAiCompatible({
+  id: "acme.llm.v1",
+  vendor: "acme",
+  baseUrl: "https://api.acme.example/v1",
+});
+export const isProvider = (value: BaseProvider): Provider => value;
+export const inPage: MeshClient = createInBrowser("chat-completion");
+export const code: number = await main(["--version"]);
+
+try {
+  await client.close();
+} catch (error) {
+  if (MeshError.isInstance(error)) console.log(error.code, error.requestId);
+}

@@ -1,0 +1,74 @@
+/**
+ * Mesh states to remember, and models in them.
+ * @module
+ */
+import type { RoutingSettings } from "../../src/config/settings.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { StateArchive } from "../../src/state/archive.ts";
+import { MeshState } from "../../src/state/mesh_state.ts";
+import type { ModelState, Vote } from "../../src/state/model_state.ts";
+import type { Transition } from "../../src/state/rest.ts";
+
+/** A minute, the cooldown of every model here. */
+export const minute = 60_000;
+
+const routing = {
+  deactivation: { retryLimit: 2, errorCodes: new Set<number>() },
+  recovery: { cooldownMs: minute },
+} as Partial<RoutingSettings> as RoutingSettings;
+
+/** The state of one process: a clock, a state, and models by `<pool>/<model>@<provider>`. */
+export class Process {
+  readonly told: Transition[] = [];
+  readonly state: MeshState = new MeshState((transition) => this.told.push(transition));
+  readonly archive: StateArchive;
+  readonly #models = new Map<string, ModelState>();
+
+  /**
+   * @param names Models that are there from the start.
+   * @param clock Its clock.
+   */
+  constructor(names: readonly string[], readonly clock: FakeClock = fakeClock()) {
+    this.archive = new StateArchive(this.state, clock);
+    for (const name of names) this.model(name);
+  }
+
+  /** A model in a pool, made at first sight. */
+  model(path: string): ModelState {
+    const known = this.#models.get(path);
+    if (known !== undefined) return known;
+    const [pool = "", name = "", provider = ""] = path.split(/[/@]/);
+    const made = this.state.add({ pool, name, provider, weight: 1, routing });
+    this.#models.set(path, made);
+    return made;
+  }
+
+  /** A request to a model. */
+  request(path: string, vote: Vote, status?: number): void {
+    const model = this.model(path);
+    const now = this.clock.monotonic();
+    model.settle(now);
+    model.finish(model.begin(), vote, now, status);
+    model.settle(now);
+  }
+
+  /** What is written down, by way of JSON. */
+  written(): unknown {
+    return JSON.parse(JSON.stringify(this.archive.snapshot()));
+  }
+
+  /** Takes up what was written down. */
+  takeUp(written: unknown): this {
+    this.archive.restore(written);
+    return this;
+  }
+
+  /** `active`, `trial` or the reason, and for how many seconds more. */
+  look(path: string): string {
+    const model = this.model(path);
+    const now = this.clock.monotonic();
+    model.settle(now);
+    if (model.status === "active") return model.onTrial ? "trial" : "active";
+    return `${model.reason} for ${model.retryAt === undefined ? "ever" : `${(model.retryAt - now) / 1000}s`}`;
+  }
+}

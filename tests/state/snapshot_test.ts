@@ -1,0 +1,285 @@
+/** What a mesh remembers, and what becomes of it in another process. */
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { MeshError } from "../../src/errors.ts";
+import { fakeClock, seededRandom } from "../../src/runtime/test.ts";
+import { minute, Process } from "./_state.ts";
+
+const names = ["chat/a@one", "chat/b@one", "chat/c@two", "other/a@one", "other/c@two"];
+const start = Date.UTC(2026, 0, 1);
+
+/** Another process, `laterMs` after the snapshot by the wall clock; its monotonic clock begins anew. */
+async function restarted(written: unknown, laterMs: number, known: readonly string[] = names): Promise<Process> {
+  const clock = fakeClock({ now: start + laterMs - 5000 });
+  await clock.advance(5000); // up for a while before it looks
+  return new Process(known, clock).takeUp(written);
+}
+
+function tired(): Process {
+  const process = new Process(names);
+  process.request("chat/a@one", "failure", 500);
+  process.request("chat/a@one", "failure", 503); // rests for a minute in its pool
+  process.request("chat/b@one", "failure", 502); // one more and it rests
+  process.model("chat/c@two").restEverywhere("rate_limited", 0, 5 * minute);
+  return process;
+}
+
+describe("a snapshot", () => {
+  it("is plain JSON: rests by pool, model and provider with times of day, rows of failures", () => {
+    const process = tired();
+    process.model("chat/a@one").restProvider("quota_exhausted", 0, Infinity);
+    const a = { pool: "chat", model: "a", provider: "one" };
+    assertEquals(process.written(), {
+      version: 1,
+      saved_at: start,
+      rests: [
+        { ...a, standby: { reason: "retry_limit", since: start, until: start + minute }, relapses: 1 },
+        { provider: "one", standby: { reason: "quota_exhausted", since: start, until: null } },
+        { model: "c", provider: "two", standby: { reason: "rate_limited", since: start, until: start + 5 * minute } },
+      ],
+      failures: [{ pool: "chat", model: "b", provider: "one", failures: 1, last_status: 502 }],
+    });
+  });
+
+  it("of a state in which nothing has happened is empty", () => {
+    assertEquals(new Process(names).written(), { version: 1, saved_at: start, rests: [], failures: [] });
+  });
+});
+
+describe("a restored state", () => {
+  it("leaves alone what rested, for as long as was left by the wall clock", async () => {
+    const process = await restarted(tired().written(), 20_000);
+    assertEquals(names.map((name) => process.look(name)), [
+      "retry_limit for 40s",
+      "active",
+      "rate_limited for 280s",
+      "active",
+      "rate_limited for 280s",
+    ]);
+    assertEquals(process.told, []);
+    assertEquals(process.state.nextRecovery(), process.clock.monotonic() + 40_000);
+  });
+
+  it("goes on with the row of failures and the code of the last one", async () => {
+    const process = await restarted(tired().written(), 0);
+    assertEquals(process.model("chat/b@one").lastStatus, 502);
+    process.request("chat/b@one", "failure");
+    assertEquals(process.look("chat/b@one"), "retry_limit for 60s");
+  });
+
+  it("takes back on trial what is over meanwhile, tells so, and a failed trial doubles the cooldown", async () => {
+    const process = await restarted(tired().written(), minute);
+    assertEquals([process.look("chat/a@one"), process.look("chat/c@two")], ["trial", "rate_limited for 240s"]);
+    assertEquals(process.told.map(({ owner, to, reason }) => [owner.model, to, reason]), [
+      ["a", "active", "retry_limit"],
+    ]);
+    process.request("chat/a@one", "failure");
+    assertEquals(process.look("chat/a@one"), "retry_limit for 120s");
+  });
+
+  it("keeps a trial that nobody has passed", async () => {
+    const first = tired();
+    await first.clock.advance(minute);
+    first.state.settle(first.clock.monotonic());
+    const process = await restarted(first.written(), 2 * minute);
+    assertEquals([process.look("chat/a@one"), process.told], ["trial", []]);
+  });
+
+  it("makes no rest longer when the wall clock went back", async () => {
+    const process = await restarted(tired().written(), -24 * 60 * minute);
+    assertEquals([process.look("chat/a@one"), process.look("chat/c@two")], [
+      "retry_limit for 60s",
+      "rate_limited for 300s",
+    ]);
+  });
+
+  it("ends what rests until somebody ends it by no time", async () => {
+    const first = new Process(names);
+    first.model("chat/c@two").restProvider("manual", 0, Infinity);
+    const process = await restarted(first.written(), 400 * 24 * 60 * minute);
+    assertEquals([process.look("chat/c@two"), process.look("other/c@two")], ["manual for ever", "manual for ever"]);
+    assertEquals(process.state.nextRecovery(), undefined);
+  });
+
+  it("lets nothing rest for more than a month, whatever was written", async () => {
+    const standby = { reason: "rate_limited", since: start, until: Number.MAX_SAFE_INTEGER };
+    const written = { version: 1, saved_at: start, rests: [{ model: "a", provider: "one", standby }], failures: [] };
+    const process = await restarted(written, 0);
+    assertEquals(process.look("chat/a@one"), `rate_limited for ${31 * 24 * 3600}s`);
+  });
+
+  it("ignores what no longer exists: other models, pools and providers of the names", async () => {
+    const process = await restarted(tired().written(), 0, ["chat/a@two", "new/a@one", "chat/c@one", "chat/new@one"]);
+    for (const name of ["chat/a@two", "new/a@one", "chat/c@one", "chat/new@one"]) {
+      assertEquals(process.look(name), "active", name);
+    }
+    await process.clock.advance(10 * minute);
+    process.state.settle(process.clock.monotonic());
+    assertEquals([process.told, process.written()], [[], {
+      version: 1,
+      saved_at: start + 10 * minute,
+      rests: [],
+      failures: [],
+    }]);
+  });
+
+  it("knows a pool that is made for a request's name, and passes on what nobody asked for while it rests", async () => {
+    const second = await restarted(tired().written(), 10_000, []);
+    const third = await restarted(second.written(), 20_000, ["chat/b@one"]);
+    assertEquals([third.state.nextRecovery(), third.look("chat/a@one"), third.told], [
+      45_000,
+      "retry_limit for 40s",
+      [],
+    ]);
+    assertEquals([third.look("chat/c@two"), third.look("other/c@two")], [
+      "rate_limited for 280s",
+      "rate_limited for 280s",
+    ]);
+  });
+
+  it("is the snapshot's, whatever was before", () => {
+    const process = tired();
+    process.takeUp({ version: 1, saved_at: start, rests: [], failures: [] });
+    assertEquals(names.map((name) => process.look(name)), Array(5).fill("active"));
+    process.request("chat/b@one", "failure");
+    assertEquals(process.look("chat/b@one"), "active");
+  });
+
+  it("is not told by a request of the time before", () => {
+    const process = new Process(["chat/a@one"]);
+    const model = process.model("chat/a@one");
+    const ticket = model.begin();
+    process.takeUp(tired().written());
+    model.finish(ticket, "success", 0);
+    assertEquals(process.look("chat/a@one"), "retry_limit for 60s");
+  });
+
+  it("takes members that it does not know for another release's", async () => {
+    const written = { ...tired().written() as object, spend: { one: 5 } };
+    assertEquals((await restarted(written, 0)).look("chat/a@one"), "retry_limit for 60s");
+  });
+});
+
+/** A state after many things that can happen to models. */
+async function lived(random: () => number): Promise<Process> {
+  const process = new Process(names);
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+  for (let step = 0; step < 40; step++) {
+    const [name, now] = [pick(names), process.clock.monotonic()];
+    const happenings = [
+      () => process.request(name, pick(["success", "failure", "failure", "none"]), pick([undefined, 500, 429])),
+      () => process.model(name).restEverywhere("rate_limited", now, Math.round(random() * 5 * minute)),
+      () => process.model(name).restEverywhereForCooldown("model_not_found", now),
+      () => process.model(name).restProvider("quota_exhausted", now, pick([Infinity, 7 * minute])),
+    ];
+    pick([happenings[0]!, happenings[0]!, ...happenings])();
+    await process.clock.advance(Math.round(random() * minute));
+    process.state.settle(process.clock.monotonic());
+    for (const one of names) process.look(one);
+  }
+  return process;
+}
+
+describe("any state", () => {
+  it("that is written, read and written again is the same, on the spot and later", async () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const first = await lived(seededRandom(seed));
+      const clock = fakeClock({ now: first.clock.now() });
+      const second = new Process(names, clock).takeUp(first.written());
+      assertEquals(second.written(), first.written(), `seed ${seed}`);
+      for (const process of [first, second]) {
+        await process.clock.advance(minute);
+        process.state.settle(process.clock.monotonic());
+      }
+      assertEquals(second.written(), first.written(), `seed ${seed}`);
+      for (const name of names) assertEquals(second.look(name), first.look(name), `seed ${seed}`);
+    }
+  });
+});
+
+const refusal = (at: string) =>
+  `Cannot take up the saved state: ${at} is not what this release writes. It is damaged, or of another release`;
+
+describe("a malformed snapshot", () => {
+  const standby = { reason: "manual", since: 0, until: 1 };
+  const owner = { pool: "chat", model: "a", provider: "one" };
+  const withRest = (rest: unknown) => ({ version: 1, saved_at: 0, rests: [rest], failures: [] });
+  const withFailures = (entry: unknown) => ({ version: 1, saved_at: 0, rests: [], failures: [entry] });
+  const table: readonly [at: string, snapshot: unknown][] = [
+    ["it", null],
+    ["it", []],
+    ["it", "text"],
+    ["version", {}],
+    ["version", { ...withRest(owner), version: 2 }],
+    ["version", { ...withRest(owner), version: "1" }],
+    ["saved_at", { ...withRest(owner), saved_at: -1 }],
+    ["saved_at", { ...withRest(owner), saved_at: "2026-01-01" }],
+    ["rests", { version: 1, saved_at: 0, failures: [] }],
+    ["failures", { version: 1, saved_at: 0, rests: [], failures: {} }],
+    ["rests[0]", withRest(null)],
+    ["rests[0].provider", withRest({ model: "a" })],
+    ["rests[0].model", withRest({ model: 5, provider: "one" })],
+    ["rests[0].pool", withRest({ pool: "chat", provider: "one" })],
+    ["rests[0].on_trial", withRest({ ...owner, on_trial: 1 })],
+    ["rests[0].relapses", withRest({ ...owner, relapses: 1.5 })],
+    ["rests[0].standby", withRest({ ...owner, standby: null })],
+    ["rests[0].standby.reason", withRest({ ...owner, standby: { ...standby, reason: "<b>" } })],
+    ["rests[0].standby.since", withRest({ ...owner, standby: { ...standby, since: 1e300 } })],
+    ["rests[0].standby.until", withRest({ ...owner, standby: { ...standby, until: undefined } })],
+    ["failures[0].pool", withFailures({ model: "a", provider: "one", failures: 1 })],
+    ["failures[0].failures", withFailures({ ...owner, failures: -1 })],
+    ["failures[0].last_status", withFailures({ ...owner, failures: 1, last_status: "500" })],
+  ];
+  for (const [at, snapshot] of table) {
+    it(`is refused whole, naming ${at}: ${JSON.stringify(snapshot)}`, () => {
+      const process = tired();
+      const before = process.written();
+      const error = assertThrows(() => process.takeUp(snapshot), MeshError);
+      assertEquals(error.code, "invalid_state");
+      assertEquals(error.message, refusal(at));
+      assertEquals(process.written(), before);
+    });
+  }
+
+  it("of whatever JSON is refused with that error, or taken up", () => {
+    const random = seededRandom(7);
+    let [refused, taken] = [0, 0];
+    for (let count = 0; count < 3000; count++) {
+      const process = new Process(names);
+      const junk = JSON.parse(JSON.stringify(damaged(random)));
+      try {
+        process.takeUp(junk);
+        taken++;
+        for (const name of names) process.look(name);
+        JSON.stringify(process.written());
+      } catch (error) {
+        refused++;
+        assertMatch(
+          String(error),
+          /^MeshError: Cannot take up the saved state: [\w[\].]+ is not what this release writes/,
+        );
+      }
+    }
+    assertEquals([refused > 500, taken > 100], [true, true], `${refused} refused, ${taken} taken`);
+  });
+});
+
+/** A good snapshot with one member, anywhere in it, replaced by something else. */
+function damaged(random: () => number): unknown {
+  const process = tired();
+  process.model("chat/b@one").restProvider("manual", 0, Infinity);
+  const snapshot = process.written() as Record<string, unknown>;
+  let place: Record<string, unknown> = snapshot;
+  for (;;) {
+    const keys = Object.keys(place);
+    const key = keys[Math.floor(random() * keys.length)] ?? "anything";
+    const next = place[key];
+    if (typeof next === "object" && next !== null && random() < 0.7) {
+      place = next as Record<string, unknown>;
+      continue;
+    }
+    const junk = [null, "", "x", -1, 0, 1e308, 2 ** 53, true, [], {}, [[]], { __proto__: null, a: 1 }, undefined, 12.5];
+    place[key] = junk[Math.floor(random() * junk.length)];
+    return snapshot;
+  }
+}

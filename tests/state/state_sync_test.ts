@@ -1,0 +1,289 @@
+/** When the state is read and written, and what happens when it cannot be. */
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { MemoryStorage } from "../../connectors/storage/memory.ts";
+import { StateSync } from "../../src/background/state_sync.ts";
+import type { TraceEntry } from "../../src/contracts/events.ts";
+import { ConnectorError } from "../../src/errors.ts";
+import { Hub } from "../../src/observe/hub.ts";
+import { fakeClock, settle } from "../../src/runtime/test.ts";
+import { Process } from "./_state.ts";
+
+const full = () => new ConnectorError('"test" cannot save "state": it is full', undefined, "full");
+const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+
+/** A storage that a test holds up and breaks. */
+class TestStorage extends MemoryStorage {
+  /** What was saved under `state`, in order; the failed ones too. */
+  readonly saves: Record<string, unknown>[] = [];
+  /** Reads under way, and so on: what every call waits for. */
+  gate: Promise<void> = Promise.resolve();
+  /** What saving throws. */
+  saveError: unknown;
+  loadError: unknown;
+  mostAtOnce = 0;
+  #atOnce = 0;
+
+  override async load(key: string): Promise<Uint8Array | undefined> {
+    if (this.loadError !== undefined) throw this.loadError;
+    return await super.load(key);
+  }
+
+  override async save(key: string, data: Uint8Array): Promise<void> {
+    if (key === "state") this.saves.push(JSON.parse(text(data)));
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce);
+    await this.gate;
+    this.#atOnce--;
+    if (this.saveError !== undefined) throw this.saveError;
+    await super.save(key, data);
+  }
+
+  /** Holds all saves up until the returned function is called. */
+  hold(): () => void {
+    let release = () => {};
+    this.gate = new Promise((resolve) => release = resolve);
+    return release;
+  }
+}
+
+interface Scene {
+  readonly storage: TestStorage;
+  readonly process: Process;
+  readonly sync: StateSync;
+  /** `<severity> <message>` of every trace. */
+  readonly traces: string[];
+}
+
+function scene(storage = new TestStorage(fakeClock())): Scene {
+  const process = new Process(["chat/a@one", "chat/b@one"]);
+  const hub = new Hub(process.clock);
+  const traces: string[] = [];
+  const trace = ({ severity, component, message }: TraceEntry) => {
+    traces.push(`${severity} ${message}`);
+    assertEquals(component, "storage");
+  };
+  hub.add({ emit: () => {}, trace, flush: () => Promise.resolve() });
+  return { storage, process, sync: new StateSync({ storage, clock: process.clock, hub }), traces };
+}
+
+async function loaded(storage?: TestStorage): Promise<Scene> {
+  const made = scene(storage);
+  await made.sync.load(made.process.state);
+  await settle();
+  return made;
+}
+
+/** Two failed requests: one transition. */
+function tire({ process, sync }: Scene, name = "chat/a@one"): void {
+  process.request(name, "failure");
+  process.request(name, "failure");
+  sync.mark();
+}
+
+describe("a state in a storage", () => {
+  it("is written at the start and at every boundary, and read by the next process", async () => {
+    const first = await loaded();
+    assertEquals(first.storage.saves.map(({ rests }) => rests), [[]]);
+    tire(first);
+    await settle();
+    assertEquals(first.storage.saves.length, 2);
+    const second = await loaded(first.storage);
+    assertEquals(second.process.look("chat/a@one"), "retry_limit for 60s");
+    assertEquals([first.traces, second.traces], [[], []]);
+  });
+
+  it("is written once for boundaries of the same moment", async () => {
+    const it = await loaded();
+    tire(it, "chat/a@one");
+    tire(it, "chat/b@one");
+    await settle();
+    assertEquals(it.storage.saves.map(({ rests }) => (rests as unknown[]).length), [0, 2]);
+  });
+
+  it("has one write under way at most, and the latest state wins: a burst makes two writes", async () => {
+    const it = await loaded();
+    const release = it.storage.hold();
+    for (let count = 0; count < 100; count++) {
+      it.process.model("chat/a@one").restEverywhere("rate_limited", 0, 1000 * (count + 1));
+      it.sync.mark();
+      await settle();
+    }
+    assertEquals([it.storage.saves.length, it.storage.mostAtOnce], [2, 1]);
+    release();
+    await settle();
+    assertEquals([it.storage.saves.length, it.storage.mostAtOnce], [3, 1]);
+    assertEquals(it.storage.saves.at(-1), it.process.written());
+  });
+
+  it("forgets no boundary that comes in the very moment a write ends", async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const it = await loaded();
+      const release = it.storage.hold();
+      tire(it, "chat/a@one");
+      await settle();
+      release();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      tire(it, "chat/b@one");
+      await settle();
+      assertEquals((it.storage.saves.at(-1)!.rests as unknown[]).length, 2, `after ${turns} turns`);
+    }
+  });
+
+  it("is written at the end, and not after it", async () => {
+    const it = await loaded();
+    it.process.request("chat/a@one", "failure"); // no transition
+    await it.sync.close();
+    assertEquals((it.storage.saves.at(-1)!.failures as unknown[]).length, 1);
+    const count = it.storage.saves.length;
+    tire(it);
+    await it.sync.close();
+    await settle();
+    assertEquals(it.storage.saves.length, count);
+  });
+
+  it("waits at the end for the write under way, and writes what came since", async () => {
+    const it = await loaded();
+    const release = it.storage.hold();
+    tire(it, "chat/a@one");
+    await settle();
+    tire(it, "chat/b@one");
+    let isClosed = false;
+    const closing = it.sync.close().then(() => isClosed = true);
+    await settle();
+    assertEquals(isClosed, false);
+    release();
+    await closing;
+    assertEquals((it.storage.saves.at(-1)!.rests as unknown[]).length, 2);
+  });
+
+  it("is not written before it was read, nor when nothing was", async () => {
+    const it = scene();
+    it.sync.mark();
+    await it.sync.close();
+    assertEquals(it.storage.saves, []);
+  });
+
+  it("of a mesh that is configured again goes on where it was", async () => {
+    const it = await loaded();
+    tire(it);
+    const next = new Process(["chat/a@one"]);
+    await it.sync.load(next.state);
+    assertEquals(next.look("chat/a@one"), "retry_limit for 60s");
+  });
+});
+
+describe("a storage that cannot be read", () => {
+  it("stops the start with its error, and nothing is written over what it may hold", async () => {
+    const it = scene();
+    it.storage.loadError = new ConnectorError('"test" cannot be used', undefined, "forbidden");
+    assertStrictEquals(await assertRejects(() => it.sync.load(it.process.state)), it.storage.loadError);
+    it.sync.mark();
+    await it.sync.close();
+    assertEquals(it.storage.saves, []);
+  });
+
+  it("and throws something else is told in words of ours, the cause beside", async () => {
+    const it = scene();
+    it.storage.loadError = new TypeError("redis://user:password@host is away");
+    const error = await assertRejects(() => it.sync.load(it.process.state), ConnectorError);
+    assertEquals(error.message, "Cannot read the state: the storage failed (see the error's cause)");
+    assertStrictEquals(error.cause, it.storage.loadError);
+  });
+
+  it("can be tried again", async () => {
+    const it = scene();
+    it.storage.loadError = new Error("away");
+    await assertRejects(() => it.sync.load(it.process.state));
+    it.storage.loadError = undefined;
+    await it.sync.load(it.process.state);
+    await it.sync.close();
+    assertEquals(it.storage.saves.length > 0, true);
+  });
+});
+
+describe("a record that holds no state", () => {
+  const records: readonly [string, why: string][] = [
+    ["", "it is no JSON"],
+    ["{", "it is no JSON"],
+    ["\ufffd\u0000", "it is no JSON"],
+    ["null", "it is not what this release writes. It is damaged, or of another release"],
+    ['{"version":2}', "version is not what this release writes. It is damaged, or of another release"],
+  ];
+  for (const [record, why] of records) {
+    it(`stops no start, is told and kept aside: ${JSON.stringify(record)}`, async () => {
+      const storage = new TestStorage(fakeClock());
+      const bytes = new TextEncoder().encode(record);
+      await MemoryStorage.prototype.save.call(storage, "state", bytes);
+      const it = await loaded(storage);
+      assertEquals(it.traces, [
+        `warning Cannot take up the saved state: ${why}. It is kept as "state.unreadable". All models begin as active`,
+      ]);
+      assertEquals(await storage.load("state.unreadable"), bytes);
+      assertEquals(JSON.parse(text(await storage.load("state"))), it.process.written());
+    });
+  }
+
+  it("by the word of its storage is told and replaced", async () => {
+    const storage = new TestStorage(fakeClock());
+    storage.loadError = new ConnectorError('"test" cannot read "state": it is damaged', undefined, "unreadable");
+    const it = await loaded(storage);
+    assertEquals(it.traces, ['warning "test" cannot read "state": it is damaged. All models begin as active']);
+    assertEquals(storage.saves.length, 1);
+  });
+
+  it("stops no start either when there is no room to keep it", async () => {
+    const storage = new TestStorage(fakeClock());
+    await storage.save("state", new TextEncoder().encode("[]"));
+    storage.saveError = full();
+    const it = await loaded(storage);
+    assertEquals(it.traces.map((line) => line.split(" ")[0]), ["warning", "error"]);
+    assertEquals(it.traces[1], `error ${full().message}`);
+  });
+});
+
+describe("a storage that cannot be written", () => {
+  it("is told once for each problem, and tried again at every boundary", async () => {
+    const it = await loaded();
+    it.storage.saveError = full();
+    for (let count = 0; count < 3; count++) {
+      it.sync.mark();
+      await settle();
+    }
+    it.storage.saveError = new Error("redis://user:password@host is away");
+    it.sync.mark();
+    await settle();
+    assertEquals(it.storage.saves.length, 5);
+    assertEquals(it.traces, [
+      `error ${full().message}`,
+      "error Cannot save the state: the storage failed (see the error's cause)",
+    ]);
+  });
+
+  it("and can be again is no loss", async () => {
+    const it = await loaded();
+    it.storage.saveError = full();
+    tire(it);
+    await settle();
+    it.storage.saveError = undefined;
+    await it.sync.close();
+    const next = await loaded(it.storage);
+    assertEquals(next.process.look("chat/a@one"), "retry_limit for 60s");
+  });
+
+  it("at the end rejects with the error, each time one asks: the state is lost", async () => {
+    const it = await loaded();
+    it.storage.saveError = full();
+    for (let count = 0; count < 2; count++) {
+      assertStrictEquals(await assertRejects(() => it.sync.close()), it.storage.saveError);
+    }
+  });
+
+  it("since it throws at once is no different", async () => {
+    const it = await loaded();
+    it.storage.save = () => {
+      throw full();
+    };
+    it.sync.mark();
+    await assertRejects(() => it.sync.close(), ConnectorError, "it is full");
+  });
+});
