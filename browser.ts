@@ -23,7 +23,7 @@ import type { BrowserCreateOptions } from "./src/client/browser_options.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { type BrowserCreateParts, createBrowserClient } from "./src/client/create_browser.ts";
-import type { MockOptions } from "./src/client/mock.ts";
+import type { MockOptions } from "./src/client/_mock_script.ts";
 import { createBrowserMockClient } from "./src/client/mock_browser.ts";
 import { knownConnectors } from "./src/config/known.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
@@ -163,6 +163,6 @@ export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/me
 export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
 export type { BrowserCreateOptions } from "./src/client/browser_options.ts";
-export type { MockOptions, MockResponse } from "./src/client/mock.ts";
+export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 export { createBrowserProviderConfig } from "./src/config/browser_provider.ts";
 export { MeshConfigBase } from "./src/config/mesh_config.ts";

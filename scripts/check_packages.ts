@@ -6,9 +6,9 @@
  * @module
  */
 import { stop } from "./npm/esbuild.ts";
-import { fromFileUrl, root } from "./npm/files.ts";
+import { fromFileUrl } from "./npm/files.ts";
 import { buildPackage } from "./npm/package.ts";
-import { run } from "./npm/process.ts";
+import { killAll, run } from "./npm/process.ts";
 import { commandLine } from "./npm/proofs/command_line.ts";
 import { linters } from "./npm/proofs/linters.ts";
 import { pageProofs } from "./npm/proofs/pages.ts";
@@ -57,20 +57,26 @@ async function proveAll(chosen: readonly Proof[], workshop: Workshop): Promise<b
   return results;
 }
 
+/** However this ends: no process and no folder is left. */
+function cleanAtEnd(folder: string, isKept: boolean): void {
+  globalThis.addEventListener("unload", () => {
+    killAll();
+    if (isKept) console.log(folder);
+    else Deno.removeSync(folder, { recursive: true });
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => Deno.exit(1));
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const word = args.find((arg) => arg.startsWith("--filter="))?.slice("--filter=".length) ?? "";
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "modelmesh-" }));
-  try {
-    const workshop = new Workshop(folder, await pack(folder));
-    const results = await proveAll(proofs.filter(({ name }) => name.includes(word)), workshop);
-    const failed = results.filter((result) => !result).length;
-    console.log(`${results.length - failed} passed, ${failed} failed`);
-    return failed === 0 && results.length > 0 ? 0 : 1;
-  } finally {
-    await stop();
-    if (args.includes("--keep")) console.log(folder);
-    else await Deno.remove(folder, { recursive: true });
-  }
+  cleanAtEnd(folder, args.includes("--keep"));
+  const workshop = new Workshop(folder, await pack(folder));
+  const results = await proveAll(proofs.filter(({ name }) => name.includes(word)), workshop);
+  await stop();
+  const failed = results.filter((result) => !result).length;
+  console.log(`${results.length - failed} passed, ${failed} failed`);
+  return failed === 0 && results.length > 0 ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -7,9 +7,9 @@
  * 22 and 24; `--package=file.tgz` takes a package that is packed already; paths run these files alone.
  * @module
  */
-// deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
-import { build, type Plugin, stop } from "npm:esbuild@0.25.9";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build, type Plugin, stop } from "./npm/esbuild.ts";
+import { buildPackage } from "./npm/package.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -53,8 +53,9 @@ async function mustRun(command: string, args: readonly string[], cwd = root): Pr
 
 /** Builds the package and packs it. */
 async function pack(folder: string): Promise<string> {
-  await mustRun(Deno.execPath(), ["run", "-A", "scripts/build_npm.ts"]);
-  const packed = JSON.parse(await mustRun("npm", ["pack", "--json", "--pack-destination", folder], `${root}npm`));
+  const files = `${folder}/package`;
+  await buildPackage(pathToFileURL(`${files}/`));
+  const packed = JSON.parse(await mustRun("npm", ["pack", "--json", "--pack-destination", folder], files));
   return `${folder}/${(packed as { filename: string }[])[0]!.filename.replace("@", "").replace("/", "-")}`;
 }
 
@@ -64,13 +65,24 @@ async function install(tarball: string, folder: string): Promise<void> {
   await mustRun("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, ...packages], folder);
 }
 
+/** What `@std/testing/bdd` is to the tests on Node. */
+const bdd = 'export { after as afterAll, afterEach, before as beforeAll, beforeEach, describe, it } from "node:test";';
+
+/** What `@std/assert` is to them: it compares sets by a method that Node 20 lacks. */
+const assertions = `
+  Set.prototype.symmetricDifference ??= function (other) {
+    return new Set([...[...this].filter((one) => !other.has(one)), ...[...other].filter((one) => !this.has(one))]);
+  };
+  export * from "deno-std/assert/mod.js";`;
+
 /** Our entries and packages by the names that the fresh folder has for them. */
 const names: Plugin = {
   name: "names",
-  setup({ onResolve }) {
+  setup({ onLoad, onResolve }) {
     const external = (path: string) => ({ path, external: true });
-    onResolve({ filter: /^@std\/testing\/bdd$/ }, () => ({ path: `${root}scripts/node/bdd.js` }));
-    onResolve({ filter: /^@std\/assert$/ }, () => ({ path: `${root}scripts/node/assert.js` }));
+    onResolve({ filter: /^@std\/(testing\/bdd|assert)$/ }, ({ path }) => ({ path, namespace: "on-node" }));
+    onLoad({ filter: /^@std\/testing/, namespace: "on-node" }, () => ({ contents: bdd }));
+    onLoad({ filter: /^@std\/assert/, namespace: "on-node" }, () => ({ contents: assertions }));
     onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
     onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
     onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));

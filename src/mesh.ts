@@ -5,9 +5,8 @@
 import { discoverModels } from "./background/discover.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import type { StateKeeper, StateKeeping } from "./background/state_keeper.ts";
-import { knownConnectors } from "./config/known.ts";
+import { knownConnectors, type Surroundings } from "./config/known.ts";
 import type { Settings } from "./config/settings.ts";
-import type { Surroundings } from "./config/sources.ts";
 import type { Connector, ProviderSettings } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";

@@ -4,8 +4,19 @@
  */
 import { ConnectorError } from "../../src/errors.ts";
 
-/** What is used of the browser's `Storage`. */
-export type WebStorage = Pick<globalThis.Storage, "length" | "key" | "getItem" | "setItem" | "removeItem">;
+/** What is used of the browser's `Storage`, which not every program's types know. */
+export interface WebStorage {
+  /** How many items there are. */
+  readonly length: number;
+  /** The name of one of them. */
+  key(place: number): string | null;
+  /** An item's text. */
+  getItem(name: string): string | null;
+  /** Writes an item. */
+  setItem(name: string, text: string): void;
+  /** Removes an item. */
+  removeItem(name: string): void;
+}
 
 /** Which of the two, and for whom. */
 export interface WebAreaParts {

@@ -34,6 +34,12 @@ export function createBrowserClient(
 ): MeshClient {
   const options: BrowserCreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   const { config, capability = null, pool, on, storage } = options;
+  if (storage !== undefined && typeof storage !== "function") {
+    throw new ConfigError([{
+      path: "storage",
+      message: "expected what stateIn(…) returns, as in stateIn(localStorageStorage())",
+    }]);
+  }
   const plan = config === undefined ? explicit(options, parts) : configured(config, options);
   const mesh = new Mesh({
     connectors: plan.connectors,

@@ -2,7 +2,7 @@
  * The configuration of a provider that a program in a browser makes itself.
  * @module
  */
-import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
+import { capabilityTree } from "../capability/tree.ts";
 import type { AuthMethod, BrowserProviderConfig, BrowserProviderOptions } from "../contracts/browser_provider.ts";
 import type { ModelInfo } from "../contracts/provider.ts";
 import { ConfigError } from "../errors.ts";
@@ -20,13 +20,12 @@ const mostRetries = 10;
 type Check = (value: unknown) => string | undefined;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
-  id: (value) =>
-    isText(value) && /^[^\s/]{1,100}$/.test(value) ? undefined : "expected a text without spaces and slashes",
+  id: (value) => /^[^\s/]{1,100}$/.test(`${value}`) ? undefined : "expected a text without spaces and slashes",
   baseUrl: addressProblem,
   apiKey: keyProblem,
-  models: (value) => Array.isArray(value) && value.length > 0 ? undefined : 'name at least one, such as ["acme-small"]',
-  capabilities: (value) => isListOf(value, isText) ? undefined : 'expected a list such as ["chat-completion"]',
-  timeout: (value) => isNumber(value) && value > 0 ? undefined : "expected a number of ms, more than 0",
+  models: (value) => isList(value) && value.length > 0 ? undefined : 'name at least one, such as ["acme-small"]',
+  capabilities: (value) => isList(value) ? undefined : 'expected a list such as ["chat-completion"]',
+  timeout: (value) => isInteger(value, 1, Infinity) ? undefined : "expected a whole number of ms, more than 0",
   maxRetries: (value) => isInteger(value, 0, mostRetries) ? undefined : `expected an integer from 0 to ${mostRetries}`,
   authMethod: (value) =>
     authMethods.some((one) => one === value) ? undefined : `expected one of ${quoted(authMethods)}`,
@@ -59,112 +58,92 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
  */
 export function createBrowserProviderConfig(options: BrowserProviderOptions): BrowserProviderConfig {
   const report = new Report();
-  const isObject = typeof options === "object" && options !== null;
-  if (!isObject) report.problem("", "expected an object such as { baseUrl, apiKey, models }");
-  const given: Partial<BrowserProviderOptions> = isObject ? options : {};
-  checkMembers(given, report);
-  if (isObject && given.models === undefined) report.problem("models", checks.models(undefined)!);
-  const models = report.isBlamed("models") || report.isBlamed("capabilities") ? [] : modelsOf(given, report);
+  if (typeof options !== "object" || options === null) {
+    report.problem("", "expected an object such as { baseUrl, apiKey, models }");
+  } else checkMembers(options, report);
+  const models = report.problems.length === 0 ? modelsOf(options, report) : [];
   if (report.problems.length > 0) throw new ConfigError(report.problems);
-  return complete(given, models);
+  return complete(options, models);
 }
 
-function complete(given: Partial<BrowserProviderOptions>, models: readonly ModelInfo[]): BrowserProviderConfig {
-  const { id, apiKey, timeout, retryableCodes, nonRetryableCodes } = given;
-  const codes = mergeCodes([{ retryable: retryableCodes, nonRetryable: nonRetryableCodes }]);
+function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
+  const { id, apiKey, timeout, capabilities = defaultCapabilities, authMethod = "api_key" } = given;
+  const { retryable, nonRetryable } = mergeCodes([
+    { retryable: given.retryableCodes, nonRetryable: given.nonRetryableCodes },
+  ]);
   const proxyUrl = given.proxyUrl?.replace(/\/+$/, "");
+  const baseUrl = given.baseUrl?.replace(/\/+$/, "") ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "";
   return Object.freeze({
-    ...(id === undefined ? {} : { id }),
-    baseUrl: given.baseUrl?.replace(/\/+$/, "") ?? (proxyUrl === undefined ? "" : proxyUrl.replace(/(\/v1)?$/, "/v1")),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    id,
+    baseUrl,
+    apiKey,
     models: Object.freeze(models),
-    capabilities: Object.freeze([...given.capabilities ?? defaultCapabilities]),
-    ...(timeout === undefined ? {} : { timeout }),
+    capabilities: Object.freeze([...capabilities]),
+    timeout,
     maxRetries: given.maxRetries ?? defaultRetry.maxAttempts,
-    authMethod: given.authMethod ?? "api_key",
-    retryableCodes: Object.freeze([...codes.retryable]),
-    nonRetryableCodes: Object.freeze([...codes.nonRetryable]),
-    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    authMethod,
+    retryableCodes: Object.freeze([...retryable]),
+    nonRetryableCodes: Object.freeze([...nonRetryable]),
+    proxyUrl,
   });
 }
 
 const defaultCapabilities: readonly string[] = ["chat-completion"];
 
-function checkMembers(given: Partial<BrowserProviderOptions>, report: Report): void {
-  const names = Object.keys(checks);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
+function checkMembers(given: BrowserProviderOptions, report: Report): void {
+  for (const name of new Set([...Object.keys(given), "models"])) {
+    const value: unknown = Reflect.get(given, name);
     const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
-    const problem = check === undefined ? `unknown option${suggest(name, names)}` : check(value);
+    if (value === undefined && name !== "models") continue;
+    const problem = check === undefined ? `unknown option${suggest(name, Object.keys(checks))}` : check(value);
     if (problem !== undefined) report.problem(under("", name), problem);
   }
   const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
-  const both = isListOf(retryableCodes, isNumber) && isListOf(nonRetryableCodes, isNumber)
+  const both = isList(retryableCodes) && isList(nonRetryableCodes)
     ? retryableCodes.filter((code) => nonRetryableCodes.includes(code))
     : [];
-  if (both.length > 0) {
-    report.problem("nonRetryableCodes", `${both.join(", ")} is in "retryableCodes" too: give it once`);
-  }
+  if (both.length > 0) report.problem("nonRetryableCodes", `${both} is in "retryableCodes" too: give it once`);
   if (authMethod === "none" && apiKey !== undefined) {
     report.problem("authMethod", '"none" sends no key: leave one of "apiKey" and "authMethod" out');
   }
 }
 
-function modelsOf(
-  { models = [], capabilities = defaultCapabilities }: Partial<BrowserProviderOptions>,
-  report: Report,
-) {
+function modelsOf({ models, capabilities = defaultCapabilities }: BrowserProviderOptions, report: Report): ModelInfo[] {
   const tree = capabilityTree();
-  checkCapabilities(capabilities, "capabilities", tree, report);
-  const infos = models.map((model, place): ModelInfo => {
+  const check = (names: unknown, path: string) => {
+    if (!isList(names)) return report.problem(path, "expected a list of names");
+    names.forEach((name, place) => {
+      const problem = capabilityProblem(`${name}`, tree);
+      if (problem !== undefined) report.problem(`${path}[${place}]`, problem);
+    });
+  };
+  check(capabilities, "capabilities");
+  return models.map((model, place) => {
     const path = `models[${place}]`;
-    const info = isText(model) ? { id: model } : model;
-    if (typeof info !== "object" || info === null || !isText(info.id) || info.id.trim() === "") {
+    const info = typeof model === "string" ? { id: model } : model;
+    const id: unknown = info?.id;
+    if (typeof id !== "string" || id.trim() === "") {
       report.problem(path, `expected an id or an object with an "id", found ${show(model)}`);
-      return { id: "" };
+    } else if (models.findIndex((other) => other === id || (other as ModelInfo)?.id === id) < place) {
+      report.problem(path, `${show(id)} is in the list twice`);
     }
-    if (info.capabilities === undefined) return Object.freeze({ ...info, capabilities });
-    if (!isListOf(info.capabilities, isText)) report.problem(`${path}.capabilities`, "expected a list of names");
-    else checkCapabilities(info.capabilities, `${path}.capabilities`, tree, report);
-    return Object.freeze({ ...info });
-  });
-  infos.forEach(({ id }, place) => {
-    if (id !== "" && infos.findIndex((other) => other.id === id) < place) {
-      report.problem(`models[${place}]`, `${show(id)} is in the list twice`);
-    }
-  });
-  return infos;
-}
-
-function checkCapabilities(names: readonly string[], path: string, tree: CapabilityTree, report: Report): void {
-  names.forEach((name, place) => {
-    const problem = capabilityProblem(name, tree);
-    if (problem !== undefined) report.problem(`${path}[${place}]`, problem);
+    if (info?.capabilities !== undefined) check(info.capabilities, `${path}.capabilities`);
+    return Object.freeze({ ...info, capabilities: info?.capabilities ?? capabilities });
   });
 }
 
 function addressProblem(value: unknown): string | undefined {
-  return baseUrlProblem(isText(value) ? value : "");
+  return baseUrlProblem(typeof value === "string" ? value : "");
 }
 
 function codesProblem(value: unknown): string | undefined {
-  return isListOf(value, (code) => isInteger(code, 100, 599))
+  return isList(value) && value.every((code) => isInteger(code, 100, 599))
     ? undefined
     : "expected a list of HTTP statuses, such as [429]";
 }
 
-function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is readonly Item[];
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean;
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value);
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 function isInteger(value: unknown, least: number, greatest: number): boolean {

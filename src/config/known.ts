@@ -22,6 +22,16 @@ export interface KnownConnectors {
   readonly observability: readonly string[];
 }
 
+/** What settings are made with. */
+export interface Surroundings {
+  /** The connectors a document may name. */
+  readonly known: KnownConnectors;
+  /** Those that can be detected, in order. */
+  readonly providers: readonly ProviderConnector[];
+  /** The environment. */
+  readonly env: (name: string) => string | undefined;
+}
+
 /**
  * Sorts connectors by kind.
  *

@@ -3,13 +3,11 @@
  * @module
  */
 import type { Connector } from "../contracts/connector.ts";
-import type { FileSystem } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import { under } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
 import { writeYaml } from "./_yaml_write.ts";
 import type { KnownConnectors } from "./known.ts";
-import { loadDocument } from "./load.ts";
 import type { Settings } from "./settings.ts";
 import { validate } from "./validate.ts";
 
@@ -21,26 +19,6 @@ export interface CheckedDocument {
   readonly settings: Settings;
   /** The connectors it may name, where they come along with it. */
   readonly connectors?: readonly Connector[];
-}
-
-/** What configurations are checked against, and read from. */
-export interface ConfigEnvironment {
-  /** The connectors they may name. */
-  readonly known: KnownConnectors;
-  /** Where files are; absent in browsers. */
-  readonly files?: FileSystem;
-}
-
-/**
- * Reads and checks a file.
- *
- * @param path A name that ends in `.yaml`, `.yml` or `.json`.
- * @param environment What it is checked against.
- * @throws {ConfigError} With everything that is wrong.
- */
-export async function loadConfig(path: string, { known, files }: ConfigEnvironment): Promise<CheckedDocument> {
-  if (files === undefined) throw new MeshError(`Cannot load configuration "${path}": there are no files here`);
-  return checkDocument(await loadDocument(path, files), { known, source: path });
 }
 
 /**

@@ -2,23 +2,12 @@
  * Where settings come from: a document, or what is detected in the environment.
  * @module
  */
-import type { ProviderConnector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { NoProvidersError } from "../errors.ts";
 import { detectedSettings, detectProviders, type Environment, overlayKeys } from "./detect.ts";
-import type { KnownConnectors } from "./known.ts";
+import type { Surroundings } from "./known.ts";
 import type { ProviderEntry, Settings } from "./settings.ts";
 import { validate } from "./validate.ts";
-
-/** What settings are made with. */
-export interface Surroundings {
-  /** The connectors a document may name. */
-  readonly known: KnownConnectors;
-  /** Those that can be detected, in order. */
-  readonly providers: readonly ProviderConnector[];
-  /** The environment. */
-  readonly env: Environment;
-}
 
 /** Keys given by a program: by variable or provider name. */
 export type ApiKeys = Readonly<Record<string, string>>;

@@ -36,13 +36,13 @@ export interface ModelView {
   /** Back after a rest and not yet proven. */
   readonly onTrial: boolean;
   /** Why it rests. */
-  readonly reason?: StandbyReason;
+  readonly reason?: StandbyReason | undefined;
   /** When it will be reconsidered; undefined: not by itself. */
-  readonly retryAt?: number;
+  readonly retryAt?: number | undefined;
   /** Requests that it failed to serve, in a row. */
   readonly consecutiveFailures: number;
   /** HTTP status of the last of them, where one came. */
-  readonly lastStatus?: number;
+  readonly lastStatus?: number | undefined;
   /** Requests it is working on. */
   readonly inFlight: number;
 }

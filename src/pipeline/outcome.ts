@@ -90,9 +90,9 @@ function answeredError(misses: readonly Miss[]): ProviderError {
   );
 }
 
-/** What is known of calls that nobody answered, in words of ours: what to do about it stands nowhere else. */
+/** What is known where no provider said anything itself, in words of ours: what to do about it stands nowhere else. */
 function hintsOf(misses: readonly Miss[]): Set<string> {
-  const unanswered = misses.filter(({ failure: { kind } }) => kind === "network" || kind === "timeout");
+  const unanswered = misses.filter(({ failure }) => failure.fault === undefined);
   return new Set(unanswered.map(({ failure }) => failure.message));
 }
 

@@ -48,7 +48,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
   }
   return new NetworkError(
     "The request did not get through: no network, nobody listening at that address, or no CORS headers for this " +
-      "page's origin. Call the provider through a proxy (proxyUrl), or, where it is a ModelMesh proxy, allow this " +
+      "page's origin, or a Content-Security-Policy of this page without it. Call the provider through a proxy (proxyUrl), or, where it is a ModelMesh proxy, allow this " +
       "origin in proxy.cors.origins",
     { neverSent: false },
   );

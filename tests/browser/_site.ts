@@ -27,8 +27,7 @@ const plainPage = `<!doctype html>
 export async function startSite(): Promise<Site> {
   const bundles = await Promise.all(
     Object.entries(modules).map(async ([path, file]) => [path, await bundle(file)] as const),
-  );
-  await stop();
+  ).finally(stop);
   const anyOrigin = { "access-control-allow-origin": "*" }; // a sandboxed page has an origin of its own
   const answers = new Map<string, Behaviour>([
     ["/", pageUnder(noEval)],
@@ -65,7 +64,7 @@ async function bundle(file: string): Promise<Uint8Array> {
     format: "esm",
     platform: "browser",
     target: "es2022",
-    external: ["@std/yaml"],
+    external: ["@std/yaml"], // only configurations in YAML need it
     write: false,
     logLevel: "silent", // what fails is thrown
   });

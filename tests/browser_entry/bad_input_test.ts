@@ -5,6 +5,7 @@ import {
   ConfigError,
   create,
   createBrowserProviderConfig,
+  memoryStorage,
   NoProvidersError,
   ollama,
   openai,
@@ -58,6 +59,7 @@ const createProblems: readonly (readonly [name: string, options: Anything, probl
   ["an unknown capability", { providers: [good], capability: "chat-complation" }, /^capability: .*chat-completion/],
   ["a configuration's path", { config: "modelmesh.yaml" }, /^config: there are no files here.*MeshConfig\.parse/],
   ["a document", { config: { pools: {} } }, /^config: .*pass what MeshConfig\.parse\(document\)/],
+  ["a bare storage", { providers: [good], storage: memoryStorage() }, /^storage: expected what stateIn\(…\) returns/],
   ["both", { config: { pools: {} }, providers: [good] }, /^providers: goes without `config`/],
 ];
 
@@ -117,8 +119,8 @@ const configProblems: readonly (readonly [options: Anything, problem: RegExp])[]
   [{ models: ["a"], apiKey: 1 }, /^apiKey: expected a text/],
   [{ models: ["a"], apiKey: key, authMethod: "none" }, /^authMethod: "none" sends no key/],
   [{ models: ["a"], authMethod: "bearer" }, /^authMethod: expected one of "api_key"/],
-  [{ models: ["a"], timeout: 0 }, /^timeout: expected a number of ms/],
-  [{ models: ["a"], timeout: "30s" }, /^timeout: expected a number of ms/],
+  [{ models: ["a"], timeout: 0 }, /^timeout: expected a whole number of ms/],
+  [{ models: ["a"], timeout: "30s" }, /^timeout: expected a whole number of ms/],
   [{ models: ["a"], maxRetries: -1 }, /^maxRetries: expected an integer from 0 to 10/],
   [{ models: ["a"], maxRetries: 1.5 }, /^maxRetries: expected an integer/],
   [{ models: ["a"], retryableCodes: [42] }, /^retryableCodes: expected a list of HTTP statuses/],

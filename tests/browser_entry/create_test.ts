@@ -13,7 +13,15 @@ import {
   SecretNotFoundError,
   stateIn,
 } from "../../browser.ts";
-import { answer, hang, type ReceivedRequest, startUpstream, status } from "../support/upstream.ts";
+import {
+  answer,
+  hang,
+  hangAfterHeaders,
+  type ReceivedRequest,
+  refusingUrl,
+  startUpstream,
+  status,
+} from "../support/upstream.ts";
 import { fakeClock, key, messages, providerAt, read, vendorAt } from "./_provider.ts";
 
 const authorizations = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers.authorization);
@@ -82,6 +90,25 @@ describe("create() with providers of the program", () => {
     await slow.received(1);
     await clock.advance(700);
     await failed;
+  });
+
+  it("waits no longer than that for a stream to go on", async () => {
+    await using slow = await startUpstream(hangAfterHeaders("text/event-stream"));
+    const clock = fakeClock();
+    const provider = providerAt(slow.url, { timeout: 700, maxRetries: 0 });
+    await using client = create("chat-completion", { providers: [provider], clock });
+    const call = client.chat.completions.create({ messages, stream: true });
+    const failed = assertRejects(() => call, Error, "silent for 700 ms");
+    await slow.received(1);
+    for (let wait = 0; wait < 3; wait++) await clock.advance(700); // its head counts as a sign of life
+    await failed;
+  });
+
+  it("says what a page can do when nobody answers", async () => {
+    const provider = providerAt(await refusingUrl(), { maxRetries: 0 });
+    await using client = create("chat-completion", { providers: [provider] });
+    const call = () => client.chat.completions.create({ messages });
+    await assertRejects(call, Error, "nobody listening at that address, or no CORS headers");
   });
 
   it("tells events, takes a strategy and the models that were chosen", async () => {

@@ -1,6 +1,6 @@
 // A program in strict TypeScript. It is compiled, not run: what must not compile says so.
 import {
-  BaseProvider,
+  type BaseProvider,
   type ChatCompletion,
   create,
   type CreateOptions,
@@ -14,7 +14,12 @@ import {
   type ProviderConnector,
   routingOf,
 } from "@modelmesh/core";
-import { create as createInBrowser } from "@modelmesh/core/browser";
+import {
+  BrowserBaseProvider,
+  create as createInBrowser,
+  createBrowserProviderConfig,
+  openai,
+} from "@modelmesh/core/browser";
 import { main } from "@modelmesh/core/cli";
 import { createHandler, type RunningProxy, serve } from "@modelmesh/core/proxy";
 
@@ -55,7 +60,15 @@ export const acme: ProviderConnector = openAiCompatible({
   baseUrl: "https://api.acme.example/v1",
 });
 export const isProvider = (value: BaseProvider): Provider => value;
-export const inPage: MeshClient = createInBrowser("chat-completion");
+
+class Acme extends BrowserBaseProvider {
+  protected override _getCompletionEndpoint(): string {
+    return "https://api.acme.example/v2/chat";
+  }
+}
+
+const provider = new Acme(createBrowserProviderConfig({ apiKey: "k", models: ["acme-small"] }));
+export const inPage: MeshClient = createInBrowser("chat-completion", { providers: [provider, openai] });
 export const code: number = await main(["--version"]);
 
 try {
