@@ -44,12 +44,13 @@ const unreadableKey = "state.unreadable";
  * Reads the state at the start and writes it at boundaries. At most one write is under way, and the latest state wins:
  * a burst of boundaries makes two writes. No request ever waits for one. A failed write is traced and made up for at
  * the next boundary; {@linkcode StateSync.close} throws it, since nothing comes after. Where several processes share a
- * storage, whoever writes last is believed.
+ * storage, such as a site's tabs, what another one has set aside is taken up before it is written over.
  */
 export class StateSync implements StateKeeper {
   readonly #parts: StateSyncParts;
   #archive: StateArchive | undefined;
   #writing: Promise<void> | undefined;
+  #written: Uint8Array | undefined;
   #hasChanged = false;
   #isClosed = false;
   #failure: MeshError | undefined;
@@ -121,9 +122,21 @@ export class StateSync implements StateKeeper {
     while (this.#hasChanged) {
       await Promise.resolve(); // transitions come in groups; one write is enough for all
       this.#hasChanged = false;
-      await this.#save(stateKey, new TextEncoder().encode(JSON.stringify(this.#archive!.snapshot())));
+      await this.#takeUpOthers();
+      this.#written = new TextEncoder().encode(JSON.stringify(this.#archive!.snapshot()));
+      await this.#save(stateKey, this.#written);
     }
     this.#writing = undefined; // here, and not when the promise is settled: a boundary in between would be forgotten
+  }
+
+  async #takeUpOthers(): Promise<void> {
+    try {
+      const bytes = await this.#parts.storage.load(stateKey);
+      const isOwn = bytes === undefined || isSame(bytes, this.#written);
+      if (!isOwn) this.#archive!.merge(JSON.parse(new TextDecoder().decode(bytes)));
+    } catch {
+      // what cannot be read is about to be written over; a storage that is out of order says so then
+    }
   }
 
   /** A problem that stays is told once. */
@@ -141,6 +154,10 @@ export class StateSync implements StateKeeper {
   #trace(severity: "warning" | "error", message: string): void {
     this.#parts.hub.trace({ severity, component: "storage", message });
   }
+}
+
+function isSame(one: Uint8Array, other: Uint8Array | undefined): boolean {
+  return one.length === other?.length && one.every((byte, place) => byte === other[place]);
 }
 
 /** Our connectors say what is the matter; the words of others may quote anything and are not passed on. */

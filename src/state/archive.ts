@@ -13,6 +13,7 @@ import {
   type Moment,
   readRest,
   type SavedFailures,
+  type SavedRest,
   writeRest,
 } from "./snapshot.ts";
 
@@ -69,16 +70,8 @@ export class StateArchive implements Archive {
   restore(snapshot: unknown): void {
     const { rests, failures, saved_at } = checkSnapshot(snapshot);
     const now = momentOf(this.#clock);
-    this.#unclaimedRests = new Map(rests.map((saved) => {
-      const { pool, model, provider } = saved;
-      const rest = new Rest({
-        ...(pool === undefined ? {} : { pool }),
-        ...(model === undefined ? {} : { model }),
-        provider,
-      });
-      rest.restore(readRest(saved, saved_at, now));
-      return [keyOf(saved), rest];
-    }));
+    this.#unclaimedRests = new Map();
+    for (const saved of rests) this.#unclaimed(saved).restore(readRest(saved, saved_at, now));
     this.#unclaimedFailures = new Map(failures.map((saved) => [keyOf(saved), saved]));
     const state = this.#state;
     for (const rest of state.rests) this.rest(rest);
@@ -88,11 +81,45 @@ export class StateArchive implements Archive {
     for (const member of state.members) member.state.settle(now.monotonic);
   }
 
+  /**
+   * Takes up what another process has set aside meanwhile: of two ends of a rest the later one holds.
+   *
+   * @param snapshot What that one's archive made, by way of JSON.
+   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   */
+  merge(snapshot: unknown): void {
+    const { rests, saved_at } = checkSnapshot(snapshot);
+    const now = momentOf(this.#clock);
+    const known = new Map(this.#state.rests.map((rest) => [keyOf(rest.owner), rest]));
+    for (const saved of rests) {
+      const facts = readRest(saved, saved_at, now);
+      const until = facts.standby?.until ?? 0;
+      const own = known.get(keyOf(saved)) ?? this.#unclaimed(saved);
+      if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
+    }
+    for (const { state } of this.#state.members) state.settle(now.monotonic);
+  }
+
   /** Gives a rest what was remembered of it. */
   rest(rest: Rest): void {
     const key = keyOf(rest.owner);
     rest.restore(this.#unclaimedRests.get(key) ?? { onTrial: false, relapses: 0 });
     this.#unclaimedRests.delete(key);
+  }
+
+  /** The rest of what has not come into being here. */
+  #unclaimed(saved: SavedRest): Rest {
+    const { pool, model, provider } = saved;
+    const key = keyOf(saved);
+    const known = this.#unclaimedRests.get(key);
+    if (known !== undefined) return known;
+    const rest = new Rest({
+      ...(pool === undefined ? {} : { pool }),
+      ...(model === undefined ? {} : { model }),
+      provider,
+    });
+    this.#unclaimedRests.set(key, rest);
+    return rest;
   }
 
   /** Gives a model its row of failures. */

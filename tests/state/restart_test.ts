@@ -120,6 +120,20 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await Promise.all([first.client.close(), second.client.close()]);
     });
 
+    it("one that another page has set aside outlives a page that never heard of it", async () => {
+      await using scene = await stage([limited, answer({ text: "from a" })]);
+      const place = makePlace();
+      const ignorant = scene.open(place(later(0)), later(0));
+      await ignorant.client.ready();
+      const first = scene.open(place(later(0)), later(0));
+      await first.ask();
+      await first.client.close();
+      await ignorant.client.close();
+      const last = scene.open(place(later(1000)), later(1000));
+      assertEquals([await last.ask(), scene.a.calls], ["from b", 1]);
+      await last.client.close();
+    });
+
     it("one whose time was over meanwhile is on trial, and told", async () => {
       await using scene = await stage([limited, answer({ text: "from a" })]);
       const place = makePlace();
