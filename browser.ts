@@ -150,7 +150,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export { stateIn } from "./src/background/state_sync.ts";
-export type { StateKeeper, StateKeeping } from "./src/background/state_keeper.ts";
+export type { StateKeeping } from "./src/background/state_keeper.ts";
 export * from "./src/exports.ts";
 export { anthropic, gemini, groq, mistral, ollama, openai, openrouter } from "./connectors/browser.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";

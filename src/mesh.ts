@@ -80,7 +80,7 @@ export class Mesh {
     this.#catalogue = new ConnectorCatalogue(connectors);
     this.#hub = new Hub(runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
-    this.#keeper = storage?.({ clock: runtime.clock, hub: this.#hub });
+    this.#keeper = storage?.keeperOf({ clock: runtime.clock, hub: this.#hub });
     this.#startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.#hub.add(listener(on));
   }

@@ -16,5 +16,12 @@ export interface StateKeeper {
   close(): Promise<void>;
 }
 
-/** Makes the keeper of one mesh. */
-export type StateKeeping = (parts: { readonly clock: Clock; readonly hub: Hub }) => StateKeeper;
+/** Where states are kept: what `create` takes as `storage`. */
+export interface StateKeeping {
+  /**
+   * Makes the keeper of one mesh.
+   *
+   * @internal
+   */
+  keeperOf(parts: { readonly clock: Clock; readonly hub: Hub }): StateKeeper;
+}

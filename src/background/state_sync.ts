@@ -31,7 +31,7 @@ export interface StateSyncParts {
  * ```
  */
 export function stateIn(storage: Storage): StateKeeping {
-  return (parts) => new StateSync({ ...parts, storage });
+  return { keeperOf: (parts) => new StateSync({ ...parts, storage }) };
 }
 
 /** The record that holds the state. */

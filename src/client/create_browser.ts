@@ -34,7 +34,7 @@ export function createBrowserClient(
 ): MeshClient {
   const options: BrowserCreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   const { config, capability = null, pool, on, storage } = options;
-  if (storage !== undefined && typeof storage !== "function") {
+  if (storage !== undefined && typeof storage.keeperOf !== "function") {
     throw new ConfigError([{
       path: "storage",
       message: "expected what stateIn(…) returns, as in stateIn(localStorageStorage())",
