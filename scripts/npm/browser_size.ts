@@ -1,0 +1,109 @@
+/**
+ * What a page loads that uses the browser entry: its size, and whether anything of a server is in it.
+ * @module
+ */
+import { build, type Metafile, type OutputFile } from "./esbuild.ts";
+import { fromFileUrl, root } from "./files.ts";
+import { std } from "./std.ts";
+
+/** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. */
+export const limitBytes = 25_000;
+
+/** A program with one provider: the least that is of use. */
+export const oneProvider = `
+  import { BrowserBaseProvider, create, createBrowserProviderConfig } from "./browser.ts";
+  const config = createBrowserProviderConfig({ baseUrl: "https://api.example.com/v1", apiKey: "k", models: ["m"] });
+  export const client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
+`;
+
+/** A program that uses everything. */
+export const wholeEntry = `export * from "./browser.ts";`;
+
+/** A program bundled for a page. */
+export interface PageBundle {
+  /** What the page loads at once, minified. */
+  readonly text: string;
+  /** The same, gzipped, bytes. */
+  readonly gzipBytes: number;
+  /** All of it, also what it loads later. */
+  readonly wholeText: string;
+}
+
+/** How a program is bundled. */
+export interface BundleOptions {
+  /** False keeps what the program reaches and does not use. Default: true. */
+  readonly isShaken?: boolean;
+}
+
+/**
+ * Bundles a program as a consumer's bundler does, minified.
+ *
+ * @param source Its text; `./` is this repository's folder.
+ * @param options What differs.
+ */
+export async function bundleForPage(source: string, options: BundleOptions = {}): Promise<PageBundle> {
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: fromFileUrl(root),
+    stdin: { contents: source, resolveDir: fromFileUrl(root), sourcefile: "page.ts", loader: "ts" },
+    outdir: "page",
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    platform: "browser",
+    treeShaking: options.isShaken ?? true,
+    plugins: [std],
+    metafile: true,
+    write: false,
+    logLevel: "silent", // a failure is thrown, with its text
+  });
+  const eager = eagerOutputs(metafile);
+  const isEager = ({ path }: OutputFile) => eager.has(path.slice(fromFileUrl(root).length));
+  const join = (files: readonly OutputFile[]) => files.map((file) => file.text).join("");
+  const text = join(outputFiles.filter(isEager));
+  return { text, gzipBytes: await gzipSize(text), wholeText: join(outputFiles) };
+}
+
+/** The entry and what it imports, but for what it loads when it needs it. */
+function eagerOutputs({ outputs }: Metafile): Set<string> {
+  const eager = new Set<string>();
+  const queue = Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === "page.ts");
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    eager.add(path);
+    const { imports } = outputs[path]!;
+    queue.push(...imports.filter(({ kind }) => kind === "import-statement").map((used) => used.path));
+  }
+  return eager;
+}
+
+/**
+ * The size of a text after gzip, bytes.
+ *
+ * @param text The text.
+ */
+export async function gzipSize(text: string): Promise<number> {
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return (await new Response(packed).arrayBuffer()).byteLength;
+}
+
+/** What only servers have, as it looks in minified code. */
+const serverNames: readonly (readonly [text: RegExp, name: string])[] = [
+  [/\bDeno\b(?! \w)/, "Deno"],
+  [/["'`]node:\w/, "a module of Node"],
+  [/\bprocess\b\s*[.:?[}]/, "process"],
+  [/\brequire\s*\(/, "require"],
+];
+
+/**
+ * What of a server is in a bundle.
+ *
+ * @param text Its text, minified.
+ * @returns Names, with what stands around them.
+ */
+export function serverTraces(text: string): string[] {
+  return serverNames.flatMap(([pattern, name]) => {
+    const at = text.search(pattern);
+    return at < 0 ? [] : [`${name}: …${text.slice(Math.max(0, at - 40), at + 40)}…`];
+  });
+}

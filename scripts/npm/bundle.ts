@@ -1,0 +1,101 @@
+/**
+ * The entries as ES modules that Node, Deno, Bun and bundlers for browsers take alike.
+ * @module
+ */
+import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
+import { fromFileUrl, root } from "./files.ts";
+import { std } from "./std.ts";
+
+/** The entries: what stands behind the names in `exports`. */
+export const entries: readonly string[] = ["mod", "browser", "proxy", "cli"];
+
+/** Code of others that is inlined. */
+const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
+
+/** One file of the package. */
+export interface PackageFile {
+  /** Path in the package. */
+  readonly path: string;
+  /** Its text. */
+  readonly text: string;
+}
+
+/** What bundling gives. */
+export interface Bundle {
+  /** Scripts and their source maps. */
+  readonly files: readonly PackageFile[];
+  /** Each file's inputs and imports, by its path from the repository's root. */
+  readonly metafile: Metafile;
+  /** Notices of the inlined code of others. */
+  readonly notices: string;
+}
+
+/** Bundles the entries into `dist/`, with what they share in `dist/chunks/`. */
+export async function bundleEntries(): Promise<Bundle> {
+  const folder = fromFileUrl(root);
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: entries.map((entry) => `${entry}.ts`),
+    outdir: "dist",
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    platform: "neutral", // a module of Node's is an error here, not an import
+    sourcemap: "linked",
+    define: { "import.meta.main": "false" },
+    plugins: [std, withoutMain],
+    metafile: true,
+    write: false,
+    logLevel: "silent", // a failure is thrown, with its text
+  });
+  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
+  return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
+}
+
+/**
+ * Cuts off what an entry does when it is run itself: Deno runs `cli.ts`, the package has `bin` for that. An `await` in
+ * a branch that is never taken would still make the module one that `require()` refuses.
+ */
+const withoutMain: Plugin = {
+  name: "without-main",
+  setup(build) {
+    build.onLoad({ filter: /\/(?:cli|proxy)\.ts$/ }, async ({ path }) => {
+      const text = await Deno.readTextFile(path);
+      return { contents: text.replace(/^if \(import\.meta\.main\) [^]*$/m, ""), loader: "ts" };
+    });
+  },
+};
+
+function pathOf({ path }: OutputFile, folder: string): string {
+  return path.slice(folder.length);
+}
+
+/** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
+function textOf(file: OutputFile, folder: string): string {
+  if (!file.path.endsWith(".map")) return file.text;
+  const map = JSON.parse(file.text) as { sources: string[] };
+  const up = pathOf(file, folder).split("/").slice(1).map(() => "..").join("/");
+  const base = new URL(pathOf(file, folder), root);
+  map.sources = map.sources.map((source) => `${up}/${sourcePath(new URL(source, base))}`);
+  return `${JSON.stringify(map)}\n`;
+}
+
+function sourcePath({ href }: URL): string {
+  if (href.startsWith(root.href)) return href.slice(root.href.length);
+  const [, path] = href.match(/\/(deno-std\/.*)$/) ?? [];
+  if (path === undefined) throw new Error(`A source of neither this repository nor @std: ${href}`);
+  return path;
+}
+
+/** The comments with copyright at the head of the inlined files of others, each notice once. */
+async function noticesOf(inputs: readonly string[]): Promise<string> {
+  const notices = new Set<string>();
+  for (const path of inputs.filter((input) => foreign.test(input))) {
+    const text = await Deno.readTextFile(new URL(path, root));
+    const head = text.match(/^(?:\/\/.*\n)*/)?.[0].replace(/^\/\/ This module is .*\n/gm, "") ?? "";
+    if (head.includes("Copyright")) notices.add(head.replace(/^\/\/ ?/gm, ""));
+  }
+  return [...notices].sort().join("\n");
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// Runs the command line. Any Node that anybody still has must be able to read this file, to say what it needs instead.
+// deno-lint-ignore-file no-var -- see above
+"use strict";
+
+var needed = [20, 16];
+var version = process.versions.node;
+var found = version.split(".").map(Number);
+
+if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
+  process.stderr.write("modelmesh needs Node " + needed.join(".") + " or newer; this is " + version + "\n");
+  process.exit(1);
+} else {
+  import("./dist/cli.js")
+    .then(function (cli) {
+      return cli.main();
+    })
+    .then(function (code) {
+      process.exit(code);
+    }, function (error) {
+      process.stderr.write("modelmesh could not start: " + (error && error.message) + "\n");
+      process.exit(1);
+    });
+}

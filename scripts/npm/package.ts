@@ -1,0 +1,88 @@
+/**
+ * The npm package as a folder: scripts, declarations, `package.json`, and what people read.
+ * @module
+ */
+import { bundleEntries, type PackageFile } from "./bundle.ts";
+import { root } from "./files.ts";
+import { declarations } from "./types.ts";
+
+/** What the package takes from `deno.json`. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly description: string;
+  readonly exports: Readonly<Record<string, string>>;
+}
+
+/** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
+const engine = ">=20.16";
+
+const copied = ["LICENSE", "README.md", "CHANGELOG.md"];
+
+/** The licence of everything that is inlined, under the notices of its files. */
+const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
+  "under the MIT license:";
+
+/**
+ * Builds the package anew.
+ *
+ * @param folder Where; what was there goes.
+ * @returns The files of the folder, without the copied ones.
+ * @throws {Error} When something does not fit together.
+ */
+export async function buildPackage(folder: URL): Promise<PackageFile[]> {
+  const manifest = await readManifest();
+  const { files, notices } = await bundleEntries();
+  const license = await Deno.readTextFile(new URL("LICENSE", root));
+  const terms = license.slice(license.indexOf("Permission is hereby"));
+  const all = [
+    ...files,
+    ...declarations(),
+    { path: "modelmesh.cjs", text: await Deno.readTextFile(new URL("scripts/npm/modelmesh.cjs", root)) },
+    { path: "package.json", text: `${JSON.stringify(packageJson(manifest), null, 2)}\n` },
+    { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}` },
+  ];
+  await Deno.remove(folder, { recursive: true }).catch(() => {}); // the first time there is none
+  for (const { path, text } of all) {
+    await Deno.mkdir(new URL(".", new URL(path, folder)), { recursive: true });
+    await Deno.writeTextFile(new URL(path, folder), text);
+  }
+  await Deno.chmod(new URL("modelmesh.cjs", folder), 0o755);
+  for (const path of copied) await Deno.copyFile(new URL(path, root), new URL(path, folder));
+  return all;
+}
+
+async function readManifest(): Promise<Manifest> {
+  const manifest = JSON.parse(await Deno.readTextFile(new URL("deno.json", root))) as Manifest;
+  const { version } = await import(new URL("src/version.ts", root).href) as { version: string };
+  if (version !== manifest.version) {
+    throw new Error(`src/version.ts says ${version}, deno.json says ${manifest.version}`);
+  }
+  return manifest;
+}
+
+function packageJson({ name, version, license, description, exports }: Manifest): Record<string, unknown> {
+  return {
+    name,
+    version,
+    description,
+    license,
+    keywords: ["ai", "llm", "openai", "anthropic", "gemini", "proxy", "gateway", "failover", "router", "streaming"],
+    type: "module",
+    exports: {
+      ...Object.fromEntries(Object.entries(exports).map(([key, file]) => [key, entryOf(file)])),
+      "./package.json": "./package.json",
+    },
+    bin: { modelmesh: "modelmesh.cjs" },
+    files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES"],
+    engines: { node: engine },
+    sideEffects: false,
+  };
+}
+
+/** TypeScript takes the first that fits: the types stand first. */
+function entryOf(file: string): { types: string; default: string } {
+  const name = file.replace(/^\.\/(.*)\.ts$/, "$1");
+  return { types: `./types/${name}.d.ts`, default: `./dist/${name}.js` };
+}

@@ -1,0 +1,100 @@
+/**
+ * The command that the package brings works where nothing else is.
+ * @module
+ */
+import { type Running, start } from "../process.ts";
+import { must, type Project, type Proof } from "../workshop.ts";
+
+const proxyArguments = ["proxy", "--demo", "--port", "0", "--json"];
+
+const question = JSON.stringify({ model: "chat-completion", messages: [{ role: "user", content: "Hello" }] });
+
+/** A configuration that is sound, and one with two faults. */
+const [sound, faulty] = [`providers: { openai.llm.v1: { api_key: k } }\n`, `pols: {}\nproxy: { port: none }\n`];
+
+/** Asks until an answer came by way of a failover; each has to come. */
+async function askUntilFailover(url: string): Promise<void> {
+  for (let left = 12; left > 0; left--) {
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: question,
+      signal: AbortSignal.timeout(10_000),
+    });
+    const { choices } = await answer.json();
+    must(answer.status === 200 && choices[0].message.content.startsWith("Hello from"), `It answered ${answer.status}`);
+    if (Number(answer.headers.get("x-mesh-fallbacks")) > 0) return;
+  }
+  throw new Error("No answer came by way of a failover");
+}
+
+async function urlOf(proxy: Running): Promise<string> {
+  return (await proxy.find(/"url":"([^"]*)"/))[1]!;
+}
+
+async function serves(url: string): Promise<boolean> {
+  return await fetch(`${url}/live`).then((answer) => answer.body?.cancel().then(() => true) ?? true, () => false);
+}
+
+/** npx passes a signal to its shell alone; who stops it in a terminal, or as a service, signals all of them. */
+async function proveNpx(project: Project): Promise<void> {
+  const proxy = start(["npx", "modelmesh", ...proxyArguments], { folder: project.folder, limitSeconds: 60 });
+  try {
+    const url = await urlOf(proxy);
+    await askUntilFailover(url);
+    proxy.signalAll("SIGTERM");
+    await proxy.ended;
+    must(!await serves(url), "It still serves after SIGTERM");
+  } finally {
+    proxy.signalAll("SIGKILL");
+  }
+}
+
+/**
+ * Proves that the command line's demo serves, and that SIGTERM ends it as asked.
+ *
+ * @param program The command line.
+ * @param folder Where it is run, as a path.
+ * @throws {Error} When it does not.
+ */
+export async function proveDemo(program: string, folder: string): Promise<void> {
+  const proxy = start([program, ...proxyArguments], { folder, limitSeconds: 60 });
+  try {
+    await askUntilFailover(await urlOf(proxy));
+    proxy.signal("SIGTERM");
+    const { code, err } = await proxy.ended;
+    must(code === 0, `It ended with ${code}: ${err}`);
+  } finally {
+    proxy.signalAll("SIGKILL");
+  }
+}
+
+/** The proofs. */
+export const commandLine: readonly Proof[] = [
+  {
+    name: "npx modelmesh proxy --demo serves, fails over, stops",
+    prove: async (workshop) => await proveNpx(await workshop.project("empty", [workshop.tarball])),
+  },
+  {
+    name: "modelmesh proxy --demo stops on SIGTERM with code 0",
+    async prove(workshop) {
+      const project = await workshop.plain();
+      await proveDemo(project.program("modelmesh"), project.folder);
+    },
+  },
+  {
+    name: "npx modelmesh --help, check of YAML files",
+    async prove(workshop) {
+      const project = await workshop.plain();
+      const { out } = await project.run(["npx", "modelmesh", "--help"]);
+      must(out.includes("Usage: modelmesh <command>"), out);
+      await project.write("sound.yaml", sound!);
+      await project.write("faulty.yaml", faulty!);
+      const good = await project.run(["npx", "modelmesh", "check", "sound.yaml"]);
+      must(good.out === "sound.yaml is valid: 1 provider, 0 models, 0 pools\n", good.out);
+      const { folder } = project;
+      const bad = await start(["npx", "modelmesh", "check", "faulty.yaml"], { folder }).ended;
+      must(bad.code === 1 && bad.err.includes("pols") && bad.err.includes("proxy.port"), `${bad.code}: ${bad.err}`);
+    },
+  },
+];

@@ -1,0 +1,65 @@
+/**
+ * Programs in JavaScript use the package on every runtime it says it runs on.
+ * @module
+ */
+import { type Ended, start } from "../process.ts";
+import { must, type Proof, versions, type Workshop } from "../workshop.ts";
+
+/** The path of a Node that npm brings. */
+async function nodeOf(workshop: Workshop, version: string): Promise<string> {
+  return (await workshop.project(version.replace("@", "-"), [version])).program("node");
+}
+
+/** Runs the program; a runtime that warns of something in the package counts as a failure. */
+async function runProgram(workshop: Workshop, command: readonly string[]): Promise<void> {
+  const { out, err } = await (await workshop.plain()).run([...command, "program.mjs"]);
+  must(out === "program: done\n", `The program said: ${out}`);
+  must(err === "", `The runtime said: ${err}`);
+}
+
+/** A module with an `await` at its top could not be required. */
+async function runRequire(workshop: Workshop, node: string): Promise<void> {
+  const script =
+    `for (const entry of ["", "/browser", "/proxy", "/cli", "/package.json"]) require("@modelmesh/core" + entry)`;
+  await (await workshop.plain()).run([node, "--no-warnings", "--eval", script]);
+}
+
+/** Loads a file on a Node that says it is another version. */
+async function onOldNode(workshop: Workshop, version: string): Promise<Ended> {
+  const { folder } = await workshop.plain();
+  const script = `Object.defineProperty(process.versions, "node", { value: "${version}" });
+    require("${folder}/node_modules/@modelmesh/core/modelmesh.cjs")`;
+  return await start(["node", "--eval", script, "--", "modelmesh", "--version"], { folder }).ended;
+}
+
+/** The proofs. */
+export const runtimes: readonly Proof[] = [
+  {
+    name: "a program on the Node at hand imports every entry, chats and streams",
+    prove: (workshop) => runProgram(workshop, ["node"]),
+  },
+  ...versions.nodes.map((version): Proof => ({
+    name: `the same program on ${version}, and require()`,
+    async prove(workshop) {
+      const node = await nodeOf(workshop, version);
+      await runProgram(workshop, [node]);
+      await runRequire(workshop, node);
+    },
+  })),
+  {
+    name: "the same program on Deno",
+    prove: (workshop) => runProgram(workshop, [Deno.execPath(), "run", "-A", "--quiet", "--node-modules-dir=manual"]),
+  },
+  {
+    name: "modelmesh tells a Node that is too old, in one line",
+    async prove(workshop) {
+      for (const version of ["18.19.0", "20.15.1", "4.0.0"]) {
+        const { code, out, err } = await onOldNode(workshop, version);
+        const line = `modelmesh needs Node 20.16 or newer; this is ${version}\n`;
+        must(code === 1 && out === "" && err === line, `On ${version} it ended with ${code} and said: ${out}${err}`);
+      }
+      const { code, out } = await onOldNode(workshop, "20.16.0");
+      must(code === 0 && /^\d+\.\d+\.\d+\n$/.test(out), `On 20.16.0 it ended with ${code} and said: ${out}`);
+    },
+  },
+];

@@ -1,0 +1,58 @@
+/**
+ * Programs in strict TypeScript compile against the declarations, which are checked too.
+ * @module
+ */
+import { typescriptVersion } from "../types.ts";
+import { type Proof, versions, type Workshop } from "../workshop.ts";
+
+const compilers = [`typescript@${typescriptVersion}`, versions.typescriptNext];
+
+/** `skipLibCheck: false` is what makes the compiler look into our declarations. */
+const strict = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  skipLibCheck: false,
+  noEmit: true,
+  target: "es2022",
+};
+
+const resolutions = {
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+};
+
+interface Surroundings {
+  readonly lib: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** What the world around the program is made of: a page's types, or Node's in both its oldest and its newest form. */
+const surroundings: Readonly<Record<string, Surroundings>> = {
+  "a page's types alone": { lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], packages: [] },
+  [versions.nodeTypesOldest]: { lib: ["es2022"], packages: [versions.nodeTypesOldest] },
+  [versions.nodeTypes]: { lib: ["es2022"], packages: [versions.nodeTypes] },
+};
+
+async function compile(workshop: Workshop, { lib, packages }: Surroundings, compiler: string): Promise<void> {
+  const types = packages.length > 0 ? ["node"] : [];
+  const project = await workshop.project(`${compiler}-${packages[0] ?? "page"}`.replaceAll(/[@/]+/g, "-"), [
+    workshop.tarball,
+    compiler,
+    ...packages,
+  ]);
+  for (const [name, resolution] of Object.entries(resolutions)) {
+    const compilerOptions = { ...strict, ...resolution, lib, types };
+    await project.write(`${name}.json`, JSON.stringify({ compilerOptions, files: ["typed.ts"] }));
+    await project.run([project.program("tsc"), "--project", `${name}.json`]);
+  }
+}
+
+/** The proofs. */
+export const types: readonly Proof[] = compilers.flatMap((compiler) =>
+  Object.entries(surroundings).map(([name, around]): Proof => ({
+    name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,
+    prove: (workshop) => compile(workshop, around, compiler),
+  }))
+);

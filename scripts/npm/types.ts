@@ -1,0 +1,90 @@
+/**
+ * The declarations of the package, for consumers with any settings.
+ * @module
+ */
+// deno-lint-ignore no-import-prefix -- an `npm:` entry in deno.json would be downloaded before any task
+import ts from "npm:typescript@5.9.3";
+import { entries, type PackageFile } from "./bundle.ts";
+import { fromFileUrl, root } from "./files.ts";
+
+/** The version that writes them. */
+export const typescriptVersion: string = ts.version;
+
+/** What names of newer standard libraries a file needs; consumers may target ES2022. */
+const libraries: readonly (readonly [names: RegExp, library: string])[] = [
+  [/\b(?:Async)?Disposable\b|\bSymbol\.(?:asyncDispose|dispose)\b/, "esnext.disposable"],
+];
+
+/**
+ * Writes the declarations that the entries reach, into `types/`.
+ *
+ * @throws {Error} When a declaration cannot be written, or names something that consumers do not have.
+ */
+export function declarations(): PackageFile[] {
+  const written = emit();
+  const wanted = new Set<string>();
+  const queue = entries.map((entry) => `types/${entry}.d.ts`);
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (wanted.has(path)) continue;
+    wanted.add(path);
+    queue.push(...importsOf(path, written.get(path)));
+  }
+  return [...wanted].sort().map((path) => ({ path, text: withLibraries(path, written.get(path)!) }));
+}
+
+function emit(): Map<string, string> {
+  const program = ts.createProgram(entries.map((entry) => fromFileUrl(new URL(`${entry}.ts`, root))), {
+    declaration: true,
+    emitDeclarationOnly: true,
+    isolatedDeclarations: true,
+    strict: true,
+    allowImportingTsExtensions: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+    types: [],
+    rootDir: fromFileUrl(root),
+    outDir: "types",
+  });
+  const files = new Map<string, string>();
+  const write = (path: string, text: string) => void files.set(path, text);
+  // only what keeps declarations from being written counts here: `deno task check` knows Deno's types and @std
+  const { diagnostics } = program.emit(undefined, write, undefined, true, { afterDeclarations: [withScriptNames] });
+  const [first] = diagnostics;
+  if (first !== undefined) {
+    throw new Error(`${first.file?.fileName}: ${ts.flattenDiagnosticMessageText(first.messageText, "\n")}`);
+  }
+  return files;
+}
+
+/** `./a.ts` becomes `./a.js`, which every module resolution takes for `./a.d.ts`. TypeScript rewrites scripts only. */
+const withScriptNames: ts.TransformerFactory<ts.SourceFile | ts.Bundle> = (context) => (file) => {
+  const visit = (node: ts.Node): ts.Node =>
+    ts.isStringLiteral(node) && isSpecifier(node)
+      ? context.factory.createStringLiteral(node.text.replace(/\.ts$/, ".js"))
+      : ts.visitEachChild(node, visit, context);
+  return ts.visitNode(file, visit) as ts.SourceFile;
+};
+
+function isSpecifier(node: ts.StringLiteral): boolean {
+  return /^\.\.?\/.*\.ts$/.test(node.text);
+}
+
+/** The declarations that one imports; nothing else can be imported. */
+function importsOf(path: string, text: string | undefined): string[] {
+  if (text === undefined) throw new Error(`${path}: imported, but not written`);
+  return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
+    if (!/^\.\.?\/.*\.js$/.test(fileName)) throw new Error(`${path} needs "${fileName}", which consumers may not have`);
+    return new URL(fileName, `file:///${path}`).pathname.slice(1).replace(/\.js$/, ".d.ts");
+  });
+}
+
+/** Adds references to a newer standard library, and refuses names that only one runtime has. */
+function withLibraries(path: string, text: string): string {
+  const code = text.replace(/\/\*[^]*?\*\//g, "");
+  const global = code.match(/\bDeno\b|\bNodeJS\b|\bBuffer\b/);
+  if (global !== null) throw new Error(`${path} names ${global[0]}, which consumers may not have`);
+  const needed = libraries.filter(([names]) => names.test(code)).map(([, library]) => library);
+  return needed.map((library) => `/// <reference lib="${library}" />\n`).join("") + text;
+}
