@@ -15,37 +15,43 @@
  * ```
  * @module
  */
-import { browserConnectors, browserStrategies } from "./connectors/browser.ts";
+import { browserConnectors, ollamaConnector, stickUntilFailure } from "./connectors/browser.ts";
+import { providerOf } from "./connectors/providers/_instance.ts";
 import { type IndexedDbOptions, IndexedDbStorage } from "./connectors/storage/indexeddb.ts";
 import { type LocalStorageOptions, LocalStorageStorage } from "./connectors/storage/localstorage.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
-import type { BrowserCreateOptions } from "./src/client/browser_options.ts";
-import type { Storage } from "./src/contracts/storage.ts";
+import { discoverModels } from "./src/background/discover.ts";
+import { serverParts } from "./src/background/server_parts.ts";
+import type { MockOptions } from "./src/client/_mock_script.ts";
+import { refuseBeside } from "./src/client/_target.ts";
+import type { BrowserCreateOptions, ClientPlan, PlannedConfig } from "./src/client/browser_options.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { type BrowserCreateParts, createBrowserClient } from "./src/client/create_browser.ts";
-import type { MockOptions } from "./src/client/_mock_script.ts";
 import { createBrowserMockClient } from "./src/client/mock_browser.ts";
 import { knownConnectors } from "./src/config/known.ts";
-import { checkDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
+import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
+import type { ProviderInstance, VendorOptions } from "./src/contracts/browser_provider.ts";
+import type { SecretStore } from "./src/contracts/secret_store.ts";
+import type { Storage } from "./src/contracts/storage.ts";
+import { NoProvidersError } from "./src/errors.ts";
 import { browserRuntime, sendWith } from "./src/runtime/browser.ts";
 
 /** Made when it is used: importing the package does nothing. */
-const partsOfHere = (): BrowserCreateParts => ({ runtime: browserRuntime(), sendWith, strategies: browserStrategies });
+const partsOfHere = (): BrowserCreateParts => ({ runtime: browserRuntime(), sendWith, strategy: stickUntilFailure });
 
 /**
  * Makes a client for a capability.
  *
  * @param capability A short name such as `chat-completion`, a full path or an inner node.
- * @param options The providers, keys, strategy.
+ * @param options The providers, the strategy.
  * @throws {NoProvidersError} When no provider is given.
- * @throws {ConfigError} When the capability is unknown, a key is missing, or an option does not hold.
+ * @throws {ConfigError} When the capability is unknown, or an option does not hold.
  *
  * @example
  * ```ts ignore
  * const client = create("chat-completion", {
- *   providers: [openai, anthropic],
- *   apiKeys: { openai: keyOfThisUser, anthropic: otherKeyOfThisUser },
- *   strategy: "round-robin",
+ *   providers: [openai({ apiKey: keyOfThisUser }), anthropic({ apiKey: otherKeyOfThisUser })],
+ *   strategy: roundRobin,
  * });
  * ```
  */
@@ -55,11 +61,12 @@ export function create(capability: string, options: BrowserCreateOptions): MeshC
  *
  * @param options The providers, or a configuration.
  * @throws {NoProvidersError} When no provider is given.
- * @throws {ConfigError} When a key is missing, or an option does not hold.
+ * @throws {ConfigError} When an option does not hold.
  *
  * @example
  * ```ts ignore
- * const client = create({ config: MeshConfig.parse(document), apiKeys: { OPENAI_API_KEY: keyOfThisUser } });
+ * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
+ * const client = create({ config: MeshConfig.parse(document, { secrets }) });
  * ```
  */
 export function create(options: BrowserCreateOptions): MeshClient;
@@ -93,7 +100,7 @@ export function mockClient(options: MockOptions): MeshClient {
  *
  * @example
  * ```ts ignore
- * const client = create("chat-completion", { providers: [openai], apiKeys, storage: stateIn(localStorageStorage()) });
+ * const client = create("chat-completion", { providers, storage: stateIn(localStorageStorage()) });
  * ```
  */
 export function localStorageStorage(options?: LocalStorageOptions): Storage {
@@ -107,7 +114,7 @@ export function localStorageStorage(options?: LocalStorageOptions): Storage {
  *
  * @example
  * ```ts ignore
- * const client = create("chat-completion", { providers: [openai], apiKeys, storage: stateIn(indexedDbStorage()) });
+ * const client = create("chat-completion", { providers, storage: stateIn(indexedDbStorage()) });
  * ```
  */
 export function indexedDbStorage(options?: IndexedDbOptions): Storage {
@@ -120,7 +127,7 @@ export function indexedDbStorage(options?: IndexedDbOptions): Storage {
  * @example
  * ```ts ignore
  * const storage = stateIn(memoryStorage());
- * const client = create("chat-completion", { providers: [openai], apiKeys, storage });
+ * const client = create("chat-completion", { providers, storage });
  * ```
  */
 export function memoryStorage(): Storage {
@@ -128,31 +135,87 @@ export function memoryStorage(): Storage {
 }
 
 /**
+ * Ollama on the visitor's own machine, asked for its models unless they are given.
+ *
+ * @param options Its address and models.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create("chat-completion", { providers: [ollama()] });
+ * ```
+ */
+export function ollama(options: VendorOptions = {}): ProviderInstance {
+  return providerOf(ollamaConnector, { ...options, discover: discoverModels });
+}
+
+/** What {@linkcode MeshConfig.parse} takes beside a document. */
+export interface ParseOptions {
+  /** Where its secret references are looked up, when a client becomes ready. */
+  readonly secrets?: SecretStore;
+}
+
+/**
  * A configuration as a value: parsed, checked whole, and written again. There are no files in a browser.
  *
  * @example
  * ```ts ignore
- * const config = MeshConfig.parse(await (await fetch("/modelmesh.json")).json());
- * const client = create({ config, apiKeys: { OPENAI_API_KEY: keyOfThisUser } });
+ * const document = await (await fetch("/modelmesh.json")).json();
+ * const client = create({ config: MeshConfig.parse(document, { secrets: browserSecrets() }) });
  * ```
  */
-export class MeshConfig extends MeshConfigBase {
+export class MeshConfig extends MeshConfigBase implements PlannedConfig {
+  readonly #secrets: SecretStore | undefined;
+
+  private constructor(checked: CheckedDocument, secrets: SecretStore | undefined) {
+    super(checked);
+    this.#secrets = secrets;
+  }
+
   /**
    * Checks a document.
    *
    * @param document A configuration as an object.
+   * @param options Where its secrets are.
    * @throws {ConfigError} With everything that is wrong.
    */
-  static parse(document: unknown): MeshConfig {
-    const known = knownConnectors(browserConnectors);
-    return new MeshConfig({ ...checkDocument(document, { known }), connectors: browserConnectors });
+  static parse(document: unknown, { secrets }: ParseOptions = {}): MeshConfig {
+    return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors) }), secrets);
+  }
+
+  /**
+   * What a client is made of.
+   *
+   * @param options What stands beside the configuration.
+   * @throws {ConfigError} When one of them is for the configuration to say.
+   * @throws {NoProvidersError} When it has no providers.
+   *
+   * @internal
+   */
+  plan(options: BrowserCreateOptions): ClientPlan {
+    refuseBeside(options);
+    const { settings } = this;
+    if (settings.providers.size === 0) {
+      throw new NoProvidersError(
+        'The configuration has no "providers", and a browser has no environment to find any in',
+      );
+    }
+    const { resolve } = settings.secrets;
+    const store = this.#secrets;
+    const resolveHere: typeof resolve = (written, open) => resolve(written, store === undefined ? open : () => store);
+    return {
+      settings: { ...settings, secrets: { ...settings.secrets, resolve: resolveHere } },
+      connectors: browserConnectors,
+      ...serverParts,
+    };
   }
 }
 
 export { stateIn } from "./src/background/state_sync.ts";
 export type { StateKeeping } from "./src/background/state_keeper.ts";
 export * from "./src/exports.ts";
-export { anthropic, gemini, groq, mistral, ollama, openai, openrouter } from "./connectors/browser.ts";
+export { anthropic, gemini, groq, mistral, openai, openrouter } from "./connectors/browser.ts";
+export { prioritySelection, roundRobin, stickUntilFailure } from "./connectors/browser.ts";
+export { providerOf } from "./connectors/providers/_instance.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
@@ -162,7 +225,7 @@ export { browserSecrets, type BrowserSecretsOptions } from "./connectors/secrets
 export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/memory.ts";
 export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
-export type { BrowserCreateOptions } from "./src/client/browser_options.ts";
+export type { BrowserCreateOptions, PlannedConfig } from "./src/client/browser_options.ts";
 export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 export { createBrowserProviderConfig } from "./src/config/browser_provider.ts";
 export { MeshConfigBase } from "./src/config/mesh_config.ts";

@@ -14,6 +14,7 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
+import { serverParts } from "./src/background/server_parts.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
@@ -24,6 +25,7 @@ import { loadConfig } from "./src/config/load_config.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
 import { settingsOf } from "./src/config/sources.ts";
 import { Mesh } from "./src/mesh.ts";
+import { surroundingsOf } from "./src/registry/catalogue.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
 /** Made on first use: importing the package does nothing yet. */
@@ -107,9 +109,10 @@ export class ModelMesh extends Mesh {
    */
   constructor(options: MeshOptions = {}) {
     super({
+      ...serverParts,
       connectors: serverConnectors,
       runtime: runtimeWith(partsOfHere(), options),
-      ...(options.on === undefined ? {} : { on: options.on }),
+      on: options.on,
     });
   }
 
@@ -122,7 +125,7 @@ export class ModelMesh extends Mesh {
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: unknown): Promise<void> {
-    this.configure(settingsOf(config, this.surroundings));
+    this.configure(settingsOf(config, surroundingsOf(this)));
     await this.ready();
   }
 }

@@ -2,12 +2,11 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import { discoverModels } from "./background/discover.ts";
+import type { discoverModels } from "./background/discover.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import type { StateKeeper, StateKeeping } from "./background/state_keeper.ts";
-import { knownConnectors, type Surroundings } from "./config/known.ts";
 import type { Settings } from "./config/settings.ts";
-import type { Connector, ProviderSettings } from "./contracts/connector.ts";
+import type { Connector } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
 import type { ModelInfo } from "./contracts/provider.ts";
@@ -17,12 +16,13 @@ import { Hub } from "./observe/hub.ts";
 import { Redactor } from "./observe/redact.ts";
 import { chat, type ChatAnswer } from "./pipeline/chat.ts";
 import type { RoutedRequest } from "./pipeline/request.ts";
-import { buildRegistry } from "./registry/build.ts";
+import { buildRegistry, type FillRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
 import type { ProviderHome, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
 import type { Transition } from "./state/rest.ts";
+import type { costNanoUsd } from "./util/cost.ts";
 
 /** What a mesh is made with. */
 export interface MeshParts {
@@ -34,7 +34,28 @@ export interface MeshParts {
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
   readonly storage?: StateKeeping;
+  /**
+   * Reads what settings say of models and pools: `fillAsConfigured`. Without it there are the catalogue's models.
+   *
+   * @internal
+   */
+  readonly fill?: FillRegistry;
+  /**
+   * Asks local servers for their models: `discoverModels`. Without it nobody is asked.
+   *
+   * @internal
+   */
+  readonly discover?: typeof discoverModels;
+  /**
+   * What an answer costs: `costNanoUsd`. Without it no cost is told.
+   *
+   * @internal
+   */
+  readonly costOf?: typeof costNanoUsd;
 }
+
+/** What local servers listed, by provider entry id. */
+type Discovered = ReadonlyMap<string, readonly ModelInfo[]>;
 
 /** A configured pool's name and capability. */
 export interface ListedPool {
@@ -57,11 +78,32 @@ interface Assembly {
  * The engine. Programs use `ModelMesh`, which is this with a runtime and its connectors.
  */
 export class Mesh {
-  readonly #runtime: Runtime;
-  readonly #catalogue: ConnectorCatalogue;
-  readonly #hub: Hub;
+  /**
+   * The door to the outside.
+   *
+   * @internal
+   */
+  readonly runtime: Runtime;
+  /**
+   * Its connectors by id.
+   *
+   * @internal
+   */
+  readonly catalogue: ConnectorCatalogue;
+  /**
+   * All its sinks.
+   *
+   * @internal
+   */
+  readonly hub: Hub;
+  readonly #parts: MeshParts;
   readonly #redactor = new Redactor();
-  readonly #redact = (text: string): string => this.#redactor.redact(text);
+  /**
+   * The text without a secret in it.
+   *
+   * @internal
+   */
+  readonly redact = (text: string): string => this.#redactor.redact(text);
   readonly #startedAt: number;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
@@ -73,47 +115,18 @@ export class Mesh {
   /**
    * Makes one.
    *
-   * @param parts Connectors, runtime, a listener and a storage.
+   * @param parts Connectors, runtime, a listener, a storage, and what else its settings need.
    */
-  constructor({ connectors, runtime, on, storage }: MeshParts) {
-    this.#runtime = runtime;
-    this.#catalogue = new ConnectorCatalogue(connectors);
-    this.#hub = new Hub(runtime.clock);
+  constructor(parts: MeshParts) {
+    const { connectors, runtime, on, storage } = parts;
+    this.#parts = parts;
+    this.runtime = runtime;
+    this.catalogue = new ConnectorCatalogue(connectors);
+    this.hub = new Hub(runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
-    this.#keeper = storage?.keeperOf({ clock: runtime.clock, hub: this.#hub });
+    this.#keeper = storage?.keeperOf({ clock: runtime.clock, hub: this.hub });
     this.#startedAt = runtime.clock.monotonic();
-    if (on !== undefined) this.#hub.add(listener(on));
-  }
-
-  /**
-   * The door to the outside.
-   *
-   * @internal
-   */
-  get runtime(): Runtime {
-    return this.#runtime;
-  }
-
-  /**
-   * What its settings are made with.
-   *
-   * @internal
-   */
-  get surroundings(): Surroundings {
-    return {
-      known: knownConnectors(this.#catalogue.all),
-      providers: this.#catalogue.providers,
-      env: (name) => this.#runtime.env(name),
-    };
-  }
-
-  /**
-   * Those connectors by id.
-   *
-   * @internal
-   */
-  get catalogue(): ConnectorCatalogue {
-    return this.#catalogue;
+    if (on !== undefined) this.hub.add(listener(on));
   }
 
   /**
@@ -136,12 +149,7 @@ export class Mesh {
 
   /** Time since it was made, ms. */
   get uptimeMs(): number {
-    return this.#runtime.clock.monotonic() - this.#startedAt;
-  }
-
-  /** Whether it has been configured. */
-  get isConfigured(): boolean {
-    return this.#assembly !== undefined;
+    return this.runtime.clock.monotonic() - this.#startedAt;
   }
 
   /** Whether it can answer requests at once. */
@@ -156,30 +164,12 @@ export class Mesh {
    * @param connector What it is.
    */
   registerConnector(id: string, connector: Connector): void {
-    this.#catalogue.register(id, connector);
+    this.catalogue.register(id, connector);
   }
 
   /** Adds a sink for records. */
   addSink(sink: Observability): void {
-    this.#hub.add(sink);
-  }
-
-  /**
-   * A note to the sinks.
-   *
-   * @internal
-   */
-  get hub(): Hub {
-    return this.#hub;
-  }
-
-  /**
-   * The text without a secret in it.
-   *
-   * @internal
-   */
-  redact(text: string): string {
-    return this.#redact(text);
+    this.hub.add(sink);
   }
 
   /**
@@ -191,7 +181,7 @@ export class Mesh {
    * @internal
    */
   configure(settings: Settings, addPools: (registry: Registry) => void = () => {}): void {
-    this.#assembly = this.#assemble(settings, addPools, new Map());
+    this.#assembly = this.#assemble(settings, addPools);
     this.#ready = undefined;
     this.#isReady = false;
   }
@@ -222,9 +212,10 @@ export class Mesh {
     try {
       return await chat(request, {
         registry: this.registry,
-        runtime: this.#runtime,
-        hub: this.#hub,
-        redact: this.#redact,
+        runtime: this.runtime,
+        hub: this.hub,
+        redact: this.redact,
+        costOf: this.#parts.costOf,
       });
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
@@ -234,12 +225,12 @@ export class Mesh {
 
   /** Per-pool health and model counts, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
-    return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.#runtime.clock)]));
+    return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.runtime.clock)]));
   }
 
   /** Entry ids of the providers that have an active model. */
   activeProviders(): string[] {
-    const active = listModels(this.registry, this.#runtime.clock.monotonic()).filter(({ status }) =>
+    const active = listModels(this.registry, this.runtime.clock.monotonic()).filter(({ status }) =>
       status === "active"
     );
     const ids = new Set(active.map(({ provider }) => provider));
@@ -253,7 +244,7 @@ export class Mesh {
 
   /** All models and their status. */
   listModels(): ListedModel[] {
-    return listModels(this.registry, this.#runtime.clock.monotonic());
+    return listModels(this.registry, this.runtime.clock.monotonic());
   }
 
   /**
@@ -267,24 +258,28 @@ export class Mesh {
     try {
       await this.#keeper?.close();
     } finally {
-      await this.#hub.flush();
+      await this.hub.flush();
     }
   }
 
   get #current(): Assembly {
     if (this.#assembly === undefined) {
-      throw new MeshError("The mesh has no configuration yet: call initialize() first", { code: "not_initialized" });
+      const message = "The configuration is not read yet: await ready() of a client, or initialize() of a mesh, first";
+      throw new MeshError(message, { code: "not_initialized" });
     }
     return this.#assembly;
   }
 
-  #assemble(
-    settings: Settings,
-    addPools: Assembly["addPools"],
-    discovered: ReadonlyMap<string, readonly ModelInfo[]>,
-  ): Assembly {
+  #assemble(settings: Settings, addPools: Assembly["addPools"], discovered?: Discovered): Assembly {
     const state = new MeshState((transition) => this.#tell(transition));
-    const registry = buildRegistry({ settings, catalogue: this.#catalogue, state, runtime: this.#runtime, discovered });
+    const registry = buildRegistry({
+      settings,
+      catalogue: this.catalogue,
+      state,
+      runtime: this.runtime,
+      discovered,
+      fill: this.#parts.fill,
+    });
     addPools(registry);
     return { settings, state, registry, addPools };
   }
@@ -293,49 +288,46 @@ export class Mesh {
     const { settings: written, addPools } = this.#current;
     const { settings, secrets } = await written.secrets.resolve(
       written,
-      (store, config) => this.#catalogue.get("secretStore", store).create(config, this.#runtime),
+      (store, config) => this.catalogue.get("secretStore", store).create(config, this.runtime),
     );
     for (const secret of secrets) this.#redactor.add(secret);
-    this.#hub.configure(
+    this.hub.configure(
       settings.observability.map(({ connector, config }) =>
-        this.#catalogue.get("observability", connector).create(config, this.#runtime)
+        this.catalogue.get("observability", connector).create(config, this.runtime)
       ),
     );
-    const first = this.#assemble(settings, addPools, new Map());
-    for (const home of first.registry.homes) this.#open(home);
-    const configured = new Set([...settings.models.values()].map(({ provider }) => provider));
-    const unlisted = first.registry.homes.filter(({ entry, connector }) =>
-      connector?.local && !configured.has(entry.id)
-    );
-    const discovered = await discoverModels(unlisted, { runtime: this.#runtime, hub: this.#hub, redact: this.#redact });
-    const assembly = discovered.size === 0 ? first : this.#assemble(settings, addPools, discovered);
-    if (assembly !== first) { for (const home of assembly.registry.homes) this.#open(home); }
+    const assemble = (discovered?: Discovered) => {
+      const made = this.#assemble(settings, addPools, discovered);
+      for (const home of made.registry.homes) this.#open(home);
+      return made;
+    };
+    const first = assemble();
+    const discovered = await this.#parts.discover?.(first.registry.homes, {
+      settings,
+      runtime: this.runtime,
+      hub: this.hub,
+      redact: this.redact,
+    });
+    const assembly = discovered?.size ? assemble(discovered) : first;
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);
     this.#recovery.schedule(assembly.state);
     this.#isReady = true;
     for (const { path, message } of settings.warnings) {
-      this.#hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
+      this.hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
     }
   }
 
   /** Gives a provider its instance and its key. */
   #open(home: ProviderHome): void {
-    const { entry, connector } = home;
-    const settings: ProviderSettings = {
-      id: entry.id,
-      config: entry.config,
-      ...(entry.baseUrl === undefined ? {} : { baseUrl: entry.baseUrl }),
-    };
-    home.provider = entry.instance ?? connector!.create(settings, this.#runtime);
-    const [key] = entry.apiKeys;
-    if (key === undefined) return;
-    home.credential = key;
-    for (const secret of entry.apiKeys) this.#redactor.add(secret);
+    const { id, config, baseUrl, instance, apiKeys } = home.entry;
+    home.provider = instance ?? home.connector!.create({ id, config, baseUrl }, this.runtime);
+    home.credential = apiKeys[0];
+    for (const secret of apiKeys) this.#redactor.add(secret);
   }
 
   #tell({ owner, to, reason, restMs }: Transition): void {
-    this.#hub.event({
+    this.hub.event({
       event: to === "standby" ? "deactivation" : "recovery",
       ...owner,
       from: to === "standby" ? "active" : "standby",

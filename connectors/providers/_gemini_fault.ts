@@ -43,7 +43,7 @@ const invalidKey = /API key (not valid|expired|not found)/i;
 const spentAccount = /prepayment credits are depleted|monthly spending cap/i;
 const closedRegion = /location is not supported|not available in your (country|region)/i;
 const tooLong = /token count .{0,40}exceeds the maximum|exceeds the maximum number of tokens/i;
-const dayMs = 24 * 60 * 60 * 1000;
+const dayMs = 86_400_000;
 
 /**
  * The error object of an answer.

@@ -99,11 +99,10 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
   } catch {
     // an error answer needs no readable body: its status says enough
   }
-  const wait = reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, clock.now());
   const shouldRetry = headers.get("x-should-retry");
   return upstreamError(status, reader.readError(body, status), {
-    ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    ...(shouldRetry === null ? {} : { shouldRetry: shouldRetry === "true" }),
+    retryAfterMs: reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, clock.now()),
+    shouldRetry: shouldRetry === null ? undefined : shouldRetry === "true",
   });
 }
 
@@ -134,8 +133,8 @@ export function upstreamError(
 ): UpstreamError {
   return new UpstreamError(`The provider answered ${status}: ${error.message}`, {
     kind: classifyFault(status, error),
-    fault: { status, error, ...(hints.retryAfterMs === undefined ? {} : { retryAfterMs: hints.retryAfterMs }) },
-    ...(hints.shouldRetry === undefined ? {} : { shouldRetry: hints.shouldRetry }),
+    fault: { status, error, retryAfterMs: hints.retryAfterMs },
+    shouldRetry: hints.shouldRetry,
   });
 }
 

@@ -19,7 +19,7 @@ import { ChunkReader } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
 import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
 
-const decoder = new TextDecoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {

@@ -9,11 +9,10 @@ import type {
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
-  FailureKind,
   ModelInfo,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { ConfigError, ConnectorError, MeshError, UpstreamError } from "../../src/errors.ts";
+import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunkOf, ChunkReader } from "./_chunk_reader.ts";
 import { readFault, readOpenAiError, throwIfError } from "./_http.ts";
@@ -226,7 +225,7 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
       chunks,
       readWhole: (body) => this.#readWhole(body),
       readChunk: (data) => {
-        const value = run("_parseSseChunk", "invalid_response", () => this._parseSseChunk(data));
+        const value = run("_parseSseChunk", () => this._parseSseChunk(data));
         if (value === null || value === undefined) return undefined;
         chunks.complete(value);
         return { value };
@@ -240,38 +239,40 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
   }
 
   #endpoint(model: string): string {
-    return run("_getCompletionEndpoint", "misconfigured", () => this._getCompletionEndpoint(model));
+    return run("_getCompletionEndpoint", () => this._getCompletionEndpoint(model));
   }
 
   #readWhole(body: Record<string, unknown>): ChatCompletion {
     throwIfError(body);
-    const completion = run("_parseResponse", "invalid_response", () => this._parseResponse(body));
+    const completion = run("_parseResponse", () => this._parseResponse(body));
     return completionOf({ ...completion });
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const endpoint = this.#endpoint(request.model.id);
-    const payload = run("_buildRequestPayload", "misconfigured", () => this._buildRequestPayload(request));
+    const payload = run("_buildRequestPayload", () => this._buildRequestPayload(request));
     const response = await options.send({
-      url: run("_resolveUrl", "misconfigured", () => this._resolveUrl(endpoint)),
-      headers: run("_buildHeaders", "misconfigured", () => this._buildHeaders(options.credential)),
+      url: run("_resolveUrl", () => this._resolveUrl(endpoint)),
+      headers: run("_buildHeaders", () => this._buildHeaders(options.credential)),
       body: typeof payload === "string" ? payload : JSON.stringify(payload),
       signal: options.signal,
     });
     if (isSuccess(response)) return response;
-    if (this.#runtime === undefined) throw new ConnectorError("A provider is used through create(), which attaches it");
+    if (this.#runtime === undefined) throw new MeshError("A provider is used through create(), which attaches it");
     throw await readFault(response, { readError: readOpenAiError }, this.#runtime.clock);
   }
 }
 
 /** Whoever writes a hook wants to know which one failed and why; the engine takes keys out of the text. */
-function run<Result>(name: string, kind: FailureKind, hook: () => Result): Result {
+function run<Result>(name: string, hook: () => Result): Result {
   try {
     return hook();
   } catch (error) {
     if (MeshError.isInstance(error)) throw error;
     const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error";
-    throw new UpstreamError(`The provider's ${name} threw ${what}`, { kind });
+    throw new UpstreamError(`The provider's ${name} threw ${what}`, {
+      kind: name.startsWith("_parse") ? "invalid_response" : "misconfigured",
+    });
   }
 }
 

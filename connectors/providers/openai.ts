@@ -26,7 +26,7 @@ const reasoning = { can: "TSRV", maxOutput: 128_000, parameters: reasoningRules 
 const long = () => ({ ...reasoning, window: 1_050_000 });
 const longWithTools = () => ({ ...long(), parameters: toolRules() });
 const above = 272_000;
-const longSource = `${genaiPrices}; ${openAiPages}`;
+const longSource = () => `${genaiPrices}; ${openAiPages}`;
 
 const chatModels = (): readonly ModelInfo[] => [
   chatModel("gpt-5.4-mini", {
@@ -61,7 +61,7 @@ const chatModels = (): readonly ModelInfo[] => [
       { input: 4, output: 20, cached_input: 0.4, cache_write: 5, from: "2026-08-21" },
       { input: 8, output: 30, cached_input: 0.8, cache_write: 10, from: "2026-08-21", above_tokens: above },
     ],
-    source: longSource,
+    source: longSource(),
   }),
   chatModel("gpt-5.6-terra", {
     ...longWithTools(),
@@ -71,7 +71,7 @@ const chatModels = (): readonly ModelInfo[] => [
       { input: 2, output: 12, cached_input: 0.2, cache_write: 2.5, from: "2026-07-30" },
       { input: 4, output: 18, cached_input: 0.4, cache_write: 5, from: "2026-07-30", above_tokens: above },
     ],
-    source: longSource,
+    source: longSource(),
   }),
   chatModel("gpt-5.6-luna", {
     ...longWithTools(),
@@ -81,7 +81,7 @@ const chatModels = (): readonly ModelInfo[] => [
       { input: 0.2, output: 1.2, cached_input: 0.02, cache_write: 0.25, from: "2026-07-30" },
       { input: 0.4, output: 1.8, cached_input: 0.04, cache_write: 0.5, from: "2026-07-30", above_tokens: above },
     ],
-    source: longSource,
+    source: longSource(),
   }),
   chatModel("gpt-5.5", {
     ...long(),

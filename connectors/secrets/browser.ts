@@ -33,7 +33,9 @@ export interface BrowserSecretsOptions {
  *
  * const secrets = browserSecrets();
  * await secrets.set("OPENAI_API_KEY", form.key.value); // once; a reload finds it
- * const client = create("chat-completion", { providers: [openai], secrets });
+ * const client = create("chat-completion", {
+ *   providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })],
+ * });
  * ```
  */
 export function browserSecrets(options: BrowserSecretsOptions = {}): WritableSecretStore {

@@ -15,10 +15,10 @@ export type WritableSecretStore = Required<SecretStore>;
  *
  * @example
  * ```ts ignore
- * import { create, memorySecrets, openai } from "@modelmesh/core/browser";
+ * import { create, memorySecrets, MeshConfig } from "@modelmesh/core/browser";
  *
  * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
- * const client = create("chat-completion", { providers: [openai], secrets });
+ * const client = create({ config: MeshConfig.parse(document, { secrets }) });
  * ```
  */
 export function memorySecrets(values: Readonly<Record<string, string>> = {}): WritableSecretStore {

@@ -2,6 +2,7 @@
  * Asking servers without a catalogue, those on one's own machine, which models they have.
  * @module
  */
+import type { Settings } from "../config/settings.ts";
 import type { ModelInfo } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -15,6 +16,8 @@ const listingLimitMs = 5_000;
 
 /** What asking needs. */
 export interface DiscoveryParts {
+  /** Servers whose models are configured are not asked. */
+  readonly settings: Settings;
   readonly runtime: Runtime;
   readonly hub: Hub;
   /** Takes secrets out of a text. */
@@ -22,9 +25,9 @@ export interface DiscoveryParts {
 }
 
 /**
- * Asks every one of the servers at once. One that does not answer is told and left out.
+ * Asks every local server at once. One that does not answer is told and left out.
  *
- * @param homes The servers, opened.
+ * @param homes All providers, opened.
  * @param parts What asking needs.
  * @returns Their models by entry id.
  */
@@ -33,7 +36,9 @@ export async function discoverModels(
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, readonly ModelInfo[]>> {
   const found = new Map<string, readonly ModelInfo[]>();
-  await Promise.all(homes.map(async (home) => {
+  const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
+  const unlisted = homes.filter(({ entry, connector }) => connector?.local && !configured.has(entry.id));
+  await Promise.all(unlisted.map(async (home) => {
     const models = await listed(home, parts);
     if (models !== undefined) found.set(home.entry.id, models);
   }));
@@ -49,7 +54,7 @@ async function listed(home: ProviderHome, parts: DiscoveryParts): Promise<readon
     const models = home.provider!.listModels({
       signal: connection.signal,
       send: (request) => connection.send(request),
-      ...(credential === undefined ? {} : { credential }),
+      credential,
     });
     return await untilAborted(models, connection.signal);
   } catch (error) {

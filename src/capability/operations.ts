@@ -29,7 +29,13 @@ const nodes: Readonly<Record<Exclude<Operation, "chat">, CapabilityPath>> = {
   documents: "document-understanding.document-parsing",
 };
 
-/** The nodes whose leaves a chat call serves, save those that have an endpoint of their own. */
+/** What has an endpoint of its own among them. */
+const exceptions: readonly CapabilityPath[] = [
+  "document-understanding.document-parsing",
+  "evaluation.content-moderation",
+];
+
+/** The nodes whose leaves a chat call serves, save the exceptions. */
 const chatNodes: readonly CapabilityPath[] = [
   "generation.text-generation",
   "generation.structured-generation",
@@ -56,9 +62,16 @@ const chatNodes: readonly CapabilityPath[] = [
  * ```
  */
 export function servesOperation(leaf: CapabilityPath, operation: Operation): boolean {
-  if (operation !== "chat") return isAtOrBelow(leaf, nodes[operation]);
-  return chatNodes.some((node) => isAtOrBelow(leaf, node)) &&
-    !isAtOrBelow(leaf, nodes.documents) && !isAtOrBelow(leaf, nodes.moderation);
+  return operation === "chat" ? servesChat(leaf) : isAtOrBelow(leaf, nodes[operation]);
+}
+
+/**
+ * Whether a chat call serves a leaf; in whichever way it is delivered.
+ *
+ * @param leaf Full path of a leaf.
+ */
+export function servesChat(leaf: CapabilityPath): boolean {
+  return chatNodes.some((node) => isAtOrBelow(leaf, node)) && !exceptions.some((node) => isAtOrBelow(leaf, node));
 }
 
 /**

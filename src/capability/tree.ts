@@ -35,13 +35,15 @@ export class CapabilityTree {
   readonly #byTail = new Map<string, CapabilityPath[]>();
 
   /**
-   * Throws a `ConfigError` for custom leaves that {@linkcode capabilityTree} does not take.
+   * Takes what a validated configuration has; {@linkcode capabilityTree} checks it first.
    *
    * @param custom Full paths of further leaves; the nodes above them come into being with them.
    */
   constructor(custom: readonly CapabilityPath[] = []) {
     const children = builtInChildren();
-    addCustom(children, custom);
+    for (const path of custom) {
+      path.split(".").reduce((parent, segment) => addNode(children, parent, segment), "");
+    }
     this.#children = children;
     for (const path of this.nodes()) {
       for (const tail of tailsOf(path)) append(this.#byTail, tail, path);
@@ -130,6 +132,12 @@ export class CapabilityTree {
  * ```
  */
 export function capabilityTree(custom: readonly CapabilityPath[] = []): CapabilityTree {
+  const reserved = new CapabilityTree().leaves();
+  const problems = custom.flatMap((path, place) => {
+    const message = problemOf(path, reserved);
+    return message === undefined ? [] : [{ path: `capabilities[${place}]`, message }];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
   return new CapabilityTree(custom);
 }
 
@@ -164,25 +172,13 @@ function addNode(children: Children, parent: CapabilityPath, segment: string): C
   return path;
 }
 
-function addCustom(children: Children, custom: readonly CapabilityPath[]): void {
-  const reserved = new Set([...children].flatMap(([path, below]) => below.length === 0 ? [path] : []));
-  const problems = custom.flatMap((path, place) => {
-    const message = problemOf(path, reserved);
-    return message === undefined ? [] : [{ path: `capabilities[${place}]`, message }];
-  });
-  if (problems.length > 0) throw new ConfigError(problems);
-  for (const path of custom) {
-    path.split(".").reduce((parent, segment) => addNode(children, parent, segment), "");
-  }
-}
-
-function problemOf(path: unknown, reserved: ReadonlySet<CapabilityPath>): string | undefined {
+function problemOf(path: unknown, reserved: readonly CapabilityPath[]): string | undefined {
   if (typeof path !== "string" || !customPath.test(path)) {
     return `A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": ${
       JSON.stringify(path)
     }`;
   }
-  const leaf = [...reserved].find((node) => path.startsWith(`${node}.`));
+  const leaf = reserved.find((node) => path.startsWith(`${node}.`));
   return leaf === undefined ? undefined : `"${leaf}" is a leaf and takes no node below it: "${path}"`;
 }
 

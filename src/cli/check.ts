@@ -5,6 +5,7 @@
 import { loadDocument } from "../config/load.ts";
 import { settingsOf } from "../config/sources.ts";
 import { Mesh } from "../mesh.ts";
+import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 
 /** The command. */
@@ -27,7 +28,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new Mesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
-    const { providers, pools, models, warnings } = settingsOf(document, mesh.surroundings, {
+    const { providers, pools, models, warnings } = settingsOf(document, surroundingsOf(mesh), {
       source: path,
       mayLackProviders: true,
     });

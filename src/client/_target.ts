@@ -58,13 +58,12 @@ export function refuseBeside(options: Readonly<Partial<Record<"providers" | "mod
 
 function pathOf(capability: string): string {
   const tree = new CapabilityTree();
-  const paths = tree.matches(capability);
-  if (paths.length === 1) return paths[0]!;
-  const choices = paths.length > 1 ? paths : tree.nearest(capability);
+  const [path, ...others] = tree.matches(capability);
+  if (path !== undefined && others.length === 0) return path;
+  const choices = path === undefined ? tree.nearest(capability) : [path, ...others];
+  const use = choices.map((choice) => `"${choice}"`).join(" or ") || "one such as chat-completion";
   throw new ConfigError([{
     path: "capability",
-    message: paths.length > 1
-      ? `"${capability}" is ambiguous: use ${choices.join(" or ")}`
-      : `"${capability}" is no capability; the nearest are ${choices.map((name) => `"${name}"`).join(", ")}`,
+    message: `"${capability}" is ${path === undefined ? "no capability" : "ambiguous"}: use ${use}`,
   }]);
 }

@@ -2,33 +2,46 @@
  * What `create` takes in a browser.
  * @module
  */
-import type { MeshConfigBase } from "../config/mesh_config.ts";
-import type { ProviderInstance } from "../contracts/browser_provider.ts";
-import type { ProviderConnector } from "../contracts/connector.ts";
-import type { SecretStore } from "../contracts/secret_store.ts";
 import type { StateKeeping } from "../background/state_keeper.ts";
+import type { Settings } from "../config/settings.ts";
+import type { ProviderInstance } from "../contracts/browser_provider.ts";
+import type { Connector } from "../contracts/connector.ts";
+import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { MeshParts } from "../mesh.ts";
 import type { CreateOptions } from "./options.ts";
 
+/** What a client is made of: settings, and the code that serves them. */
+export interface ClientPlan extends Pick<MeshParts, "connectors" | "fill" | "discover" | "costOf"> {
+  /** The settings. */
+  readonly settings: Settings;
+}
+
+/** A configuration that brings what reads it, such as this entry's `MeshConfig`. */
+export interface PlannedConfig {
+  /**
+   * Makes the plan.
+   *
+   * @param options What stands beside the configuration.
+   * @throws {ConfigError} When one of them is for the configuration to say.
+   * @throws {NoProvidersError} When it has no providers.
+   *
+   * @internal
+   */
+  plan(options: BrowserCreateOptions): ClientPlan;
+}
+
 /** Options of `create` in a browser, where there is no environment: providers are given. */
-export interface BrowserCreateOptions extends
-  Pick<
-    CreateOptions,
-    "capability" | "models" | "strategy" | "pool" | "middleware" | "fetch" | "clock" | "random" | "on"
-  > {
+export interface BrowserCreateOptions
+  extends Pick<CreateOptions, "capability" | "pool" | "middleware" | "fetch" | "clock" | "random" | "on"> {
   /**
-   * The providers, in order of preference: instances, such as one of a class over `BrowserBaseProvider`, and vendors'
-   * connectors, such as `openai`, whose keys are in `apiKeys` or `secrets`.
+   * The providers, in order of preference: instances, such as `openai({ apiKey })` or one of a class over
+   * `BrowserBaseProvider`.
    */
-  providers?: readonly (ProviderInstance | ProviderConnector)[];
-  /**
-   * Keys by vendor (`openai`), connector id, instance id or variable (`OPENAI_API_KEY`). Beside a `config`: by the name
-   * of its secret references.
-   */
-  apiKeys?: Readonly<Record<string, string | undefined>>;
-  /** Where keys are that `apiKeys` lacks: read by `client.ready()`, under the connector's variable (`OPENAI_API_KEY`). */
-  secrets?: SecretStore;
+  providers?: readonly ProviderInstance[];
+  /** Selection strategy, such as `roundRobin` of this entry, or an instance; `stickUntilFailure` when left out. */
+  strategy?: SelectionStrategy | Connector<"strategy">;
   /** Where states outlive the page: what rests before a reload rests after it. In memory when left out. */
   storage?: StateKeeping;
-  /** A configuration in place of `providers`, `models` and `strategy`: made by this entry's `MeshConfig.parse(document)`. */
-  config?: MeshConfigBase;
+  /** A configuration in place of `providers` and `strategy`: made by this entry's `MeshConfig.parse(document)`. */
+  config?: PlannedConfig;
 }

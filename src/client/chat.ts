@@ -3,7 +3,6 @@
  * @module
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import { checkChatRequest } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { within } from "../util/within.ts";
@@ -106,8 +105,8 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const request = checkChatRequest(given);
-    const { mesh } = this.#client;
+    const { mesh, check } = this.#client;
+    const request = check(given);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
@@ -115,7 +114,7 @@ export class Completions {
         clock,
         ms: settings.timeout,
         message: `The client was not ready within the call's ${Math.round(settings.timeout ?? 0)} ms`,
-        ...(settings.signal === undefined ? {} : { signal: settings.signal }),
+        signal: settings.signal,
       });
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
@@ -124,11 +123,11 @@ export class Completions {
       id: requestId,
       operation: "chat",
       delivery: request.stream === true ? "stream" : "sync",
-      model: request.model ?? this.#client.poolFor("chat"),
+      model: request.model ?? this.#client.poolForChat(),
       body: request,
       timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
-      ...(settings.signal === undefined ? {} : { signal: settings.signal }),
-      ...(session === undefined ? {} : { session }),
+      signal: settings.signal,
+      session,
     });
     const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
     rememberRouting(response, answer.routing);

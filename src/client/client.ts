@@ -2,10 +2,10 @@
  * The client object that `create` returns.
  * @module
  */
-import type { Operation } from "../capability/operations.ts";
-import { servesOperation } from "../capability/operations.ts";
-import { MeshError, UnsupportedRequestError } from "../errors.ts";
+import { servesChat } from "../capability/operations.ts";
+import { UnsupportedRequestError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
+import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
@@ -21,6 +21,8 @@ export interface ClientParts {
   readonly pool?: string;
   /** Called around every request. */
   readonly middleware: readonly Middleware[];
+  /** Checks every request; only its shape when left out. */
+  readonly check?: CheckRequest;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -51,6 +53,12 @@ export class MeshClient {
    * @internal
    */
   readonly middleware: readonly Middleware[];
+  /**
+   * Checks every request.
+   *
+   * @internal
+   */
+  readonly check: CheckRequest;
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -64,6 +72,7 @@ export class MeshClient {
     this.#parts = parts;
     this.mesh = parts.mesh;
     this.middleware = parts.middleware;
+    this.check = parts.check ?? checkShape;
     this.chat = new Chat(this);
     this.models = {
       list: async () => {
@@ -95,24 +104,15 @@ export class MeshClient {
    * @throws {MeshError} When the configuration is a file that has not been read yet.
    */
   describe(): Description {
-    if (!this.mesh.isConfigured) {
-      throw new MeshError(
-        "Cannot describe a client whose configuration file is not read yet: await client.ready() first",
-        {
-          code: "not_initialized",
-        },
-      );
-    }
     return describe(this.mesh, this.#parts.capability);
   }
 
   /**
-   * The pool that a call without `model` goes to.
+   * The pool that a chat call without `model` goes to.
    *
-   * @param operation What the call does.
    * @throws {UnsupportedRequestError} When no pool serves it.
    */
-  poolFor(operation: Operation): string {
+  poolForChat(): string {
     const { pool, capability } = this.#parts;
     if (pool !== undefined) return pool;
     const { pools, tree } = this.mesh.registry;
@@ -122,12 +122,9 @@ export class MeshClient {
         pools.find((one) => path !== undefined && one.capability === path);
       return own?.name ?? capability;
     }
-    const serving =
-      pools.find(({ members }) =>
-        members.some(({ model }) => model.leaves.some((leaf) => servesOperation(leaf, operation)))
-      ) ?? pools[0];
+    const serving = pools.find(({ members }) => members.some(({ model }) => model.leaves.some(servesChat))) ?? pools[0];
     if (serving !== undefined) return serving.name;
-    throw new UnsupportedRequestError(`No pool serves ${operation}: name a model, or configure a pool`, {
+    throw new UnsupportedRequestError("No pool serves chat: name a model, or configure a pool", {
       code: "missing_required_parameter",
       param: "model",
     });

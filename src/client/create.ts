@@ -2,11 +2,14 @@
  * The front door: `create`.
  * @module
  */
+import { serverParts } from "../background/server_parts.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
+import { checkChatRequest } from "../pipeline/check_request.ts";
+import { surroundingsOf } from "../registry/catalogue.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
@@ -30,14 +33,15 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
   const mesh = new Mesh({
+    ...serverParts,
     connectors: parts.connectors,
     runtime,
-    ...(options.on === undefined ? {} : { on: options.on }),
+    on: options.on,
   });
   const { config } = options;
   if (config === undefined) {
     const addPools = poolsFor(options.capability);
-    mesh.configure(settingsOfDetection(mesh.surroundings, options), addPools);
+    mesh.configure(settingsOfDetection(surroundingsOf(mesh), options), addPools);
     checkTarget(mesh, options);
   } else refuseBeside(options);
   if (typeof config === "object") configureWith(mesh, config, options);
@@ -45,14 +49,15 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     mesh,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
-    ...(options.pool === undefined ? {} : { pool: options.pool }),
-    ...(typeof config === "string" ? { load: () => load(mesh, config, options) } : {}),
+    check: checkChatRequest,
+    pool: options.pool,
+    load: typeof config === "string" ? () => load(mesh, config, options) : undefined,
   });
 }
 
 function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {
   const { apiKeys } = options;
-  mesh.configure(settingsOf(document, mesh.surroundings, {
+  mesh.configure(settingsOf(document, surroundingsOf(mesh), {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
   }));

@@ -2,9 +2,8 @@
  * What a client has found and made, for people and programs.
  * @module
  */
-import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Mesh } from "../mesh.ts";
-import { statusOf } from "../registry/status.ts";
+import { type ModelStatus, statusOf } from "../registry/status.ts";
 
 /** What `client.describe()` returns; as a text it is a readable tree. */
 export interface Description {
@@ -26,15 +25,8 @@ export interface DescribedPool {
   readonly capability: string | null;
   /** Its strategy's id. */
   readonly strategy: string;
-  /** Its models, in order. */
-  readonly models: readonly {
-    readonly name: string;
-    readonly provider: string;
-    readonly status: "active" | "standby";
-    readonly reason?: StandbyReason;
-    /** It served last. */
-    readonly current?: true;
-  }[];
+  /** Its models, in order; `current` served last. */
+  readonly models: readonly (ModelStatus & { readonly current?: true })[];
 }
 
 /** One provider. */
@@ -64,13 +56,7 @@ export function describe(mesh: Mesh, capability: string | null): Description {
         name: pool.name,
         capability: pool.capability,
         strategy,
-        models: models.map(({ name, provider, status, reason }) => ({
-          name,
-          provider,
-          status,
-          ...(reason === undefined ? {} : { reason }),
-          ...(pool.current?.model.name === name ? { current: true } : {}),
-        })),
+        models: models.map((model) => pool.current?.model.name === model.name ? { ...model, current: true } : model),
       };
     }),
     providers: registry.homes.map(({ entry }): DescribedProvider => ({

@@ -25,9 +25,9 @@ export function runtimeWith(
 ): Runtime {
   return {
     ...runtime,
-    ...(clock === undefined ? {} : { clock }),
-    ...(random === undefined ? {} : { random }),
-    ...(fetch === undefined ? {} : { send: sendWith(fetch) }),
-    ...(env === undefined ? {} : { env: typeof env === "function" ? env : (name: string) => env[name] }),
+    clock: clock ?? runtime.clock,
+    random: random ?? runtime.random,
+    send: fetch === undefined ? runtime.send : sendWith(fetch),
+    env: env === undefined ? runtime.env : typeof env === "function" ? env : (name) => env[name],
   };
 }

@@ -1,8 +1,7 @@
 /**
- * What counts as a key that a program or an environment gives.
+ * What counts as a key that an environment gives.
  * @module
  */
-import { credentialProblem } from "./_checks.ts";
 
 /** Values people leave in from examples. */
 const placeholder =
@@ -15,15 +14,4 @@ const placeholder =
  */
 export function isPlaceholder(key: string): boolean {
   return key.trim() === "" || placeholder.test(key.trim());
-}
-
-/**
- * What is wrong with a key.
- *
- * @param key What was given.
- */
-export function keyProblem(key: unknown): string | undefined {
-  if (typeof key !== "string") return "expected a text";
-  if (isPlaceholder(key)) return "is blank or an example's: give this user's key, or leave it out";
-  return credentialProblem(key);
 }

@@ -2,36 +2,30 @@
  * The configuration of a provider that a program in a browser makes itself.
  * @module
  */
-import { capabilityTree } from "../capability/tree.ts";
-import type { AuthMethod, BrowserProviderConfig, BrowserProviderOptions } from "../contracts/browser_provider.ts";
+import { CapabilityTree } from "../capability/tree.ts";
+import type { BrowserProviderConfig, BrowserProviderOptions } from "../contracts/browser_provider.ts";
 import type { ModelInfo } from "../contracts/provider.ts";
-import { ConfigError } from "../errors.ts";
-import { capabilityProblem } from "./_capability_names.ts";
-import { baseUrlProblem } from "./_checks.ts";
-import { mergeCodes } from "./_codes.ts";
-import { keyProblem } from "./_keys.ts";
-import { quoted, Report, show, suggest, under } from "./_report.ts";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { defaultRetry } from "./defaults.ts";
+import { apiKeyProblem, codesOf } from "./explicit.ts";
 
-const authMethods: readonly AuthMethod[] = ["api_key", "x-api-key", "api-key", "none"];
-const mostRetries = 10;
-
-/** What is wrong with a value; undefined when nothing is. */
-type Check = (value: unknown) => string | undefined;
+/** True for a value that holds; else what is wrong with it. */
+type Check = (value: unknown) => true | string;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
-  id: (value) => /^[^\s/]{1,100}$/.test(`${value}`) ? undefined : "expected a text without spaces and slashes",
-  baseUrl: addressProblem,
-  apiKey: keyProblem,
-  models: (value) => isList(value) && value.length > 0 ? undefined : 'name at least one, such as ["acme-small"]',
-  capabilities: (value) => isList(value) ? undefined : 'expected a list such as ["chat-completion"]',
-  timeout: (value) => isInteger(value, 1, Infinity) ? undefined : "expected a whole number of ms, more than 0",
-  maxRetries: (value) => isInteger(value, 0, mostRetries) ? undefined : `expected an integer from 0 to ${mostRetries}`,
+  id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a text without spaces and slashes",
+  baseUrl: checkAddress,
+  apiKey: (value) => apiKeyProblem(value) ?? true,
+  models: (value) => isList(value) && value.length > 0 || 'name at least one, such as ["acme-small"]',
+  capabilities: (value) => isList(value) || 'expected a list such as ["chat-completion"]',
+  timeout: (value) => isInteger(value, 1, Infinity) || "expected a whole number of ms, more than 0",
+  maxRetries: (value) => isInteger(value, 0, 10) || "expected an integer from 0 to 10",
   authMethod: (value) =>
-    authMethods.some((one) => one === value) ? undefined : `expected one of ${quoted(authMethods)}`,
-  retryableCodes: codesProblem,
-  nonRetryableCodes: codesProblem,
-  proxyUrl: addressProblem,
+    isText(value, /^(api_key|x-api-key|api-key|none)$/) ||
+    'expected "api_key", "x-api-key", "api-key" or "none"',
+  retryableCodes: checkCodes,
+  nonRetryableCodes: checkCodes,
+  proxyUrl: checkAddress,
 };
 
 /**
@@ -57,89 +51,93 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
  * ```
  */
 export function createBrowserProviderConfig(options: BrowserProviderOptions): BrowserProviderConfig {
-  const report = new Report();
+  const problems: ConfigProblem[] = [];
+  const tell: Tell = (path, result) => {
+    if (result !== true) problems.push({ path, message: result });
+  };
   if (typeof options !== "object" || options === null) {
-    report.problem("", "expected an object such as { baseUrl, apiKey, models }");
-  } else checkMembers(options, report);
-  const models = report.problems.length === 0 ? modelsOf(options, report) : [];
-  if (report.problems.length > 0) throw new ConfigError(report.problems);
+    tell("", "expected an object such as { baseUrl, apiKey, models }");
+  } else checkMembers(options, tell);
+  const models = problems.length === 0 ? modelsOf(options, tell) : [];
+  if (problems.length > 0) throw new ConfigError(problems);
   return complete(options, models);
 }
 
+/** Takes what a check answers. */
+type Tell = (path: string, result: true | string) => void;
+
 function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
-  const { id, apiKey, timeout, capabilities = defaultCapabilities, authMethod = "api_key" } = given;
-  const { retryable, nonRetryable } = mergeCodes([
-    { retryable: given.retryableCodes, nonRetryable: given.nonRetryableCodes },
-  ]);
+  const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
+  const { retryableCodes, nonRetryableCodes } = codesOf(given);
   const proxyUrl = given.proxyUrl?.replace(/\/+$/, "");
-  const baseUrl = given.baseUrl?.replace(/\/+$/, "") ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "";
   return Object.freeze({
-    id,
-    baseUrl,
-    apiKey,
+    id: given.id,
+    baseUrl: given.baseUrl?.replace(/\/+$/, "") ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
+    apiKey: given.apiKey,
     models: Object.freeze(models),
     capabilities: Object.freeze([...capabilities]),
-    timeout,
+    timeout: given.timeout,
     maxRetries: given.maxRetries ?? defaultRetry.maxAttempts,
     authMethod,
-    retryableCodes: Object.freeze([...retryable]),
-    nonRetryableCodes: Object.freeze([...nonRetryable]),
+    retryableCodes: Object.freeze([...retryableCodes]),
+    nonRetryableCodes: Object.freeze([...nonRetryableCodes]),
     proxyUrl,
   });
 }
 
 const defaultCapabilities: readonly string[] = ["chat-completion"];
 
-function checkMembers(given: BrowserProviderOptions, report: Report): void {
-  for (const name of new Set([...Object.keys(given), "models"])) {
-    const value: unknown = Reflect.get(given, name);
-    const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
+function checkMembers(given: BrowserProviderOptions, tell: Tell): void {
+  for (const name of new Set(["models", ...Object.keys(given)])) {
+    const value = given[name as keyof BrowserProviderOptions];
     if (value === undefined && name !== "models") continue;
-    const problem = check === undefined ? `unknown option${suggest(name, Object.keys(checks))}` : check(value);
-    if (problem !== undefined) report.problem(under("", name), problem);
+    const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
+    tell(name, check?.(value) ?? `unknown option; there are ${Object.keys(checks).join(", ")}`);
   }
   const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
-  const both = isList(retryableCodes) && isList(nonRetryableCodes)
-    ? retryableCodes.filter((code) => nonRetryableCodes.includes(code))
-    : [];
-  if (both.length > 0) report.problem("nonRetryableCodes", `${both} is in "retryableCodes" too: give it once`);
+  if (isList(retryableCodes) && isList(nonRetryableCodes)) {
+    const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
+    if (both.length > 0) tell("nonRetryableCodes", `${both} is in "retryableCodes" too: give it once`);
+  }
   if (authMethod === "none" && apiKey !== undefined) {
-    report.problem("authMethod", '"none" sends no key: leave one of "apiKey" and "authMethod" out');
+    tell("authMethod", '"none" sends no key: leave one of "apiKey" and "authMethod" out');
   }
 }
 
-function modelsOf({ models, capabilities = defaultCapabilities }: BrowserProviderOptions, report: Report): ModelInfo[] {
-  const tree = capabilityTree();
-  const check = (names: unknown, path: string) => {
-    if (!isList(names)) return report.problem(path, "expected a list of names");
-    names.forEach((name, place) => {
-      const problem = capabilityProblem(`${name}`, tree);
-      if (problem !== undefined) report.problem(`${path}[${place}]`, problem);
-    });
+function modelsOf({ models, capabilities = defaultCapabilities }: BrowserProviderOptions, tell: Tell): ModelInfo[] {
+  const tree = new CapabilityTree();
+  const check = (names: readonly string[], path: string) => {
+    tell(path, checks.capabilities(names));
+    if (isList(names)) names.forEach((name, place) => tell(`${path}[${place}]`, checkCapability(tree.matches(name))));
   };
   check(capabilities, "capabilities");
+  const ids = new Set<string>();
   return models.map((model, place) => {
     const path = `models[${place}]`;
     const info = typeof model === "string" ? { id: model } : model;
-    const id: unknown = info?.id;
-    if (typeof id !== "string" || id.trim() === "") {
-      report.problem(path, `expected an id or an object with an "id", found ${show(model)}`);
-    } else if (models.findIndex((other) => other === id || (other as ModelInfo)?.id === id) < place) {
-      report.problem(path, `${show(id)} is in the list twice`);
-    }
+    const isNamed = typeof info?.id === "string" && info.id.trim() !== "";
+    tell(path, isNamed || 'expected an id, or an object with an "id"');
+    if (isNamed && ids.size === ids.add(info.id).size) tell(path, "is in the list twice");
     if (info?.capabilities !== undefined) check(info.capabilities, `${path}.capabilities`);
     return Object.freeze({ ...info, capabilities: info?.capabilities ?? capabilities });
   });
 }
 
-function addressProblem(value: unknown): string | undefined {
-  return baseUrlProblem(typeof value === "string" ? value : "");
+function checkCapability(paths: readonly string[]): true | string {
+  return paths.length === 1 || (paths.length > 1 ? `is ambiguous: use ${paths.join(" or ")}` : "is no capability");
 }
 
-function codesProblem(value: unknown): string | undefined {
-  return isList(value) && value.every((code) => isInteger(code, 100, 599))
-    ? undefined
-    : "expected a list of HTTP statuses, such as [429]";
+function checkAddress(value: unknown): true | string {
+  return isText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
+    'expected an http or https address such as "https://api.example.com/v1", without user, query and fragment';
+}
+
+function checkCodes(value: unknown): true | string {
+  return isList(value) && value.every((code) => isInteger(code, 100, 599)) || "expected a list of HTTP statuses";
+}
+
+function isText(value: unknown, pattern: RegExp): boolean {
+  return typeof value === "string" && pattern.test(value);
 }
 
 function isList(value: unknown): value is readonly unknown[] {

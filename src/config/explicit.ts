@@ -3,169 +3,225 @@
  * what reads those stays out of a browser's bundle.
  * @module
  */
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { InstanceSettings, ProviderInstance } from "../contracts/browser_provider.ts";
+import type { Connector, ProviderConnector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
-import type { SecretStore } from "../contracts/secret_store.ts";
-import { ConfigError, SecretNotFoundError } from "../errors.ts";
-import { mergeCodes } from "./_codes.ts";
-import {
-  type ExplicitProvider,
-  type GivenKeys,
-  type GivenProvider,
-  needsKey,
-  readProviders,
-} from "./_explicit_providers.ts";
-import { keyProblem } from "./_keys.ts";
-import { type ChosenModel, findModels } from "./_provider_names.ts";
-import { Report, show, suggest } from "./_report.ts";
+import { ConfigError, type ConfigProblem, NoProvidersError } from "../errors.ts";
 import {
   defaultCooldownMs,
   defaultCors,
+  defaultNonRetryableCodes,
   defaultProxy,
   defaultRetry,
+  defaultRetryableCodes,
+  defaultRetryBudget,
   defaultRetryLimit,
-  defaultStrategy,
-  defaultWeight,
+  defaultTimeouts,
 } from "./defaults.ts";
-import { resolveStrategy, shortNameOf } from "./known.ts";
-import type { ConfiguredModel, ProviderEntry, ResolvedSettings, RoutingSettings, Settings } from "./settings.ts";
-
-export type { GivenKeys, GivenProvider } from "./_explicit_providers.ts";
+import type { ProviderEntry, ResolvedSettings, RetrySettings, Settings } from "./settings.ts";
 
 /** What a program gives. */
 export interface ExplicitOptions {
-  /** Instances, and vendors' connectors. */
-  readonly providers?: readonly GivenProvider[];
-  /** Keys of the latter. */
-  readonly apiKeys?: GivenKeys;
-  /** The only models, by name; the providers' defaults when left out. */
-  readonly models?: readonly string[];
-  /** Strategy of every pool: an id, a short name, or an instance. */
-  readonly strategy?: string | SelectionStrategy;
-  /** Where keys are that `apiKeys` lacks, by variable. */
-  readonly secrets?: SecretStore;
+  /** Instances, in order of preference. */
+  readonly providers?: readonly ProviderInstance[];
+  /** Strategy of every pool. */
+  readonly strategy?: SelectionStrategy | Connector<"strategy">;
 }
 
 /** What that makes up. */
-export interface ExplicitPlan {
+export interface ExplicitPlan extends Pick<InstanceSettings, "discover"> {
   /** The settings: no pools, they are made on demand. */
   readonly settings: Settings;
-  /** The providers' connectors. */
-  readonly connectors: readonly ProviderConnector[];
+  /** The providers' connectors, and the strategy's. */
+  readonly connectors: readonly Connector[];
+}
+
+/** A provider that holds. */
+interface Known {
+  readonly path: string;
+  readonly id: string;
+  readonly provider: ProviderInstance;
+  readonly says: InstanceSettings;
 }
 
 /**
  * Makes settings of providers.
  *
  * @param options What a program gives.
- * @param strategies Ids of the strategies there are.
+ * @param builtIn The strategy in use when it gives none.
  * @throws {NoProvidersError} When there is no provider.
  * @throws {ConfigError} With everything else that is wrong.
  */
-export function explicitPlan(options: ExplicitOptions, strategies: readonly string[]): ExplicitPlan {
-  const report = new Report();
-  const { apiKeys = {}, secrets } = options;
-  const providers = readProviders(options.providers, apiKeys, { hasStore: secrets !== undefined, report });
-  const strategy = readStrategy(options.strategy ?? defaultStrategy, strategies, report);
-  const chosen = options.models?.flatMap((name, place) => findModels(name, `models[${place}]`, providers, report));
-  for (const { connector } of providers) checkModels(connector, chosen, report);
-  if (report.problems.length > 0) throw new ConfigError(report.problems);
-  const settings: Settings = {
-    secrets: {
-      store: "",
-      failOnMissing: true,
-      config: {},
-      resolve: (written) => resolveKeys(written, providers, secrets),
-    },
-    providers: new Map(providers.map(({ entry }) => [entry.id, entry])),
-    models: new Map(chosen?.map((model) => [model.name, configuredModel(model)])),
+export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strategy">): ExplicitPlan {
+  const { providers, strategy = builtIn } = options;
+  if (!Array.isArray(providers) || providers.length === 0) throw nothingGiven();
+  const problems: ConfigProblem[] = [];
+  const known = readProviders(providers, problems);
+  const isConnector = has(strategy, "create");
+  if (!isConnector && !has(strategy, "select")) {
+    const message = 'import one and pass it, as in import { roundRobin } from "@modelmesh/core/browser"';
+    problems.push({ path: "strategy", message });
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  const connectors = known.map(connectorOf);
+  return {
+    connectors: isConnector ? [...connectors, strategy] : connectors,
+    discover: known.find(({ says }) => says.discover)?.says.discover,
+    settings: settingsOf(known, isConnector ? strategy.id : strategy),
+  };
+}
+
+function settingsOf(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
+  const retries = new Map(known.map(({ id, says }) => [id, retryOf(says)]));
+  return {
+    secrets: { store: "", failOnMissing: true, config: {}, resolve: (settings) => readKeys(settings, known) },
+    providers: new Map(known.map((one) => [one.id, entryOf(one)])),
+    models: new Map(),
     pools: new Map(),
-    defaultRouting: routingOf(providers, strategy),
+    defaultRouting: {
+      strategy,
+      modelPriority: [],
+      providerPriority: [],
+      retry: (provider) => retries.get(provider)!,
+      deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
+      recovery: { cooldownMs: defaultCooldownMs },
+    },
     aliases: new Map(),
     capabilities: [],
-    only: chosen && [...new Set(chosen.map(({ name }) => name))],
     proxy: { ...defaultProxy, tokens: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] },
     observability: [],
-    warnings: report.warnings,
+    warnings: [],
   };
-  return { settings, connectors: providers.map(({ connector }) => connector) };
 }
 
-function configuredModel(model: ChosenModel): ConfiguredModel {
-  return { ...model, delivery: {}, features: {}, constraints: {}, limits: {}, weight: defaultWeight };
+function readProviders(given: readonly ProviderInstance[], problems: ConfigProblem[]): readonly Known[] {
+  const known: Known[] = [];
+  given.forEach((provider, place) => {
+    const path = `providers[${place}]`;
+    const blame = (message: string, member = "") => void problems.push({ path: path + member, message });
+    if (!has(provider, "complete")) {
+      return blame(`expected an instance such as openai({ apiKey }), found ${kindOf(provider)}`);
+    }
+    const says = provider.instanceSettings ?? {};
+    const id = provider.id || `provider-${place + 1}`;
+    const other = known.find((one) => one.id === id);
+    if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it once, or another id`);
+    if (!says.models?.length && !says.discover) blame("has no models: name them in its instanceSettings");
+    const problem = says.apiKey === undefined ? undefined : apiKeyProblem(says.apiKey);
+    if (problem !== undefined) blame(problem, ".apiKey");
+    known.push({ path, id, provider, says });
+  });
+  return known;
 }
 
-function readStrategy(
-  strategy: string | SelectionStrategy,
-  strategies: readonly string[],
-  report: Report,
-): string | SelectionStrategy {
-  if (typeof strategy !== "string") return strategy;
-  const id = resolveStrategy(strategy, strategies);
-  if (id === undefined) {
-    report.problem("strategy", `no strategy ${show(strategy)}${suggest(strategy, strategies.map(shortNameOf))}`);
-  }
-  return id ?? strategy;
+/** What no key has: blanks, controls, and what people leave in from examples. */
+const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
+
+/**
+ * What is wrong with a key, as far as can be known before it is asked for.
+ *
+ * @param apiKey What was given.
+ */
+export function apiKeyProblem(apiKey: unknown): string | undefined {
+  if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
+  return "expected a key of this visitor, not blank, not an example's, without spaces and characters beyond ASCII";
 }
 
-/** A provider whose models nobody names would never be asked. */
-function checkModels(
-  { id, models, local }: ProviderConnector,
-  chosen: readonly { provider: string }[] | undefined,
-  report: Report,
-): void {
-  if (models.length > 0 || local || chosen?.some(({ provider }) => provider === id)) return;
-  report.problem("models", `the provider ${show(id)} does not say which it has: name them, such as "${id}.small"`);
-}
+/** Statuses and what to do after them. */
+export type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
-function routingOf(providers: readonly ExplicitProvider[], strategy: string | SelectionStrategy): RoutingSettings {
-  const retries = new Map(providers.map(({ entry, instance = {} }) => {
-    const { maxRetries = defaultRetry.maxAttempts, retryableCodes, nonRetryableCodes } = instance;
-    const codes = mergeCodes([{ retryable: retryableCodes, nonRetryable: nonRetryableCodes }]);
-    return [entry.id, {
-      ...defaultRetry,
-      maxAttempts: maxRetries,
-      retryableCodes: new Set(codes.retryable),
-      nonRetryableCodes: new Set(codes.nonRetryable),
-    }];
-  }));
+/**
+ * The lists that hold: one that is given takes its codes out of the other one that is built in.
+ *
+ * @param given A provider's own lists.
+ */
+export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
   return {
-    strategy,
-    modelPriority: [],
-    providerPriority: [],
-    retry: (provider) => retries.get(provider)!,
-    deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
-    recovery: { cooldownMs: defaultCooldownMs },
+    retryableCodes: retryableCodes ?? without(nonRetryableCodes, defaultRetryableCodes),
+    nonRetryableCodes: nonRetryableCodes ?? without(retryableCodes, defaultNonRetryableCodes),
   };
 }
 
-/** Fills in the keys that are in the store. */
-async function resolveKeys(
-  settings: Settings,
-  providers: readonly ExplicitProvider[],
-  store: SecretStore | undefined,
-): Promise<ResolvedSettings> {
-  const missing: string[] = [];
-  const report = new Report();
-  const entries = await Promise.all(providers.map(async ({ connector, entry }): Promise<ProviderEntry> => {
-    const names = connector.detection?.keys ?? [];
-    if (store === undefined || entry.apiKeys.length > 0 || !needsKey(connector)) return entry;
-    const key = await firstOf(names, store);
-    if (key === undefined) missing.push(names[0] ?? connector.id);
-    const problem = key === undefined ? undefined : keyProblem(key);
-    if (problem !== undefined) report.problem(`secrets.${names[0]}`, problem);
-    return { ...entry, apiKeys: key === undefined ? [] : [key] };
-  }));
-  if (missing.length > 0) throw new SecretNotFoundError(missing, "secrets");
-  if (report.problems.length > 0) throw new ConfigError(report.problems);
-  const keys = new Set(entries.flatMap(({ apiKeys }) => apiKeys));
-  return { settings: { ...settings, providers: new Map(entries.map((entry) => [entry.id, entry])) }, secrets: keys };
+function without(taken: readonly number[] = [], codes: readonly number[]): readonly number[] {
+  return codes.filter((code) => !taken.includes(code));
 }
 
-async function firstOf(names: readonly string[], store: SecretStore): Promise<string | undefined> {
-  for (const name of names) {
-    const value = (await store.get(name))?.trim();
-    if (value !== undefined && value !== "") return value;
-  }
-  return undefined;
+/** A connector that hands out the instance: from here on all providers are alike. */
+function connectorOf({ id, provider, says: { models = [], facts } }: Known): ProviderConnector {
+  return {
+    ...facts,
+    kind: "provider",
+    id,
+    vendor: id,
+    keyless: true,
+    models: models.map((info) => ({
+      ...info,
+      defaultFor: info.defaultFor ?? info.capabilities ?? ["chat-completion"],
+    })),
+    create(_settings, runtime) {
+      provider.attach?.(runtime);
+      return provider;
+    },
+  };
+}
+
+function entryOf({ id, says: { apiKey, timeout } }: Known): ProviderEntry {
+  return {
+    id,
+    connector: id,
+    enabled: true,
+    apiKeys: typeof apiKey === "string" ? [apiKey] : [],
+    source: "create",
+    timeoutMs: timeout ?? defaultTimeouts.answer,
+    silenceMs: timeout ?? defaultTimeouts.silence,
+    connectTimeoutMs: defaultTimeouts.connect,
+    retryBudget: defaultRetryBudget,
+    config: {},
+  };
+}
+
+function retryOf(says: InstanceSettings): RetrySettings {
+  const { retryableCodes, nonRetryableCodes } = codesOf(says);
+  return {
+    ...defaultRetry,
+    maxAttempts: says.maxRetries ?? defaultRetry.maxAttempts,
+    retryableCodes: new Set(retryableCodes),
+    nonRetryableCodes: new Set(nonRetryableCodes),
+  };
+}
+
+/** Fills in the keys that have to be asked for. */
+async function readKeys(settings: Settings, known: readonly Known[]): Promise<ResolvedSettings> {
+  const problems: ConfigProblem[] = [];
+  const providers = new Map(settings.providers);
+  const secrets = new Set<string>();
+  await Promise.all(known.map(async ({ id, path, says: { apiKey } }) => {
+    if (typeof apiKey !== "function") return;
+    const key = (await apiKey())?.trim();
+    const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
+    if (problem !== undefined) return void problems.push({ path: `${path}.apiKey`, message: problem });
+    secrets.add(key!);
+    providers.set(id, { ...providers.get(id)!, apiKeys: [key!] });
+  }));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { settings: { ...settings, providers }, secrets };
+}
+
+/** Programs in plain JavaScript pass what they like. */
+function has<Value, Name extends PropertyKey>(
+  value: Value,
+  name: Name,
+): value is Extract<Value, { readonly [Key in Name]: unknown }> {
+  return typeof value === "object" && value !== null && name in value;
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
+function nothingGiven(): NoProvidersError {
+  return new NoProvidersError(
+    "No provider was given. Pass one: providers: [openai({ apiKey })], or " +
+      "[new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl, apiKey, models }))]",
+  );
 }

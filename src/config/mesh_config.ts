@@ -2,7 +2,6 @@
  * A checked configuration as a value. The shells bind it to their connectors and files.
  * @module
  */
-import type { Connector } from "../contracts/connector.ts";
 import { MeshError } from "../errors.ts";
 import { under } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
@@ -17,8 +16,6 @@ export interface CheckedDocument {
   readonly document: Readonly<Record<string, unknown>>;
   /** What it means. */
   readonly settings: Settings;
-  /** The connectors it may name, where they come along with it. */
-  readonly connectors?: readonly Connector[];
 }
 
 /**
@@ -72,15 +69,6 @@ export class MeshConfigBase {
    */
   get settings(): Settings {
     return this.#checked.settings;
-  }
-
-  /**
-   * The connectors it may name, where they come along with it.
-   *
-   * @internal
-   */
-  get connectors(): readonly Connector[] {
-    return this.#checked.connectors ?? [];
   }
 
   /** The document as written, frozen; secret references are not resolved. */

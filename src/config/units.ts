@@ -12,7 +12,7 @@ const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["s", 1000],
   ["ms", 1],
 ];
-const longestDurationMs = 3650 * 86_400_000;
+const longestDurationMs = 315_360_000_000;
 const sizePattern = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
 const sizePrefixes = "KMGT";
 /** Nothing longer is a duration or a size; it bounds the work that a hostile text can cause. */

@@ -3,15 +3,26 @@
  * say of them, they say themselves.
  * @module
  */
+import type { ProviderConnector } from "./connector.ts";
 import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
+/**
+ * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Whoever has the
+ * page has the key: use one of its visitor's.
+ */
+export type ApiKey = string | (() => Promise<string | undefined>);
+
 /** What a provider instance says of itself; what it leaves out is as built in. */
 export interface InstanceSettings {
-  /** Its models. Without them the program names those it wants. */
+  /** Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. */
   readonly models?: readonly ModelInfo[];
-  /** Its key. Told, so that no record and no message shows it. */
-  readonly apiKey?: string;
+  /** Its key. Told, so that it comes with every call, and no record and no message shows it. */
+  readonly apiKey?: ApiKey;
+  /** What its vendor's connector says of it, such as the rewording that all its models need. */
+  readonly facts?: Partial<ProviderConnector>;
+  /** Asks servers on one's own machine for their models; the engine's own, which `ollama` brings along. */
+  readonly discover?: (...parts: never[]) => Promise<ReadonlyMap<string, readonly ModelInfo[]>>;
   /** Limit of a whole answer, and of silence in a stream, ms. */
   readonly timeout?: number;
   /** Retries on the same model, beyond the first try. */
@@ -30,6 +41,18 @@ export interface ProviderInstance extends Provider {
   attach?(runtime: Runtime): void;
 }
 
+/** What a vendor's function, such as `openai`, takes. */
+export interface VendorOptions {
+  /** The key. A vendor needs one, unless it is a server on one's own machine or at a `baseUrl` that adds the key. */
+  readonly apiKey?: ApiKey;
+  /** The only models, in order of preference: ids, or what is known of them; the vendor's defaults when left out. */
+  readonly models?: readonly (string | ModelInfo)[];
+  /** Replaces the vendor's address; with the version prefix, such as `https://api.acme.example/v1`. */
+  readonly baseUrl?: string;
+  /** Its id, and the prefix of its models' names; by default the vendor's name, such as `openai`. */
+  readonly id?: string;
+}
+
 /**
  * How a key is sent: `api_key` as `Authorization: Bearer`, `x-api-key` and `api-key` in the header of that name, `none`
  * not at all.
@@ -45,8 +68,8 @@ export interface BrowserProviderOptions {
    * endpoint of its own, or where `proxyUrl` is a ModelMesh proxy.
    */
   readonly baseUrl?: string;
-  /** The key; or the token of the proxy. Whoever has the page has it too: use one of this user's. */
-  readonly apiKey?: string;
+  /** The key, or what finds it; or the token of the proxy. */
+  readonly apiKey?: ApiKey;
   /** The ids of its models, or what is known of them. Behind a ModelMesh proxy: names of its pools or models. */
   readonly models: readonly (string | ModelInfo)[];
   /** What those of the models are for that do not say; `chat-completion` by default. Short names or full paths. */

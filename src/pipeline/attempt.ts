@@ -72,7 +72,7 @@ async function tryOnce<T>(
     const answer = call(member, completion, {
       signal: connection.signal,
       send: (request) => connection.send(request),
-      ...(home.credential === undefined ? {} : { credential: home.credential }),
+      credential: home.credential,
     });
     return { served: await untilAborted(answer, connection.signal), connection };
   } catch (error) {

@@ -2,16 +2,16 @@
  * The chat operation: one road for whole and streamed answers, two calls on it.
  * @module
  */
+import { servesChat } from "../capability/operations.ts";
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { tellQuietly } from "../observe/told.ts";
-import { costNanoUsd } from "../util/cost.ts";
 import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
-import type { Call, Routed, RouteDeps, RoutedRequest } from "./request.ts";
+import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
 import { route } from "./route.ts";
 
 /** How an answer came about. */
@@ -41,13 +41,20 @@ export interface StreamedAnswer extends AnswerFacts {
 /** What a chat request comes to. */
 export type ChatAnswer = WholeAnswer | StreamedAnswer;
 
-const complete: Call<CompletionResponse> = async ({ model }, completion, options) => {
-  const answer = await model.home.provider!.complete(completion, options);
-  return { answer, empty: isEmptyCompletion(answer.body) };
+const complete: Task<CompletionResponse> = {
+  serves: servesChat,
+  async call({ model }, completion, options) {
+    const answer = await model.home.provider!.complete(completion, options);
+    return { answer, empty: isEmptyCompletion(answer.body) };
+  },
 };
 
-const stream: Call<OpenStream> = ({ model }, completion, options) =>
-  openStream(model.home.provider!.stream(completion, options), options.signal);
+const stream: Task<OpenStream> = {
+  serves: servesChat,
+  call({ model }, completion, options) {
+    return openStream(model.home.provider!.stream(completion, options), options.signal);
+  },
+};
 
 /**
  * Routes a chat request; when nobody serves it, to the names of its `models` list in turn.
@@ -84,7 +91,7 @@ async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAn
     kind: "whole",
     ...factsOf(request, routed),
     response: answer,
-    ...(cost === undefined ? {} : { costNanoUsd: cost }),
+    costNanoUsd: cost,
   };
 }
 
@@ -124,19 +131,18 @@ function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>):
 function report(
   { member }: Routed<unknown>,
   usage: CompletionUsage | undefined,
-  { runtime, hub }: RouteDeps,
+  { runtime, hub, costOf }: RouteDeps,
 ): number | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   const { info, home } = member.model;
-  const cost = costNanoUsd(usage, info.pricing, runtime.clock.now());
-  const usd = cost === undefined ? {} : { costUsd: cost / 1e9 };
+  const cost = costOf?.(usage, info.pricing, runtime.clock.now());
   tellQuietly(
     () =>
       home.provider!.reportUsage({
         model: info.id,
         tokensIn: usage.prompt_tokens,
         tokensOut: usage.completion_tokens,
-        ...usd,
+        costUsd: cost === undefined ? undefined : cost / 1e9,
       }),
     () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
   );

@@ -120,7 +120,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function invalid(message: string, param?: string): UnsupportedRequestError {
-  return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
+  return new UnsupportedRequestError(message, { code: "invalid_value", param });
 }
 
 function wrongType(param: string, what: string, value: unknown): UnsupportedRequestError {

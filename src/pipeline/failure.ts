@@ -49,9 +49,10 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
   return {
     ...facts,
     message: redact(error.message),
-    ...(fault === undefined ? {} : { fault: redacted(fault, redact), status: fault.status }),
-    ...(fault?.retryAfterMs === undefined ? {} : { retryAfterMs: fault.retryAfterMs }),
-    ...(shouldRetry === undefined ? {} : { shouldRetry }),
+    fault: fault && redacted(fault, redact),
+    status: fault?.status,
+    retryAfterMs: fault?.retryAfterMs,
+    shouldRetry,
   };
 }
 

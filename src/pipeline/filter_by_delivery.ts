@@ -2,25 +2,31 @@
  * Step 3: the models of a pool that can do what is asked, the way it is asked.
  * @module
  */
-import { deliveryModes } from "../capability/delivery.ts";
-import { type Operation, servesOperation } from "../capability/operations.ts";
-import type { Delivery } from "../contracts/provider.ts";
+import type { Operation } from "../capability/operations.ts";
+import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, ModelEntry, Pool } from "../registry/registry.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+
+/** What is asked for, and how. */
+export interface Asked {
+  readonly operation: Operation;
+  readonly delivery: Delivery;
+  /** Whether a leaf's models do that, delivered that way. */
+  readonly serves: (leaf: CapabilityPath) => boolean;
+}
 
 /**
  * Keeps the members with a leaf of the operation that is delivered that way. Worked out once per pool.
  *
  * @param pool The pool.
- * @param operation What is asked for.
- * @param delivery How.
+ * @param asked What is asked for, and how.
  * @throws {UnsupportedRequestError} When no member is left.
  */
-export function filterByDelivery(pool: Pool, operation: Operation, delivery: Delivery): readonly Member[] {
+export function filterByDelivery(pool: Pool, { operation, delivery, serves }: Asked): readonly Member[] {
   const key = `${operation}:${delivery}` as const;
   let capable = pool.capable.get(key);
   if (capable === undefined) {
-    capable = pool.members.filter(({ model }) => serves(model, operation, delivery));
+    capable = pool.members.filter(({ model }) => model.delivers(delivery) && model.leaves.some(serves));
     pool.capable.set(key, capable);
   }
   if (capable.length > 0) return capable;
@@ -30,9 +36,4 @@ export function filterByDelivery(pool: Pool, operation: Operation, delivery: Del
       : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`,
     { code: "unsupported_by_pool", param: "model" },
   );
-}
-
-function serves(model: ModelEntry, operation: Operation, delivery: Delivery): boolean {
-  return model.delivers(delivery) &&
-    model.leaves.some((leaf) => servesOperation(leaf, operation) && deliveryModes(leaf).includes(delivery));
 }

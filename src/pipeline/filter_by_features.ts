@@ -55,8 +55,8 @@ function sizeOf({ messages }: ChatCompletionRequest): RequestSize {
     if (typeof content === "string") characters += content.length;
     else if (Array.isArray(content)) {
       for (const part of content) {
-        if (part.type === "image_url") images++;
-        else if (typeof part.text === "string") characters += part.text.length;
+        if (part?.type === "image_url") images++;
+        else if (typeof part?.text === "string") characters += part.text.length;
       }
     }
   }

@@ -21,25 +21,21 @@ export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runti
   for (const { state } of capable) state.settle(now);
   const kinds = new Set(capable.flatMap((member) => whyNot(member, trip) ?? []));
   const retryAfterMs = soonest(capable, now);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (kinds.size === 1 && kinds.has("rate_limited")) {
-    return new RateLimitError(`Every model of the pool "${pool.name}" is rate-limited${inSeconds(retryAfterMs)}`, {
-      code: "rate_limit_exceeded",
-      ...wait,
-    });
+  const [kind] = kinds.size === 1 ? kinds : [];
+  if (kind === "rate_limited") {
+    const message = `Every model of the pool "${pool.name}" is rate-limited${inSeconds(retryAfterMs)}`;
+    return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
   }
-  if (kinds.size === 1 && kinds.has("quota_exhausted")) {
-    return new RateLimitError(`The quota of every model of the pool "${pool.name}" is exhausted`, {
-      code: "insufficient_quota",
-      ...wait,
-    });
+  if (kind === "quota_exhausted") {
+    const message = `The quota of every model of the pool "${pool.name}" is exhausted`;
+    return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
   if (trip.misses.length > 0) return answeredError(trip.misses);
   const reasons = Object.fromEntries(capable.map(({ state }) => [state.name, state.reason ?? "unknown"]));
   const list = Object.entries(reasons).map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
     `Every model of the pool "${pool.name}" is in standby${inSeconds(retryAfterMs)}: ${list}`,
-    { ...wait, reasons },
+    { retryAfterMs, reasons },
   );
 }
 

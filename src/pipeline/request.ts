@@ -5,11 +5,12 @@
 import type { Operation } from "../capability/operations.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { CallOptions, CompletionRequest, Delivery } from "../contracts/provider.ts";
+import type { CallOptions, CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Vote } from "../state/model_state.ts";
+import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
 
 /** One request, whoever made it. */
@@ -41,6 +42,8 @@ export interface RouteDeps {
   readonly hub: Hub;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
+  /** What a usage costs, nano-dollars; without it no cost is told. */
+  readonly costOf?: typeof costNanoUsd;
 }
 
 /** An answer, and whether there is anything in it. */
@@ -52,6 +55,12 @@ export interface Served<T> {
 
 /** Asks one model: a whole answer, or a stream up to its first content. */
 export type Call<T> = (member: Member, completion: CompletionRequest, options: CallOptions) => Promise<Served<T>>;
+
+/** What an operation is: the leaves whose models do it, and how one of them is asked. */
+export interface Task<T> {
+  readonly serves: (leaf: CapabilityPath) => boolean;
+  readonly call: Call<T>;
+}
 
 /** An answer, and how it came about. */
 export interface Routed<T> {

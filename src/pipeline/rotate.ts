@@ -109,7 +109,7 @@ function choose<T>(
     providerPriority,
     tried: trip.tried,
     random: deps.runtime.random,
-    ...(request.session === undefined ? {} : { session: request.session }),
+    session: request.session,
   }, deps.hub);
   const previous = trip.chain.at(-1);
   if (previous !== undefined) {

@@ -2,6 +2,7 @@
  * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
  * @module
  */
+import { serverParts } from "../background/server_parts.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { ConfigProblem } from "../errors.ts";
@@ -12,6 +13,7 @@ import type { Shell } from "../contracts/shell.ts";
 import type { Observability } from "../contracts/observability.ts";
 import { Mesh } from "../mesh.ts";
 import { addLeafPools } from "../registry/build.ts";
+import { surroundingsOf } from "../registry/catalogue.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin.ts";
 
@@ -63,7 +65,7 @@ export interface RunningProxy {
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { connectors, runtime, sinks = [] } = parts;
-  const mesh = new Mesh({ connectors, runtime });
+  const mesh = new Mesh({ ...serverParts, connectors, runtime });
   for (const sink of sinks) mesh.addSink(sink);
   try {
     await configure(mesh, options.config);
@@ -109,10 +111,10 @@ async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: Serve
 }
 
 async function configure(mesh: Mesh, config: ServeOptions["config"]): Promise<void> {
-  if (config === undefined) return mesh.configure(settingsOfDetection(mesh.surroundings), addLeafPools);
+  if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
   const source = typeof config === "string" ? config : undefined;
   const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
-  mesh.configure(settingsOf(document, mesh.surroundings, source === undefined ? {} : { source }));
+  mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
 }
 
 function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {

@@ -2,9 +2,10 @@
  * Connectors by id: pre-shipped and registered ones alike.
  * @module
  */
+import { knownConnectors, type Surroundings } from "../config/known.ts";
 import type { Connector, ConnectorKinds, ProviderConnector } from "../contracts/connector.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError } from "../errors.ts";
-import { nearest } from "../util/nearest.ts";
 
 /** All connectors of a mesh. */
 export class ConnectorCatalogue {
@@ -27,11 +28,6 @@ export class ConnectorCatalogue {
     return [...this.#connectors.values()];
   }
 
-  /** The providers, in order of detection. */
-  get providers(): readonly ProviderConnector[] {
-    return [...this.#connectors.values()].filter((one): one is ProviderConnector => one.kind === "provider");
-  }
-
   /** The ids of a kind, in order. */
   ids(kind: keyof ConnectorKinds): string[] {
     return [...this.#connectors.values()].flatMap((one) => one.kind === kind ? one.id : []);
@@ -45,13 +41,25 @@ export class ConnectorCatalogue {
   get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> {
     const found = this.#connectors.get(`${kind} ${id}`);
     if (found !== undefined) return found as Connector<Kind>;
-    const ids = this.ids(kind);
-    const hint = nearest(id, ids, 1)[0];
     throw new ConfigError([{
       path: "",
-      message: `no ${kind} connector "${id}"${hint === undefined ? "" : ` (did you mean "${hint}"?)`}; there are ${
-        ids.join(", ")
-      }`,
+      message: `no ${kind} connector "${id}"; there are ${this.ids(kind).join(", ")}`,
     }]);
   }
+}
+
+/**
+ * What settings are made with: the connectors that can be named and detected, and the environment.
+ *
+ * @param mesh Whose connectors and runtime they are.
+ */
+export function surroundingsOf(
+  { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Pick<Runtime, "env"> },
+): Surroundings {
+  const { all } = catalogue;
+  return {
+    known: knownConnectors(all),
+    providers: all.filter((one): one is ProviderConnector => one.kind === "provider"),
+    env: (name) => runtime.env(name),
+  };
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { PoolSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
+import type { ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, Provider } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
@@ -142,16 +142,6 @@ export class Registry {
     return [...this.#pools.values(), ...this.#implicit.values()];
   }
 
-  /** Makes a pool of a configured entry. */
-  addConfiguredPool(settings: PoolSettings): Pool {
-    return this.addPool({
-      name: settings.name,
-      ...this.#membersOf(settings),
-      routing: settings.routing,
-      listed: true,
-    });
-  }
-
   /** Makes a pool. */
   addPool(plan: PoolPlan): Pool {
     const { makeStrategy, state } = this.#parts;
@@ -171,7 +161,7 @@ export class Registry {
       })),
       strategyId: id,
       strategy: instance,
-      ...(routing.fallbackStrategy === undefined ? {} : { fallback: makeStrategy(routing.fallbackStrategy).instance }),
+      fallback: routing.fallbackStrategy === undefined ? undefined : makeStrategy(routing.fallbackStrategy).instance,
       capable: new Map(),
     };
     if (plan.listed) this.#pools.set(name, pool);
@@ -196,13 +186,8 @@ export class Registry {
   /** The pool of a capability node, made at first use and kept. */
   poolAt(path: string, listed = false): Pool {
     const name = this.tree.shortName(path);
-    return this.#pools.get(name) ?? this.#implicit.get(path) ?? this.#onDemand(path, {
-      name,
-      capability: path,
-      models: this.#pooledAt(path),
-      routing: this.#parts.settings.defaultRouting,
-      listed,
-    });
+    return this.#pools.get(name) ?? this.#implicit.get(path) ??
+      this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
   }
 
   /** The pool of the models a name stands for, made at first use and kept. */
@@ -211,9 +196,15 @@ export class Registry {
       name,
       capability: this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)),
       models,
-      routing: this.#parts.settings.defaultRouting,
       listed: false,
     });
+  }
+
+  /** What a pool at a node takes in, in the order asked for, else in the providers'. */
+  pooledAt(path: string): ModelEntry[] {
+    const { only } = this.#parts.settings;
+    const models = only?.flatMap((name) => this.model(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
+    return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }
 
   /** Every name a request may use, for suggestions. */
@@ -221,28 +212,9 @@ export class Registry {
     return [...this.#pools.keys(), ...this.aliases.keys(), ...this.#models.keys(), ...this.#byUpstreamId.keys()];
   }
 
-  #onDemand(key: string, plan: PoolPlan): Pool {
-    const pool = this.addPool(plan);
+  #onDemand(key: string, plan: Omit<PoolPlan, "routing">): Pool {
+    const pool = this.addPool({ ...plan, routing: this.#parts.settings.defaultRouting });
     if (!plan.listed) this.#implicit.set(key, pool);
     return pool;
-  }
-
-  /** What a pool at a node takes in, in the order asked for, else in the providers'. */
-  #pooledAt(path: string): ModelEntry[] {
-    const { only } = this.#parts.settings;
-    const models = only?.flatMap((name) => this.model(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
-    return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
-  }
-
-  #membersOf(settings: PoolSettings): { capability: string | null; models: ModelEntry[] } {
-    const path = settings.capability === undefined ? null : this.tree.resolve(settings.capability) ?? null;
-    const listed = settings.models.flatMap((name) => this.model(name) ?? []);
-    const union = new Set(path === null ? listed : [...listed, ...this.#pooledAt(path)]);
-    const models = [...union].filter(({ home }) => {
-      const names = [home.entry.id, home.vendor];
-      const isIn = (list: readonly string[]) => names.some((name) => list.includes(name));
-      return (settings.providers.length === 0 || isIn(settings.providers)) && !isIn(settings.excludedProviders);
-    });
-    return { capability: path ?? this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)), models };
   }
 }

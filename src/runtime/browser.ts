@@ -84,7 +84,7 @@ interface PageGlobals {
 
 function pageFacts(): PageFacts {
   const { navigator, location } = globalThis as PageGlobals;
-  return { isOffline: navigator?.onLine === false, ...(location === undefined ? {} : { page: location.href }) };
+  return { isOffline: navigator?.onLine === false, page: location?.href };
 }
 
 function parse(url: string, page: string | undefined): URL | undefined {

@@ -47,6 +47,7 @@ export class ModelState implements ModelView {
   readonly provider: string;
   readonly weight: number;
   readonly #facts: ModelStateFacts;
+  readonly #rests: readonly Rest[];
   #resting: Rest | undefined;
   #inFlight = 0;
   #failures = 0;
@@ -57,6 +58,7 @@ export class ModelState implements ModelView {
     this.provider = facts.provider;
     this.weight = facts.weight;
     this.#facts = facts;
+    this.#rests = [facts.own, facts.model, facts.providerRest];
   }
 
   get status(): "active" | "standby" {
@@ -64,15 +66,12 @@ export class ModelState implements ModelView {
   }
 
   get onTrial(): boolean {
-    const { own, model, providerRest } = this.#facts;
-    return own.onTrial || model.onTrial || providerRest.onTrial;
+    return this.#rests.some((rest) => rest.onTrial);
   }
 
   /** On trial, with a request under way that will tell. */
   get trialUnderWay(): boolean {
-    const { own, model, providerRest } = this.#facts;
-    return (own.onTrial && own.trials.size > 0) || (model.onTrial && model.trials.size > 0) ||
-      (providerRest.onTrial && providerRest.trials.size > 0);
+    return this.#rests.some((rest) => rest.onTrial && rest.trials.size > 0);
   }
 
   get reason(): StandbyReason | undefined {
@@ -107,29 +106,23 @@ export class ModelState implements ModelView {
     this.#lastStatus = lastStatus;
   }
 
-  /** Brings the view up to date: rests that are over end now. */
+  /** Brings the view up to date: rests that are over end now, the one that lasts longest is what it rests by. */
   settle(now: number): void {
-    const { own, model, providerRest } = this.#facts;
-    this.#resting = this.#settled(providerRest, now, this.#settled(model, now, this.#settled(own, now, undefined)));
-  }
-
-  /** The rest that lasts longest among those under way. */
-  #settled(rest: Rest, now: number, longest: Rest | undefined): Rest | undefined {
-    if (rest.standby === undefined) return longest;
-    const ended = rest.settle(now);
-    if (ended !== undefined) {
-      this.#facts.onTransition(ended);
-      return longest;
+    let longest: Rest | undefined;
+    for (const rest of this.#rests) {
+      if (rest.standby === undefined) continue;
+      const ended = rest.settle(now);
+      if (ended !== undefined) this.#facts.onTransition(ended);
+      else if (longest === undefined || rest.standby.until > longest.standby!.until) longest = rest;
     }
-    return longest === undefined || rest.standby.until > longest.standby!.until ? rest : longest;
+    this.#resting = longest;
   }
 
   /** A request goes to this model. */
   begin(): Ticket {
     this.#inFlight++;
     if (!this.onTrial) return noTrials;
-    const { own, model, providerRest } = this.#facts;
-    const ticket: Ticket = { trials: [own, model, providerRest].filter((rest) => rest.onTrial) };
+    const ticket: Ticket = { trials: this.#rests.filter((rest) => rest.onTrial) };
     for (const rest of ticket.trials) rest.trials.add(ticket);
     return ticket;
   }

@@ -33,25 +33,11 @@ export class SseParser {
    */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
-    if (this.#afterCr && text !== "") {
-      if (text.startsWith("\n")) text = text.slice(1);
-      this.#afterCr = false;
-    }
-    const buffer = this.#rest === "" ? text : this.#rest + text;
-    const hasCr = buffer.includes("\r");
-    let start = 0;
-    for (;;) {
-      const lf = buffer.indexOf("\n", start);
-      const cr = hasCr ? buffer.indexOf("\r", start) : -1;
-      const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
-      if (end < 0) break;
-      this.#line(buffer.slice(start, end), events);
-      start = end + 1;
-      if (end !== cr) continue;
-      if (start === buffer.length) this.#afterCr = true;
-      else if (buffer.charCodeAt(start) === 10) start++;
-    }
-    this.#rest = start === 0 ? buffer : buffer.slice(start);
+    const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF that was cut in two
+    if (text !== "") this.#afterCr = text.endsWith("\r");
+    const lines = (this.#rest + text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n")).split("\n");
+    this.#rest = lines.pop()!;
+    for (const line of lines) this.#line(line, events);
     if (this.#rest.length + (this.#data?.length ?? 0) > maxEventChars) {
       throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
     }

@@ -68,10 +68,10 @@ const keyKept: Program<{ persist: boolean; key: string }, void> = ({ browserSecr
 /** Asks OpenAI, which is at another address, with the key that is kept; returns all that can be seen of it. */
 const askedWithKey: Program<{ persist: boolean; url: string }, string> = async (modelmesh, { persist, url }) => {
   const { browserSecrets, create, openai } = modelmesh;
+  const secrets = browserSecrets({ persist });
   const seen: unknown[] = [];
   const client = create("chat-completion", {
-    providers: [openai],
-    secrets: browserSecrets({ persist }),
+    providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })],
     fetch: (input, init) => fetch(String(input).replace("https://api.openai.com/v1", url), init),
     on: (record) => seen.push(record),
   });

@@ -8,7 +8,9 @@ import {
   type ChatStream,
   createBrowserProviderConfig,
   openAiCompatible,
-  type ProviderConnector,
+  type ProviderInstance,
+  providerOf,
+  type VendorOptions,
 } from "../../browser.ts";
 
 export { fakeClock, messages } from "../support/_library.ts";
@@ -27,19 +29,19 @@ export function providerAt(baseUrl: string, options: Partial<BrowserProviderOpti
 }
 
 /**
- * A vendor with a key of its own.
+ * A vendor with two models, `one` and `two`; `one` is its default.
  *
  * @param vendor Its name.
- * @param baseUrl Where it is.
+ * @param options Its address and key.
  */
-export function vendorAt(vendor: string, baseUrl: string): ProviderConnector {
-  return openAiCompatible({
+export function vendorAt(vendor: string, { baseUrl, ...options }: VendorOptions): ProviderInstance {
+  const connector = openAiCompatible({
     id: `${vendor}.test.v1`,
     vendor,
-    baseUrl,
-    detection: { keys: [`${vendor.toUpperCase()}_API_KEY`] },
+    baseUrl: baseUrl!,
     models: [{ id: "one", defaultFor: ["chat-completion"] }, { id: "two" }],
   });
+  return providerOf(connector, options);
 }
 
 /** The text of a streamed answer. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   BrowserBaseProvider,
@@ -6,12 +6,16 @@ import {
   create,
   createBrowserProviderConfig,
   memoryStorage,
+  MeshConfig,
+  MeshError,
   NoProvidersError,
   ollama,
   openai,
+  providerOf,
+  roundRobin,
 } from "../../browser.ts";
+import { openai as serverOpenai } from "../../connectors/providers/openai.ts";
 import { openaiCompatible } from "../../connectors/providers/openai_compatible.ts";
-import { roundRobin } from "../../connectors/strategies/round_robin.ts";
 import { explainBlocked } from "../../src/runtime/browser.ts";
 import { key, providerAt } from "./_provider.ts";
 
@@ -21,46 +25,52 @@ type Anything = any;
 const at = "http://127.0.0.1:9/v1";
 const good = providerAt(at, { id: "good" });
 
+const configured = MeshConfig.parse({ providers: { a: { connector: "openai.compatible.v1", base_url: at } } });
+
 const createProblems: readonly (readonly [name: string, options: Anything, problem: RegExp])[] = [
-  ["a name", { providers: ["openai"] }, /^providers\[0\]: "openai" is a name: import the provider itself/],
-  ["a key in its place", { providers: [`sk-${key}`] }, /^providers\[0\]: a text is a name/],
-  ["a class", { providers: [BrowserBaseProvider] }, /^providers\[0\]: expected a provider, an instance made by new/],
-  ["a strategy", { providers: [roundRobin] }, /^providers\[0\]: expected a provider/],
-  ["nothing in the list", { providers: [undefined] }, /^providers\[0\]: expected a provider.*found nothing/],
-  ["no address", { providers: [openaiCompatible] }, /^providers\[0\]: .*give a BrowserBaseProvider with its baseUrl/],
-  ["one twice", { providers: [good, good] }, /^providers\[1\]: is the same as providers\[0\]/],
+  ["a name", { providers: ["openai"] }, /^providers\[0\]: expected an instance such as openai\(.*found string/],
+  ["a key in its place", { providers: [`sk-${key}`] }, /^providers\[0\]: expected an instance/],
+  [
+    "a vendor without its key",
+    { providers: [openai] },
+    /^providers\[0\]: expected .* openai\(\{ apiKey \}\), found function/,
+  ],
+  ["a class", { providers: [BrowserBaseProvider] }, /^providers\[0\]: expected an instance/],
+  ["a strategy", { providers: [roundRobin] }, /^providers\[0\]: expected an instance.*found object/],
+  ["a server's connector", { providers: [serverOpenai] }, /^providers\[0\]: expected an instance such as openai\(/],
+  ["nothing in the list", { providers: [undefined] }, /^providers\[0\]: expected an instance.*found undefined/],
+  ["null in the list", { providers: [null] }, /^providers\[0\]: expected an instance.*found null/],
+  ["one twice", { providers: [good, good] }, /^providers\[1\]: has the id "good" of providers\[0\]: give it once/],
   [
     "an id twice",
     { providers: [good, providerAt(at, { id: "good" })] },
     /^providers\[1\]: has the id "good".*another id/,
   ],
-  ["no key", { providers: [openai] }, /^apiKeys: "openai\.llm\.v1" needs a key: .*apiKeys: \{ openai: "…" \}/],
-  ["an undefined key", { providers: [openai], apiKeys: { openai: undefined } }, /^apiKeys: .*needs a key/],
   [
     "an example's key",
-    { providers: [openai], apiKeys: { openai: "sk-..." } },
-    /^apiKeys\.openai: is blank or an example/,
+    { providers: [openai({ apiKey: "sk-..." })] },
+    /^providers\[0\]\.apiKey: expected a key .*not an example/,
   ],
-  ["a blank key", { providers: [openai], apiKeys: { openai: " " } }, /^apiKeys\.openai: is blank or an example/],
-  ["a broken key", { providers: [openai], apiKeys: { openai: "a\nb" } }, /^apiKeys\.openai: has a space, a control/],
-  ["a number as key", { providers: [openai], apiKeys: { openai: 7 } }, /^apiKeys\.openai: expected a text/],
+  ["a blank key", { providers: [openai({ apiKey: " " })] }, /^providers\[0\]\.apiKey: expected a key .*not an example/],
   [
-    "a key for nobody",
-    { providers: [good], apiKeys: { opnai: key } },
-    /^apiKeys\.opnai: no provider given goes by this name/,
+    "a broken key",
+    { providers: [openai({ apiKey: "a\nb" })] },
+    /^providers\[0\]\.apiKey: expected a key .*without spaces/,
   ],
+  ["a number as key", { providers: [openai({ apiKey: 7 as Anything })] }, /^providers\[0\]\.apiKey: expected a key/],
   [
-    "an unknown strategy",
-    { providers: [good], strategy: "round-robbin" },
-    /^strategy: no strategy "round-robbin", did you/,
+    "a strategy's name",
+    { providers: [good], strategy: "round-robin" },
+    /^strategy: import one.*import \{ roundRobin \}/,
   ],
-  ["an unknown model", { providers: [good], models: ["big"] }, /^models\[0\]: no model "big"/],
+  ["no strategy at all", { providers: [good], strategy: {} }, /^strategy: import one/],
   ["an unknown pool", { providers: [good], pool: "chatt" }, /^pool: /],
   ["an unknown capability", { providers: [good], capability: "chat-complation" }, /^capability: .*chat-completion/],
-  ["a configuration's path", { config: "modelmesh.yaml" }, /^config: there are no files here.*MeshConfig\.parse/],
-  ["a document", { config: { pools: {} } }, /^config: .*pass what MeshConfig\.parse\(document\)/],
+  ["a configuration's path", { config: "modelmesh.yaml" }, /^config: expected what MeshConfig\.parse\(document\)/],
+  ["a document", { config: { pools: {} } }, /^config: expected what MeshConfig\.parse\(document\)/],
+  ["no configuration", { config: null }, /^config: expected/],
   ["a bare storage", { providers: [good], storage: memoryStorage() }, /^storage: expected what stateIn\(…\) returns/],
-  ["both", { config: { pools: {} }, providers: [good] }, /^providers: goes without `config`/],
+  ["both", { config: configured, providers: [good] }, /^providers: goes without `config`/],
 ];
 
 describe("create() in a browser refuses", () => {
@@ -77,25 +87,56 @@ describe("create() in a browser refuses", () => {
     for (const options of [undefined, {}, { providers: [] }, { providers: openai }] as Anything[]) {
       const { message } = assertThrows(() => create("chat-completion", options), NoProvidersError);
       assertStringIncludes(message, "new BrowserBaseProvider(createBrowserProviderConfig(");
-      assertStringIncludes(message, "providers: [openai], apiKeys: { openai: key }");
+      assertStringIncludes(message, "providers: [openai({ apiKey })]");
     }
+    assertThrows(() => create({ config: MeshConfig.parse({}) }), NoProvidersError, 'has no "providers"');
   });
 
-  it("a provider that does not say which models it has, unless the program names them", () => {
+  it("a provider that does not say which models it has", () => {
     const provider = Object.create(good, { id: { value: "bare" }, instanceSettings: { value: undefined } });
-    assertThrows(() => create({ providers: [provider] }), ConfigError, 'name them, such as "bare.small"');
-    const client = create({ providers: [provider], models: ["bare.small"] });
-    assertEquals(client.mesh.listModels().map(({ name }) => name), ["bare.small"]);
+    assertThrows(() => create({ providers: [provider] }), ConfigError, "name them in its instanceSettings");
   });
 
-  it("no server of the user's own for its lack of a key", () => {
-    assertEquals(create({ providers: [ollama] }).describe().providers.map(({ id }) => id), ["ollama.local.v1"]);
+  it("no server of the visitor's own for its lack of a key", () => {
+    assertEquals(create({ providers: [ollama()] }).describe().providers.map(({ id }) => id), ["ollama"]);
   });
 
   it("several things at once, all of them told", () => {
-    const options: Anything = { providers: ["a", openai], apiKeys: { b: key }, strategy: "c" };
+    const options: Anything = { providers: ["a", openai({ apiKey: "" }), good, good], strategy: "c" };
     const { problems } = assertThrows(() => create(options), ConfigError);
-    assertEquals(problems.map(({ path }) => path), ["providers[0]", "apiKeys.b", "apiKeys", "strategy"]);
+    assertEquals(problems.map(({ path }) => path), ["providers[0]", "providers[1].apiKey", "providers[3]", "strategy"]);
+  });
+});
+
+const vendorProblems: readonly (readonly [options: Anything, problem: RegExp])[] = [
+  [undefined, /^apiKey: openai needs a key/],
+  [{}, /^apiKey: openai needs a key/],
+  [{ apiKey: undefined }, /^apiKey: openai needs a key of this visitor's, or what finds it/],
+  [`sk-${key}`, /^apiKey: openai needs a key/],
+  [{ apiKey: key, baseUrl: "api.acme.example" }, /^baseUrl: openai needs an http or https address/],
+  [{ apiKey: key, models: [] }, /^models: openai needs a list of one model at least/],
+  [{ apiKey: key, models: "gpt-5" }, /^models: openai needs a list/],
+];
+
+describe("A vendor refuses", () => {
+  for (const [options, problem] of vendorProblems) {
+    it(JSON.stringify(options)?.replace(key, "…") ?? "no options", () => {
+      const { problems, message } = assertThrows(() => openai(options), ConfigError);
+      assertMatch(`${problems[0]?.path}: ${problems[0]?.message}`, problem);
+      assert(!message.includes(key), "a key is shown");
+    });
+  }
+
+  it("to be without an address when it has none of its own, and a key it can do without", () => {
+    assertThrows(() => providerOf(openaiCompatible), ConfigError, "baseUrl: openai-compatible needs an http");
+    assertEquals(openai({ baseUrl: at }).id, "openai"); // a forwarder may add the key
+  });
+
+  it("calls before create() has attached it", async () => {
+    const provider = openai({ apiKey: key });
+    const response = { status: 500, headers: new Headers(), body: null };
+    const options = { send: () => Promise.resolve(response), signal: new AbortController().signal };
+    await assertRejects(() => provider.listModels(options), MeshError, "used through create()");
   });
 });
 
@@ -105,20 +146,20 @@ const configProblems: readonly (readonly [options: Anything, problem: RegExp])[]
   [{ models: [] }, /^models: name at least one/],
   [{ models: "small" }, /^models: name at least one/],
   [{ models: [""] }, /^models\[0\]: expected an id/],
-  [{ models: [{ name: "small" }] }, /^models\[0\]: expected an id or an object with an "id", found an object/],
-  [{ models: ["a", "a"] }, /^models\[1\]: "a" is in the list twice/],
-  [{ models: [{ id: "a", capabilities: ["chat"] }] }, /^models\[0\]\.capabilities\[0\]: "chat" is no capability/],
-  [{ models: ["a"], capabilities: ["audio"] }, /^capabilities\[0\]: "audio" is ambiguous/],
-  [{ models: ["a"], baseurl: at }, /^baseurl: unknown option, did you mean "baseUrl"/],
+  [{ models: [{ name: "small" }] }, /^models\[0\]: expected an id, or an object with an "id"/],
+  [{ models: ["a", "a"] }, /^models\[1\]: is in the list twice/],
+  [{ models: [{ id: "a", capabilities: ["chat"] }] }, /^models\[0\]\.capabilities\[0\]: is no capability/],
+  [{ models: ["a"], capabilities: ["audio"] }, /^capabilities\[0\]: is ambiguous: use generation\.audio or/],
+  [{ models: ["a"], baseurl: at }, /^baseurl: unknown option; there are id, baseUrl,/],
   [{ models: ["a"], baseUrl: "api.acme.example" }, /^baseUrl: expected an http or https address/],
-  [{ models: ["a"], baseUrl: "https://me:secret@acme.example" }, /^baseUrl: .*without a user name or password/],
+  [{ models: ["a"], baseUrl: "https://me:secret@acme.example" }, /^baseUrl: .*without user/],
   [{ models: ["a"], baseUrl: 7 }, /^baseUrl: expected an http or https address/],
-  [{ models: ["a"], proxyUrl: "https://acme.example?key=secret" }, /^proxyUrl: .*without a query/],
-  [{ models: ["a"], apiKey: "a\u0000b" }, /^apiKey: has a space, a control/],
-  [{ models: ["a"], apiKey: "your-api-key" }, /^apiKey: is blank or an example's/],
-  [{ models: ["a"], apiKey: 1 }, /^apiKey: expected a text/],
+  [{ models: ["a"], proxyUrl: "https://acme.example?key=secret" }, /^proxyUrl: .*without user, query/],
+  [{ models: ["a"], apiKey: "a\u0000b" }, /^apiKey: expected a key .*without spaces/],
+  [{ models: ["a"], apiKey: "your-api-key" }, /^apiKey: expected a key .*not an example's/],
+  [{ models: ["a"], apiKey: 1 }, /^apiKey: expected a key/],
   [{ models: ["a"], apiKey: key, authMethod: "none" }, /^authMethod: "none" sends no key/],
-  [{ models: ["a"], authMethod: "bearer" }, /^authMethod: expected one of "api_key"/],
+  [{ models: ["a"], authMethod: "bearer" }, /^authMethod: expected "api_key"/],
   [{ models: ["a"], timeout: 0 }, /^timeout: expected a whole number of ms/],
   [{ models: ["a"], timeout: "30s" }, /^timeout: expected a whole number of ms/],
   [{ models: ["a"], maxRetries: -1 }, /^maxRetries: expected an integer from 0 to 10/],

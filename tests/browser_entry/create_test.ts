@@ -2,21 +2,33 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { describe, it } from "@std/testing/bdd";
 import {
   anthropic,
+  ConfigError,
   create,
+  gemini,
+  groq,
   memorySecrets,
   memoryStorage,
   MeshConfig,
   type MeshEvent,
+  mistral,
   mockClient,
+  ollama,
+  openai,
+  openrouter,
+  prioritySelection,
+  type ProviderInstance,
+  roundRobin,
   routingOf,
   type RoutingRecord,
   SecretNotFoundError,
+  type SelectionStrategy,
   stateIn,
 } from "../../browser.ts";
 import {
   answer,
   hang,
   hangAfterHeaders,
+  json,
   type ReceivedRequest,
   refusingUrl,
   startUpstream,
@@ -24,6 +36,7 @@ import {
 } from "../support/upstream.ts";
 import { fakeClock, key, messages, providerAt, read, vendorAt } from "./_provider.ts";
 
+const at = "http://127.0.0.1:9/v1";
 const authorizations = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers.authorization);
 
 describe("create() with providers of the program", () => {
@@ -111,18 +124,21 @@ describe("create() with providers of the program", () => {
     await assertRejects(call, Error, "nobody listening at that address, or no CORS headers");
   });
 
-  it("tells events, takes a strategy and the models that were chosen", async () => {
+  it("tells events, and takes a strategy of the entry or of the program", async () => {
     await using upstream = await startUpstream(answer());
     const records: (MeshEvent | RoutingRecord)[] = [];
-    await using client = create("chat-completion", {
-      providers: [providerAt(upstream.url, { id: "a", models: ["one", "two", "three"] })],
-      models: ["a.two", "one"],
-      strategy: "round-robin",
-      on: (record) => records.push(record),
-    });
-    for (let turn = 0; turn < 3; turn++) await client.chat.completions.create({ messages });
-    assertEquals(upstream.requests.map((request) => request.json().model), ["two", "one", "two"]);
-    assertEquals(records.map(({ type }) => type), ["routing", "routing", "routing"]);
+    const last: SelectionStrategy = { select: (candidates) => candidates.at(-1), score: () => 0 };
+    for (const strategy of [undefined, roundRobin, prioritySelection, last]) {
+      await using client = create("chat-completion", {
+        providers: [providerAt(upstream.url, { id: "a", models: ["one", "two"] })],
+        strategy,
+        on: (record) => records.push(record),
+      });
+      for (let turn = 0; turn < 2; turn++) await client.chat.completions.create({ messages });
+    }
+    const asked = upstream.requests.map((request) => request.json().model);
+    assertEquals(asked, ["one", "one", "one", "two", "one", "one", "two", "two"]);
+    assertEquals(records.map(({ type }) => type), Array(8).fill("routing"));
   });
 
   it("keeps states in a storage, so that another client leaves alone what rests", async () => {
@@ -141,33 +157,88 @@ describe("create() with providers of the program", () => {
 });
 
 describe("create() with vendors", () => {
-  it("takes keys by vendor, id and variable", async () => {
+  const document = (path: string) => path.endsWith("/models") ? json({ data: [{ id: "llama" }] }) : answer();
+
+  it("sends each one its key, and names their models by their ids", async () => {
     await using upstream = await startUpstream(answer());
-    for (const name of ["acme", "acme.test.v1", "ACME_API_KEY"]) {
-      const providers = [vendorAt("acme", upstream.url)];
-      await using client = create("chat-completion", { providers, apiKeys: { [name]: key } });
-      await client.chat.completions.create({ messages });
-    }
-    assertEquals(authorizations(upstream.requests), Array(3).fill(`Bearer ${key}`));
+    const vendors = { openai, groq, mistral, openrouter };
+    const providers = Object.entries(vendors).map(([id, vendor]) =>
+      vendor({ apiKey: `key-of-${id}-0123456789`, baseUrl: upstream.url, models: ["m"] })
+    );
+    await using client = create("chat-completion", { providers });
+    for (const id of Object.keys(vendors)) await client.chat.completions.create({ messages, model: `${id}.m` });
+    const keys = Object.keys(vendors).map((id) => `Bearer key-of-${id}-0123456789`);
+    assertEquals(authorizations(upstream.requests), keys);
   });
 
-  it("reads keys that were not given from a secret store, when it becomes ready", async () => {
+  it("asks their defaults unless models are given, in that order, and others by name", () => {
+    const pooled = (provider: ProviderInstance) =>
+      create("chat-completion", { providers: [provider] }).describe().pools[0]?.models.map(({ name }) => name);
+    assertEquals(pooled(vendorAt("acme", { apiKey: key, baseUrl: at })), ["acme.one"]);
+    assertEquals(pooled(vendorAt("acme", { apiKey: key, baseUrl: at, models: ["two", "new"] })), [
+      "acme.two",
+      "acme.new",
+    ]);
+    assertEquals(pooled(openai({ apiKey: key, id: "work", models: ["gpt-4.1"] })), ["work.gpt-4.1"]);
+    const { mesh } = create({ providers: [vendorAt("acme", { apiKey: key, baseUrl: at })] });
+    assertEquals(mesh.listModels().map(({ name }) => name), ["acme.one", "acme.two"]);
+  });
+
+  it("knows what their catalogue knows of a model, of a dated one too", async () => {
     await using upstream = await startUpstream(answer());
-    const providers = [vendorAt("acme", upstream.url), vendorAt("other", upstream.url)];
+    const providers = [openai({ apiKey: key, baseUrl: upstream.url, models: ["gpt-5-mini-2025-08-07"] })];
+    await using client = create("chat-completion", { providers });
+    await client.chat.completions.create({ messages, max_tokens: 5 });
+    const { max_tokens, max_completion_tokens } = upstream.requests[0]!.json();
+    assertEquals([max_tokens, max_completion_tokens], [undefined, 5], "reasoning models know it by another name");
+  });
+
+  it("rewords what none of their models takes", async () => {
+    await using upstream = await startUpstream(answer());
+    const providers = [groq({ apiKey: key, baseUrl: upstream.url, models: ["m"] })];
+    await using client = create("chat-completion", { providers });
+    await client.chat.completions.create({ messages, logit_bias: { 1: 2 } });
+    assertEquals(upstream.requests[0]?.json().logit_bias, undefined);
+  });
+
+  it("asks for a key when it becomes ready, and keeps it out of every error", async () => {
+    await using upstream = await startUpstream(status(400, { error: { message: `Bad ${key}` } }));
     const asked: string[] = [];
-    const secrets = { get: (name: string) => (asked.push(name), Promise.resolve(` ${key}\n`)) };
-    await using client = create({ providers, apiKeys: { other: "another-key-0123456789" }, secrets });
+    const apiKey = () => (asked.push("key"), Promise.resolve(` ${key}\n`));
+    const providers = [vendorAt("acme", { apiKey, baseUrl: upstream.url })];
+    await using client = create("chat-completion", { providers });
     assertEquals(asked, []);
     await client.ready();
-    assertEquals(asked, ["ACME_API_KEY"]);
-    await client.chat.completions.create({ messages, model: "acme.one" });
+    assertEquals(asked, ["key"]);
+    const error = await assertRejects(() => client.chat.completions.create({ messages }));
+    assert(!String(error).includes(key));
+    assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);
+    assertEquals(asked, ["key"]);
+  });
+
+  it("does so for providers of the program too, and takes a key that comes later", async () => {
+    await using upstream = await startUpstream(answer());
+    const secrets = memorySecrets();
+    const providers = [providerAt(upstream.url, { id: "acme", apiKey: () => secrets.get("ACME_API_KEY") })];
+    await using client = create("chat-completion", { providers });
+    const call = () => client.chat.completions.create({ messages });
+    await assertRejects(call, ConfigError, 'providers[0].apiKey: the function found no key for "acme"');
+    await secrets.set("ACME_API_KEY", "sk-...");
+    await assertRejects(call, ConfigError, "providers[0].apiKey: expected a key");
+    await secrets.set("ACME_API_KEY", key);
+    await call();
     assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);
   });
 
-  it("names the secret that its store lacks", async () => {
-    await using client = create({ providers: [vendorAt("acme", "http://127.0.0.1:9/v1")], secrets: memorySecrets() });
-    const error = await assertRejects(() => client.ready(), SecretNotFoundError);
-    assertEquals(error.names, ["ACME_API_KEY"]);
+  it("asks a server of the visitor's own for its models, unless they are given", async () => {
+    await using upstream = await startUpstream(({ path }) => document(path));
+    await using client = create("chat-completion", { providers: [ollama({ baseUrl: upstream.url })] });
+    assertEquals((await client.chat.completions.create({ messages })).model !== undefined, true);
+    assertEquals(client.mesh.listModels().map(({ name }) => name), ["ollama.llama"]);
+    await using other = create("chat-completion", { providers: [ollama({ baseUrl: upstream.url, models: ["tiny"] })] });
+    await other.ready();
+    assertEquals(other.mesh.listModels().map(({ name }) => name), ["ollama.tiny"]);
+    assertEquals(upstream.requests.map(({ path }) => path), ["/v1/models", "/v1/chat/completions"]);
   });
 
   it("tells Anthropic that the call comes from a page", async () => {
@@ -178,10 +249,12 @@ describe("create() with vendors", () => {
         Response.json({ type: "error", error: { type: "api_error", message: "" } }, { status: 400 }),
       );
     };
-    await using client = create({ providers: [anthropic], apiKeys: { anthropic: key }, fetch: fetcher });
-    await assertRejects(() => client.chat.completions.create({ messages }));
+    for (const provider of [anthropic({ apiKey: key }), gemini({ apiKey: key })]) {
+      await using client = create({ providers: [provider], fetch: fetcher });
+      await assertRejects(() => client.chat.completions.create({ messages }));
+    }
     assertEquals(sent[0]?.get("anthropic-dangerous-direct-browser-access"), "true");
-    assertEquals(sent[0]?.get("x-api-key"), key);
+    assertEquals([sent[0]?.get("x-api-key"), sent.at(-1)?.get("x-goog-api-key")], [key, key]);
   });
 });
 
@@ -192,18 +265,18 @@ describe("create() with a configuration", () => {
     pools: { chat: { models: ["small"] } },
   });
 
-  it("fills its secret references in from apiKeys, then from the secret store", async () => {
+  it("fills its secret references in from the secret store, when it becomes ready", async () => {
     await using upstream = await startUpstream(answer());
-    const config = MeshConfig.parse(document(upstream.url));
-    for (const options of [{ apiKeys: { ACME_KEY: key } }, { secrets: memorySecrets({ ACME_KEY: key }) }]) {
-      await using client = create({ config, ...options });
-      await client.chat.completions.create({ messages });
-    }
-    assertEquals(authorizations(upstream.requests), [`Bearer ${key}`, `Bearer ${key}`]);
+    const secrets = memorySecrets();
+    await using client = create({ config: MeshConfig.parse(document(upstream.url), { secrets }) });
+    await secrets.set("ACME_KEY", key);
+    await client.chat.completions.create({ messages });
+    assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);
+    assertEquals(client.mesh.listPools().map(({ name }) => name), ["chat"]);
   });
 
   it("says which reference nobody can fill in", async () => {
-    await using client = create({ config: MeshConfig.parse(document("http://127.0.0.1:9/v1")) });
+    await using client = create({ config: MeshConfig.parse(document(at)) });
     const error = await assertRejects(() => client.ready(), SecretNotFoundError);
     assertStringIncludes(error.message, "ACME_KEY");
   });

@@ -4,11 +4,12 @@ import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { Delivery, ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
-import type { Operation } from "../../src/capability/operations.ts";
+import { deliveryModes } from "../../src/capability/delivery.ts";
+import { type Operation, servesOperation } from "../../src/capability/operations.ts";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
-import { filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
+import { type Asked, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
 import { filterByFeatures } from "../../src/pipeline/filter_by_features.ts";
 import { filterByState } from "../../src/pipeline/filter_by_state.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -16,6 +17,11 @@ import { Rest } from "../../src/state/rest.ts";
 import { chatLeaf, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
+
+function asked(operation: Operation, delivery: Delivery): Asked {
+  const serves = (leaf: string) => servesOperation(leaf, operation) && deliveryModes(leaf).includes(delivery);
+  return { operation, delivery, serves };
+}
 
 describe("filterByDelivery()", () => {
   const models = [
@@ -38,7 +44,7 @@ describe("filterByDelivery()", () => {
   ];
   for (const [operation, delivery, names] of cases) {
     it(`keeps for ${operation}, ${delivery}: ${names.join(", ")}`, () => {
-      assertEquals(namesOf(filterByDelivery(poolOf(models), operation, delivery)), names);
+      assertEquals(namesOf(filterByDelivery(poolOf(models), asked(operation, delivery))), names);
     });
   }
 
@@ -49,7 +55,10 @@ describe("filterByDelivery()", () => {
         "batch",
       ]] as const
     ) {
-      const error = assertThrows(() => filterByDelivery(poolOf(models), operation, delivery), UnsupportedRequestError);
+      const error = assertThrows(
+        () => filterByDelivery(poolOf(models), asked(operation, delivery)),
+        UnsupportedRequestError,
+      );
       assertEquals([error.code, error.param], ["unsupported_by_pool", "model"]);
       for (const word of ["chat", operation, delivery]) assertStringIncludes(error.message, word);
     }
@@ -57,12 +66,12 @@ describe("filterByDelivery()", () => {
 
   it("says so when a pool is empty, and works it out once for a pool that is not", () => {
     assertThrows(
-      () => filterByDelivery(poolOf([]), "chat", "sync"),
+      () => filterByDelivery(poolOf([]), asked("chat", "sync")),
       UnsupportedRequestError,
       "No model is in the pool",
     );
     const pool = poolOf(models);
-    assertStrictEquals(filterByDelivery(pool, "chat", "sync"), filterByDelivery(pool, "chat", "sync"));
+    assertStrictEquals(filterByDelivery(pool, asked("chat", "sync")), filterByDelivery(pool, asked("chat", "sync")));
   });
 });
 

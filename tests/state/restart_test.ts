@@ -8,6 +8,7 @@ import {
   createBrowserProviderConfig,
   type MeshClient,
   type MeshEvent,
+  prioritySelection,
   stateIn,
 } from "../../browser.ts";
 import { LocalStorageStorage } from "../../connectors/storage/localstorage.ts";
@@ -34,7 +35,7 @@ class Stage implements AsyncDisposable {
     const events: string[] = [];
     const client = create("chat-completion", {
       providers: [provider("a", this.a), provider("b", this.b)],
-      strategy: "priority", // back to the first one as soon as it is active
+      strategy: prioritySelection, // back to the first one as soon as it is active
       storage: stateIn(storage),
       clock,
       random: () => 0.5,

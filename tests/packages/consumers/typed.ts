@@ -19,6 +19,7 @@ import {
   create as createInBrowser,
   createBrowserProviderConfig,
   openai,
+  roundRobin,
 } from "@modelmesh/core/browser";
 import { main } from "@modelmesh/core/cli";
 import { createHandler, type RunningProxy, serve } from "@modelmesh/core/proxy";
@@ -68,7 +69,14 @@ class Acme extends BrowserBaseProvider {
 }
 
 const provider = new Acme(createBrowserProviderConfig({ apiKey: "k", models: ["acme-small"] }));
-export const inPage: MeshClient = createInBrowser("chat-completion", { providers: [provider, openai] });
+export const inPage: MeshClient = createInBrowser("chat-completion", {
+  providers: [provider, openai({ apiKey: () => Promise.resolve("k"), models: ["gpt-5-mini"] })],
+  strategy: roundRobin,
+});
+// @ts-expect-error: a strategy of this entry is imported
+createInBrowser("chat-completion", { providers: [provider], strategy: "round-robin" });
+// @ts-expect-error: a vendor is called with its key
+createInBrowser("chat-completion", { providers: [openai] });
 export const code: number = await main(["--version"]);
 
 try {

@@ -1,0 +1,91 @@
+/**
+ * Connectors as instances with their key, as programs in browsers give their providers.
+ * @module
+ */
+import type { InstanceSettings, ProviderInstance, VendorOptions } from "../../src/contracts/browser_provider.ts";
+import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import type { ModelInfo } from "../../src/contracts/provider.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError, MeshError } from "../../src/errors.ts";
+
+/**
+ * Makes a provider of a connector.
+ *
+ * @param connector The vendor's, such as one of `openAiCompatible`.
+ * @param options Its key, models and address.
+ * @throws {ConfigError} When it lacks a key or an address. A key that is given is checked by `create`.
+ *
+ * @example
+ * ```ts
+ * import { create, openAiCompatible, providerOf } from "@modelmesh/core/browser";
+ *
+ * const acme = openAiCompatible({ id: "acme.llm.v1", vendor: "acme", baseUrl: "https://api.acme.example/v1" });
+ * const provider = providerOf(acme, { apiKey: "the-key-of-this-user", models: ["acme-small"] });
+ * const client = create("chat-completion", { providers: [provider] });
+ * console.log(client.describe().pools[0]?.models[0]?.name); // acme.acme-small
+ * ```
+ */
+export function providerOf(
+  connector: ProviderConnector,
+  options: VendorOptions & Pick<InstanceSettings, "discover"> = {},
+): ProviderInstance {
+  checkOptions(connector, options);
+  const { apiKey, baseUrl, discover, models, id = connector.vendor } = options;
+  const door = new Door();
+  const provider = connector.create({ id, baseUrl }, door);
+  const instanceSettings: InstanceSettings = {
+    apiKey,
+    models: models?.map((model) => chosen(model, connector)) ??
+      connector.models.map((info) => ({ ...info, defaultFor: info.defaultFor ?? [] })),
+    facts: connector,
+    discover: models === undefined ? discover : undefined,
+  };
+  return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => door.open(runtime) });
+}
+
+/** The outside, for a provider that is made before there is a client. */
+class Door implements Runtime {
+  #runtime: Runtime | undefined;
+  readonly random = (): number => this.#attached.random();
+  readonly send: Runtime["send"] = (request) => this.#attached.send(request);
+  readonly env: Runtime["env"] = (name) => this.#attached.env(name);
+
+  get clock(): Runtime["clock"] {
+    return this.#attached.clock;
+  }
+
+  open(runtime: Runtime): void {
+    this.#runtime = runtime;
+  }
+
+  get #attached(): Runtime {
+    if (this.#runtime === undefined) throw new MeshError("A provider is used through create(), which attaches it");
+    return this.#runtime;
+  }
+}
+
+function checkOptions(connector: ProviderConnector, { apiKey, baseUrl, models }: VendorOptions): void {
+  const { vendor, needsBaseUrl, keyless, local } = connector;
+  const blame = (path: string, message: string) => {
+    throw new ConfigError([{ path, message: `${vendor} ${message}` }]);
+  };
+  if (apiKey === undefined && baseUrl === undefined && !keyless && !local) {
+    blame("apiKey", "needs a key of this visitor's, or what finds it: { apiKey: () => secrets.get(name) }");
+  }
+  if (baseUrl === undefined ? needsBaseUrl : !/^https?:\/\/[^/\s]/i.test(baseUrl)) {
+    blame("baseUrl", 'needs an http or https address such as "https://api.example.com/v1"');
+  }
+  if (models !== undefined && !(Array.isArray(models) && models.length > 0)) {
+    blame("models", "needs a list of one model at least, or none for its defaults");
+  }
+}
+
+/** What is known of a model that the program names; a dated one is the model it is a release of. */
+function chosen(model: string | ModelInfo, { models, local }: ProviderConnector): ModelInfo {
+  const id = typeof model === "string" ? model : model.id;
+  const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+  const known = models.find((one) => one.id === id) ?? models.find((one) => one.id === undated);
+  const info = { ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}), ...known, id };
+  const told = typeof model === "string" ? info : { ...info, ...model };
+  return { ...told, defaultFor: told.capabilities ?? ["chat-completion"] };
+}

@@ -1,0 +1,112 @@
+/**
+ * What a configuration says of models and pools. It comes in by whoever configures a mesh, so that programs which give
+ * their providers by hand have none of it in their bundles.
+ * @module
+ */
+import type { CapabilityTree } from "../capability/tree.ts";
+import type { ConfiguredModel, PoolSettings } from "../config/settings.ts";
+import type { ProviderConnector } from "../contracts/connector.ts";
+import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
+import { addDistinct, type BuildParts, catalogueModels, leavesOf, mergeRules, withConnectorFacts } from "./build.ts";
+import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts";
+
+/**
+ * Puts in the models configured, those of the catalogue that may stand beside them, and the pools configured.
+ *
+ * @param registry Knows its providers.
+ * @param parts The settings, and what servers listed.
+ * @throws {ConfigError} When a pool's strategy does not exist.
+ *
+ * @example
+ * ```ts ignore
+ * const mesh = new Mesh({ connectors, runtime, fill: fillAsConfigured });
+ * ```
+ */
+export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
+  const { models, pools } = parts.settings;
+  // a configured model has the name it was given; those of the catalogue give way
+  for (const home of registry.homes) {
+    for (const model of models.values()) {
+      if (model.provider === home.entry.id) registry.addModel(configuredEntry(model, home, registry.tree));
+    }
+  }
+  for (const home of registry.homes) {
+    for (const model of admittedModels(home, registry, parts)) addDistinct(model, registry);
+  }
+  for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
+}
+
+/**
+ * What the catalogue or the server itself has beside the models configured. Where models are configured, only those that
+ * a pool or an alias names are let in: nobody shall call a dearer one that the operator has not written down.
+ */
+function admittedModels(home: ProviderHome, registry: Registry, { settings, discovered }: BuildParts): ModelEntry[] {
+  const known = catalogueModels(home, registry, discovered);
+  const own = [...settings.models.values()].filter(({ provider }) => provider === home.entry.id);
+  if (own.length === 0) return known;
+  const taken = new Set(own.map(({ id }) => id));
+  const named = new Set([
+    ...[...settings.pools.values()].flatMap(({ models }) => models),
+    ...settings.aliases.values(),
+  ]);
+  const isAdmitted = ({ name, info: { id } }: ModelEntry) =>
+    settings.only !== undefined || [name, `${home.vendor}/${id}`, id].some((one) => named.has(one));
+  return known
+    .filter((model) => !taken.has(model.info.id) && isAdmitted(model))
+    .map((model) => ({ ...model, pooled: false }));
+}
+
+function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
+  const { tree } = registry;
+  const { name, routing } = settings;
+  const path = settings.capability === undefined ? null : tree.resolve(settings.capability) ?? null;
+  const listed = settings.models.flatMap((name) => registry.model(name) ?? []);
+  const union = new Set(path === null ? listed : [...listed, ...registry.pooledAt(path)]);
+  const models = [...union].filter(({ home }) => {
+    const names = [home.entry.id, home.vendor];
+    const isIn = (list: readonly string[]) => names.some((name) => list.includes(name));
+    return (settings.providers.length === 0 || isIn(settings.providers)) && !isIn(settings.excludedProviders);
+  });
+  const capability = path ?? tree.commonAncestor(models.flatMap(({ leaves }) => leaves));
+  return { name, capability, models, routing, listed: true };
+}
+
+function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {
+  const { id } = model;
+  const known = catalogued(id, home.connector);
+  const info: ModelInfo = {
+    ...known,
+    id,
+    capabilities: model.capabilities ?? known?.capabilities,
+    features: { ...known?.features, ...model.features },
+    constraints: { ...known?.constraints, ...model.constraints },
+    pricing: pricingOf(known?.pricing, model.pricing),
+    parameters: mergeRules(known?.parameters, model.parameters),
+  };
+  const { synchronous, streaming } = model.delivery;
+  const delivers = (delivery: Delivery) =>
+    delivery === "sync" ? synchronous !== false : delivery === "stream" && streaming !== false;
+  return {
+    name: model.name,
+    info: withConnectorFacts(info, home.connector),
+    leaves: leavesOf(info, tree),
+    pooled: true,
+    delivers,
+    weight: model.weight,
+    home,
+  };
+}
+
+/** What the catalogue has on an id; a dated one (`model-20251001`, `model-2025-10-01`) is the model it is a release of. */
+function catalogued(id: string, connector: ProviderConnector | undefined): ModelInfo | undefined {
+  const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+  return connector?.models.find((info) => info.id === id) ?? connector?.models.find((info) => info.id === undated);
+}
+
+function pricingOf(
+  known: readonly DatedPricing[] | undefined,
+  configured: DatedPricing | undefined,
+): readonly DatedPricing[] | undefined {
+  if (configured === undefined) return known;
+  return known?.map((price) => ({ ...price, ...configured })) ?? [configured];
+}
