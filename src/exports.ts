@@ -14,6 +14,7 @@ export type * from "./contracts/runtime.ts";
 export type * from "./contracts/secret_store.ts";
 export type * from "./contracts/storage.ts";
 export { CapabilityTree, capabilityTree } from "./capability/tree.ts";
+export { nearestCapabilities } from "./capability/nearest.ts";
 export { deliveryModes } from "./capability/delivery.ts";
 export { type Operation, operationLeaves, servesOperation } from "./capability/operations.ts";
 export { Chat, Completions } from "./client/chat.ts";

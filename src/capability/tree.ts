@@ -4,7 +4,6 @@
  */
 import type { CapabilityPath } from "../contracts/provider.ts";
 import { ConfigError } from "../errors.ts";
-import { nearest } from "../util/nearest.ts";
 
 const builtIn = "generation{text-generation{chat-completion,text-completion,code-generation}," +
   "structured-generation{json-generation,schema-constrained-output,function-call-generation}," +
@@ -69,12 +68,6 @@ export class CapabilityTree {
   /** Every node a name may stand for: none when it is unknown, several when it is ambiguous. */
   matches(name: string): readonly CapabilityPath[] {
     return this.has(name) ? [name] : this.#byTail.get(name) ?? [];
-  }
-
-  /** Names that may have been meant, the likeliest first: short ones for a short name, else full paths. */
-  nearest(name: string, limit = 3): readonly string[] {
-    const nodes = this.nodes();
-    return nearest(name, name.includes(".") ? nodes : nodes.map((path) => this.shortName(path)), limit);
   }
 
   /** The leaves below a node, itself when it is one; all of the tree's without a path; none when unknown. */

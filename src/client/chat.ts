@@ -118,7 +118,7 @@ export class Completions {
       });
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
-    const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.proxy.requestTimeoutMs);
+    const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.deadlineMs);
     const answer = await mesh.chat({
       id: requestId,
       operation: "chat",

@@ -10,6 +10,7 @@ import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
+import { nearestCapabilities } from "../capability/nearest.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
@@ -40,7 +41,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   });
   const { config } = options;
   if (config === undefined) {
-    const addPools = poolsFor(options.capability);
+    const addPools = poolsFor(options.capability, nearestCapabilities);
     mesh.configure(settingsOfDetection(surroundingsOf(mesh), options), addPools);
     checkTarget(mesh, options);
   } else refuseBeside(options);

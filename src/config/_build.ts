@@ -10,6 +10,7 @@ import { buildObservability, buildProxy, buildSecrets } from "./_build_sections.
 import { ModelNames } from "./_model_names.ts";
 import { type Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
+import { defaultDeadlineMs } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import type { DocumentValues } from "./schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "./settings.ts";
@@ -45,6 +46,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
     proxy: buildProxy(values.proxy ?? {}, report),
+    deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
     observability: buildObservability(values.observability?.routing ?? [], options.known, report),
     warnings: report.warnings,
   });

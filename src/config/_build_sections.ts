@@ -89,7 +89,6 @@ export function buildProxy(values: ProxyValues, report: Report): ProxySettings {
     allowedHosts: values.allowed_hosts ?? [],
     maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
     bodyLimit: values.body_limit ?? defaultProxy.bodyLimit,
-    requestTimeoutMs: values.request_timeout ?? defaultProxy.requestTimeoutMs,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     ...(values.listener === undefined ? {} : { listener: values.listener }),
   };

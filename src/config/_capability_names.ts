@@ -2,6 +2,7 @@
  * Names of capabilities as people write them.
  * @module
  */
+import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
 import { quoted, show } from "./_report.ts";
 
@@ -26,6 +27,6 @@ export function capabilityProblem(name: string, tree: CapabilityTree): string | 
  * @param tree The tree.
  */
 export function unknownCapability(name: string, tree: CapabilityTree): string {
-  const near = tree.nearest(name);
+  const near = nearestCapabilities(tree, name);
   return `is no capability${near.length === 0 ? "" : `, did you mean ${quoted(near)}?`}`;
 }

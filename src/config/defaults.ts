@@ -3,7 +3,7 @@
  * providers all read it here.
  * @module
  */
-import type { CorsSettings, RetryBudgetSettings, RetrySettings } from "./settings.ts";
+import type { CorsSettings, ProxySettings, RetryBudgetSettings, RetrySettings } from "./settings.ts";
 
 /** Built-in strategy of a pool. */
 export const defaultStrategy = "mesh.stick-until-failure.v1";
@@ -52,19 +52,25 @@ export const defaultTimeouts: { readonly answer: number; readonly silence: numbe
 /** Built-in cross-origin rules. */
 export const defaultCors: CorsSettings = { enabled: true, maxAgeSeconds: 600 };
 
+/** Deadline of a request, ms. */
+export const defaultDeadlineMs = 600_000;
+
 /** The proxy's limits and address. */
 export const defaultProxy: {
   readonly host: string;
   readonly port: number;
   readonly maxConcurrent: number;
   readonly bodyLimit: number;
-  readonly requestTimeoutMs: number;
   readonly drainDelayMs: number;
 } = {
   host: "127.0.0.1",
   port: 8080,
   maxConcurrent: 1000,
   bodyLimit: 33_554_432,
-  requestTimeoutMs: 600_000,
   drainDelayMs: 0,
 };
+
+/** A proxy of which nothing is configured. */
+export function builtInProxy(): ProxySettings {
+  return { ...defaultProxy, tokens: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] };
+}

@@ -9,9 +9,8 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../errors.ts";
 import {
   defaultCooldownMs,
-  defaultCors,
+  defaultDeadlineMs,
   defaultNonRetryableCodes,
-  defaultProxy,
   defaultRetry,
   defaultRetryableCodes,
   defaultRetryBudget,
@@ -88,7 +87,7 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
     },
     aliases: new Map(),
     capabilities: [],
-    proxy: { ...defaultProxy, tokens: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] },
+    deadlineMs: defaultDeadlineMs,
     observability: [],
     warnings: [],
   };

@@ -6,6 +6,7 @@ import { ConfigError, SecretNotFoundError } from "../errors.ts";
 import { baseUrlProblem, credentialProblem, hostProblem } from "./_checks.ts";
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
+import { builtInProxy } from "./defaults.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
 import type { OpenSecretStore, ProviderEntry, ResolvedSettings, Settings } from "./settings.ts";
 
@@ -115,7 +116,7 @@ function mapTexts<Value>(value: Value, replace: (text: string) => string): Value
   }
 }
 
-function check({ providers, proxy }: Settings, report: Report): void {
+function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
   for (const { id, enabled, apiKeys, baseUrl } of providers.values()) {
     if (!enabled) continue;
     const path = under("providers", id);

@@ -6,7 +6,7 @@ import { credentialProblem, hostProblem, originProblem } from "./_checks.ts";
 import { either, list, object } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { duration, flag, integer, later, oneOf, refused, size, text } from "./_fields.ts";
-import { defaultCors, defaultProxy } from "./defaults.ts";
+import { defaultCors, defaultDeadlineMs, defaultProxy } from "./defaults.ts";
 import { budget } from "./schema_providers.ts";
 
 /** A token with facts about its holder, as read. */
@@ -115,7 +115,7 @@ export const proxy = (): Field<ProxyValues> =>
     /** Largest upload of sound or files. */
     upload_limit: later(size({ default: 536_870_912 })),
     /** Deadline of a request. */
-    request_timeout: duration({ default: defaultProxy.requestTimeoutMs }),
+    request_timeout: duration({ default: defaultDeadlineMs }),
     /** Time between the signal to stop and refusing connections. */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
     /** Serves through Node's own server, which times out slow headers. */

@@ -192,8 +192,6 @@ export interface ProxySettings {
   readonly maxConcurrent: number;
   /** Largest JSON body, bytes. */
   readonly bodyLimit: number;
-  /** Deadline of a request, ms. */
-  readonly requestTimeoutMs: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }
@@ -241,8 +239,10 @@ export interface Settings {
   readonly capabilities: readonly CapabilityPath[];
   /** The only models that pools made on demand take in, by name; undefined: the providers' defaults. */
   readonly only?: readonly string[];
-  /** The proxy. */
-  readonly proxy: ProxySettings;
+  /** The proxy; left out in pages, which have none. */
+  readonly proxy?: ProxySettings;
+  /** Deadline of a request, ms. */
+  readonly deadlineMs: number;
   /** Routing events: connector ids and their attributes; empty: no sinks. */
   readonly observability: readonly { readonly connector: string; readonly config: Readonly<Record<string, unknown>> }[];
   /** What is odd but no reason to stop. */

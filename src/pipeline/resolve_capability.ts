@@ -4,7 +4,6 @@
  */
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
-import { nearest } from "../util/nearest.ts";
 
 /** What a name stands for: a pool, a node of the capability tree, or certain models. */
 export type Target =
@@ -24,7 +23,7 @@ export function resolveCapability(name: string, registry: Registry): Target {
   const alias = registry.pool(name) === undefined ? registry.aliases.get(name) : undefined;
   const target = find(alias ?? name, registry);
   if (target !== undefined) return target;
-  const suggestions = nearest(name, [...registry.names(), ...registry.tree.nearest(name)]);
+  const suggestions = registry.suggest(name);
   const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
   throw new ModelNotFoundError(`The model or pool ${quoted(name)} does not exist${hint}`);
 }

@@ -2,6 +2,8 @@
  * The proxy as a function from request to response; a server is put around it elsewhere.
  * @module
  */
+import { builtInProxy } from "../config/defaults.ts";
+import type { ProxySettings } from "../config/settings.ts";
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import { routingOf } from "../observe/routing_of.ts";
@@ -70,13 +72,15 @@ function earlyAnswer({ url }: Request, requestId: string): Response | undefined 
 /** One proxy: who may come in, and how many at once. */
 class Site {
   readonly #mesh: Mesh;
+  readonly #proxy: ProxySettings;
   readonly #gate: Gate;
   readonly #door: Door;
   readonly #isDraining: () => boolean;
   #inFlight = 0;
 
   constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions) {
-    const { proxy } = mesh.settings;
+    const { proxy = builtInProxy() } = mesh.settings;
+    this.#proxy = proxy;
     this.#mesh = mesh;
     this.#gate = new Gate([...proxy.tokens, ...tokens]);
     this.#door = new Door({
@@ -93,7 +97,7 @@ class Site {
     try {
       cors = this.#door.check(request);
       const path = new URL(request.url).pathname;
-      const entry = routeOf(path, this.#mesh.settings.proxy.endpoints);
+      const entry = routeOf(path, this.#proxy.endpoints);
       const preflight = this.#door.preflight(request, entry?.methods.join(", ") ?? "GET, POST");
       if (preflight !== undefined) {
         return new Response(null, { status: 204, headers: { ...cors, ...preflight, "x-request-id": requestId } });
@@ -133,6 +137,7 @@ class Site {
     };
     const exchange: Exchange = {
       mesh: this.#mesh,
+      proxy: this.#proxy,
       request,
       requestId,
       path,
@@ -155,7 +160,7 @@ class Site {
     const refuse = (message: string, code: string) =>
       new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isDraining()) throw refuse("The proxy is shutting down", "shutting_down");
-    const { maxConcurrent } = this.#mesh.settings.proxy;
+    const { maxConcurrent } = this.#proxy;
     if (this.#inFlight >= maxConcurrent) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }

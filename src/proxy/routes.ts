@@ -2,6 +2,7 @@
  * The proxy's paths.
  * @module
  */
+import type { ProxySettings } from "../config/settings.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
@@ -16,6 +17,7 @@ import { sseBody } from "./sse.ts";
 /** One request at the proxy. */
 export interface Exchange {
   readonly mesh: Mesh;
+  readonly proxy: ProxySettings;
   readonly request: Request;
   readonly requestId: string;
   readonly path: string;
@@ -69,11 +71,11 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
   return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
 }
 
-async function chatCompletions({ mesh, request, requestId, onEnd }: Exchange): Promise<Response> {
-  const { bodyLimit, requestTimeoutMs } = mesh.settings.proxy;
+async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Exchange): Promise<Response> {
+  const { bodyLimit } = proxy;
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
-  const limitMs = timeoutOf(request, requestTimeoutMs);
+  const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
   const { value, text } = await within(readJson(request, bodyLimit), {
     clock,
     ms: limitMs,

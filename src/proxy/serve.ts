@@ -3,6 +3,7 @@
  * @module
  */
 import { serverParts } from "../background/server_parts.ts";
+import { builtInProxy } from "../config/defaults.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { ConfigProblem } from "../errors.ts";
@@ -78,7 +79,7 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
 }
 
 async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const { proxy, source } = mesh.settings;
+  const { proxy = builtInProxy(), source } = mesh.settings;
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
   const tokens = tokensOf(runtime, options, proxy.tokens.length > 0 || !proxy.tokenRequired);

@@ -3,10 +3,12 @@
  * their providers by hand have none of it in their bundles.
  * @module
  */
+import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
 import type { ConfiguredModel, PoolSettings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
+import { nearest } from "../util/nearest.ts";
 import { addDistinct, type BuildParts, catalogueModels, leavesOf, mergeRules, withConnectorFacts } from "./build.ts";
 import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts";
 
@@ -24,6 +26,7 @@ import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts
  */
 export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
   const { models, pools } = parts.settings;
+  registry.suggest = (name) => nearest(name, [...registry.names(), ...nearestCapabilities(registry.tree, name)]);
   // a configured model has the name it was given; those of the catalogue give way
   for (const home of registry.homes) {
     for (const model of models.values()) {

@@ -92,6 +92,8 @@ export interface RegistryParts {
 export class Registry {
   readonly tree: CapabilityTree;
   readonly homes: readonly ProviderHome[];
+  /** Names that may have been meant by one that stands for nothing, where that is looked into. */
+  suggest: (name: string) => readonly string[] = () => [];
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
   readonly #byCatalogueName = new Map<string, ModelEntry>();

@@ -81,7 +81,7 @@ describe("create() with a configuration", () => {
       config: { "proxy.request_timeout": "90s" },
     });
     const client = create({ config });
-    assertEquals(client.mesh.settings.proxy.requestTimeoutMs, 90_000);
+    assertEquals(client.mesh.settings.deadlineMs, 90_000);
     await client.chat.completions.create({ messages }).catch(() => {});
     assertEquals([upstream.calls, client.mesh.poolStatus().chat?.standby], [1, 1]);
     await client.close();

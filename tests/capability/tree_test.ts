@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { nearestCapabilities } from "../../src/capability/nearest.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { ConfigError } from "../../src/errors.ts";
 
@@ -119,10 +120,10 @@ Deno.test("nearest() suggests names for misspellings and for parts", () => {
     ["generation.text-generation.chat-completions", chat],
     ["generations", "generation"],
   ];
-  for (const [name, expected] of cases) assertEquals(tree.nearest(name)[0], expected);
-  assertEquals(tree.nearest("quantum-cookery"), []);
-  assertEquals(tree.nearest("x".repeat(2_000_000)), []);
-  assertEquals(tree.nearest("embedding", 2).length, 2);
+  for (const [name, expected] of cases) assertEquals(nearestCapabilities(tree, name)[0], expected);
+  assertEquals(nearestCapabilities(tree, "quantum-cookery"), []);
+  assertEquals(nearestCapabilities(tree, "x".repeat(2_000_000)), []);
+  assertEquals(nearestCapabilities(tree, "embedding", 2).length, 2);
 });
 
 Deno.test("custom leaves join the tree with the nodes above them", () => {

@@ -54,11 +54,11 @@ Deno.test("validate() fills in what an empty document leaves out", () => {
   const { store, failOnMissing, config } = settings.secrets;
   assertEquals({ store, failOnMissing, config }, { store: "mesh.env.v1", failOnMissing: true, config: {} });
   assertEquals([settings.providers.size, settings.models.size, settings.pools.size], [0, 0, 0]);
-  assertEquals(settings.proxy.host, "127.0.0.1");
-  assertEquals(settings.proxy.port, 8080);
-  assertEquals(settings.proxy.tokenRequired, false);
-  assertEquals(settings.proxy.bodyLimit, 32 * 1024 * 1024);
-  assertEquals(settings.proxy.requestTimeoutMs, 600_000);
+  assertEquals(settings.proxy?.host, "127.0.0.1");
+  assertEquals(settings.proxy?.port, 8080);
+  assertEquals(settings.proxy?.tokenRequired, false);
+  assertEquals(settings.proxy?.bodyLimit, 32 * 1024 * 1024);
+  assertEquals(settings.deadlineMs, 600_000);
   assertEquals(settings.observability, []);
   assertEquals(settings.warnings, []);
 });

@@ -1,0 +1,25 @@
+/**
+ * Capabilities that may have been meant by a name that is none. Apart from the tree, so that pages do without.
+ * @module
+ */
+import { nearest } from "../util/nearest.ts";
+import type { CapabilityTree } from "./tree.ts";
+
+/**
+ * The likeliest first: short names for a short name, else full paths.
+ *
+ * @param tree The tree of capabilities.
+ * @param name What was written.
+ * @param limit The most of them.
+ *
+ * @example
+ * ```ts
+ * import { capabilityTree, nearestCapabilities } from "@modelmesh/core";
+ *
+ * console.log(nearestCapabilities(capabilityTree(), "chat-complete", 1)); // ["chat-completion"]
+ * ```
+ */
+export function nearestCapabilities(tree: CapabilityTree, name: string, limit = 3): readonly string[] {
+  const nodes = tree.nodes();
+  return nearest(name, name.includes(".") ? nodes : nodes.map((path) => tree.shortName(path)), limit);
+}
