@@ -38,7 +38,7 @@ export interface AttemptPlan<T> {
  */
 export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
-  const { home } = plan.member.model;
+  const { model: { home }, state } = plan.member;
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await tryOnce(plan, trip, deps);
@@ -54,6 +54,8 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
     if (next.step === "rotate") return { failure: end.failure, next };
     if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: next.otherwise };
     await trip.wait(next.delayMs);
+    state.settle(clock.monotonic());
+    if (state.status === "standby") return { failure: end.failure, next: next.otherwise }; // set aside meanwhile
   }
 }
 

@@ -130,9 +130,10 @@ export class ModelState implements ModelView {
   /** The request is over. A failed trial sends the model back, whatever it was that rested. */
   finish(ticket: Ticket, vote: Vote, now: number, status?: number): void {
     this.#inFlight--;
-    for (const rest of ticket.trials) rest.trials.delete(ticket);
-    if (vote === "success") this.#succeed(ticket);
-    else if (vote === "failure") this.#fail(ticket, now, status);
+    // a trial that has ended meanwhile is none of this request's any more, though another may be under way
+    const trials = ticket.trials.filter((rest) => rest.trials.delete(ticket));
+    if (vote === "success") this.#succeed({ trials });
+    else if (vote === "failure") this.#fail({ trials }, now, status);
   }
 
   /** Only a request of the trial itself passes it, not one that began before the rest. */

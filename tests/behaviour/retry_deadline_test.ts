@@ -187,6 +187,22 @@ describe("a call that never left", () => {
   }
 });
 
+describe("a wait before a retry", () => {
+  it("ends elsewhere when the model was set aside meanwhile", async () => {
+    const pool = {
+      retry: { max_attempts: 2, backoff: "fixed", initial_delay: "5s" },
+      deactivation: { retry_limit: 1 },
+    };
+    await using scene = await stage({ a: [status(500), status(401)], b }, { pool, clock: fakeClock() });
+    const waiting = scene.ask();
+    await scene.received("a");
+    await until(() => scene.clock.sleeps.length === 1);
+    assertEquals((await scene.ask()).text, "from b"); // the key is refused: the model rests
+    assertEquals((await after(scene.clock, 5_000, waiting)).text, "from b");
+    assertEquals(scene.calls, { a: 2, b: 2 });
+  });
+});
+
 describe("possibly_billed", () => {
   it("is told of a call that was sent and never answered, whoever served in the end", async () => {
     await using scene = await stage({ a: hang(), b }, severalModels({ a: "a", b: "b" }));

@@ -138,3 +138,19 @@ Deno.test("a request begun before the rest neither passes the trial nor ends one
   state.finish(trial, "success", 60_000);
   assertEquals(state.onTrial, false);
 });
+
+Deno.test("a request of an earlier trial neither passes nor fails a later one", () => {
+  for (const vote of ["success", "failure"] as const) {
+    const { state, request } = model({ retryLimit: 1 });
+    request("failure");
+    state.settle(60_000);
+    const early = state.begin();
+    request("failure", 60_000); // another one, since nobody else was left: back for twice the time
+    state.settle(180_000);
+    assertEquals([state.status, state.onTrial], ["active", true]);
+    const trial = state.begin();
+    state.finish(early, vote, 180_000);
+    if (vote === "success") assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
+    state.finish(trial, "success", 180_000);
+  }
+});
