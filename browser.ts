@@ -22,6 +22,7 @@ import { type LocalStorageOptions, LocalStorageStorage } from "./connectors/stor
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { discoverModels } from "./src/background/discover.ts";
 import { serverParts } from "./src/background/server_parts.ts";
+import type { Connector } from "./src/contracts/connector.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { refuseBeside } from "./src/client/_target.ts";
 import type { BrowserCreateOptions, ClientPlan, PlannedConfig } from "./src/client/browser_options.ts";
@@ -199,12 +200,13 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
         'The configuration has no "providers", and a browser has no environment to find any in',
       );
     }
-    const { resolve } = settings.secrets;
-    const store = this.#secrets;
-    const resolveHere: typeof resolve = (written, open) => resolve(written, store === undefined ? open : () => store);
+    const secrets = this.#secrets;
+    const store: Connector[] = secrets === undefined
+      ? []
+      : [{ id: settings.secrets.store, kind: "secretStore", create: () => secrets }];
     return {
-      settings: { ...settings, secrets: { ...settings.secrets, resolve: resolveHere } },
-      connectors: browserConnectors,
+      settings,
+      connectors: [...browserConnectors, ...store],
       ...serverParts,
     };
   }

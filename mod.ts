@@ -14,18 +14,19 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
-import { serverParts } from "./src/background/server_parts.ts";
-import type { MeshClient } from "./src/client/client.ts";
+import { MemoryStorage } from "./connectors/storage/memory.ts";
+import { stateIn } from "./src/background/state_sync.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
+import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 import type { CreateOptions } from "./src/client/options.ts";
-import { runtimeWith } from "./src/client/runtime_with.ts";
+import type { ServerClient } from "./src/client/server_client.ts";
 import { knownConnectors } from "./src/config/known.ts";
+import { loadDocument } from "./src/config/load.ts";
 import { loadConfig } from "./src/config/load_config.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
-import { settingsOf } from "./src/config/sources.ts";
-import { Mesh } from "./src/mesh.ts";
-import { surroundingsOf } from "./src/registry/catalogue.ts";
+import { storedDocument } from "./src/config/save.ts";
+import type { Storage } from "./src/contracts/storage.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
 /** Made on first use: importing the package does nothing yet. */
@@ -46,7 +47,7 @@ const partsOfHere = (): CreateParts => parts ??= { connectors: serverConnectors,
  * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
  * ```
  */
-export function create(capability: string, options?: CreateOptions): MeshClient;
+export function create(capability: string, options?: CreateOptions): ServerClient;
 /**
  * Makes a client of a configuration, or of options alone.
  *
@@ -60,8 +61,8 @@ export function create(capability: string, options?: CreateOptions): MeshClient;
  * await client.ready();
  * ```
  */
-export function create(options: CreateOptions): MeshClient;
-export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
+export function create(options: CreateOptions): ServerClient;
+export function create(first: string | CreateOptions, second?: CreateOptions): ServerClient {
   return createClient(partsOfHere(), first, second);
 }
 
@@ -79,14 +80,11 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
  * console.log(answer.choices[0]?.message.content); // Hello
  * ```
  */
-export function mockClient(options: MockOptions): MeshClient {
+export function mockClient(options: MockOptions): ServerClient {
   return createMockClient(partsOfHere(), options);
 }
 
 export type { MockOptions, MockResponse } from "./src/client/mock.ts";
-
-/** Options of {@linkcode ModelMesh}. */
-export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on">;
 
 /**
  * The engine behind clients and proxies, for programs that want it bare.
@@ -101,33 +99,77 @@ export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "rando
  * console.log(mesh.poolStatus());
  * ```
  */
-export class ModelMesh extends Mesh {
+export class ModelMesh extends ModelMeshBase {
   /**
    * Makes one.
    *
-   * @param options Environment, HTTP client, time and chance, where they are not the runtime's own.
+   * @param options Environment, HTTP client, time and chance, where they are not the runtime's own; where states are kept.
    */
   constructor(options: MeshOptions = {}) {
-    super({
-      ...serverParts,
-      connectors: serverConnectors,
-      runtime: runtimeWith(partsOfHere(), options),
-      on: options.on,
-    });
+    super(partsOfHere(), options);
   }
 
   /**
-   * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
+   * Makes one of a file, ready for requests.
    *
-   * @param config A configuration document, as an object.
-   * @throws {ConfigError} With all that is wrong.
+   * @param path A name that ends in `.yaml`, `.yml` or `.json`.
+   * @param options As for the constructor.
+   * @throws {ConfigError} With everything that is wrong.
    * @throws {NoProvidersError} When it has no providers and none is detected.
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+   *
+   * @example
+   * ```ts ignore
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
+   * ```
    */
-  async initialize(config: unknown): Promise<void> {
-    this.configure(settingsOf(config, surroundingsOf(this)));
-    await this.ready();
+  static async fromYaml(path: string, options: MeshOptions = {}): Promise<ModelMesh> {
+    const mesh = new ModelMesh(options);
+    return await started(mesh, async () => await mesh.start(await loadDocument(path, mesh.runtime.files!), path));
   }
+
+  /**
+   * Makes one of a storage: the configuration is its record `config` (JSON, as `saveConfig(storage)` writes it), states
+   * are read from its record `state` and written there from now on.
+   *
+   * @param storage Where both are.
+   * @param options As for the constructor.
+   * @throws {ConfigError} With everything that is wrong; or when there is no record `config`.
+   * @throws {ConnectorError} When the storage cannot be read.
+   *
+   * @example
+   * ```ts ignore
+   * await mesh.saveConfig(storage);
+   * const other = await ModelMesh.fromStorage(storage);
+   * ```
+   */
+  static async fromStorage(storage: Storage, options: Omit<MeshOptions, "storage"> = {}): Promise<ModelMesh> {
+    const mesh = new ModelMesh({ ...options, storage: stateIn(storage) });
+    return await started(mesh, async () => await mesh.start(await storedDocument(storage), "config"));
+  }
+}
+
+/** A mesh once it has started; one that cannot is closed. */
+async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<ModelMesh> {
+  try {
+    await start();
+    return mesh;
+  } catch (error) {
+    await mesh.close();
+    throw error;
+  }
+}
+
+/**
+ * A storage in memory, for several meshes of one process and for tests.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create("chat-completion", { storage: stateIn(memoryStorage()) });
+ * ```
+ */
+export function memoryStorage(): Storage {
+  return new MemoryStorage(partsOfHere().runtime.clock);
 }
 
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
@@ -164,6 +206,15 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
+export { stateIn } from "./src/background/state_sync.ts";
+export type { StateKeeping } from "./src/background/state_keeper.ts";
+export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+export { ServerClient } from "./src/client/server_client.ts";
+export type { NewProvider } from "./src/config/new_provider.ts";
+export type { Explanation } from "./src/pipeline/explain.ts";
+export type { HoldCause } from "./src/state/holds.ts";
+export type { RestOwner } from "./src/state/rest.ts";
+export type { MeshSnapshot, SavedFailures, SavedRest } from "./src/state/snapshot.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";

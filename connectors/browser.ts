@@ -15,8 +15,13 @@ import { openai as openaiConnector } from "./providers/openai.ts";
 import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter as openrouterConnector } from "./providers/openrouter.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { costFirst } from "./strategies/cost_first.ts";
+import { latencyFirst } from "./strategies/latency_first.ts";
+import { loadBalanced } from "./strategies/load_balanced.ts";
 import { prioritySelection } from "./strategies/priority_selection.ts";
+import { rateLimitAware } from "./strategies/rate_limit_aware.ts";
 import { roundRobin } from "./strategies/round_robin.ts";
+import { sessionStickiness } from "./strategies/session_stickiness.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
 export { ollamaConnector, prioritySelection, roundRobin, stickUntilFailure };
@@ -33,7 +38,12 @@ export const browserConnectors: readonly Connector[] = [
   openaiCompatible,
   stickUntilFailure,
   roundRobin,
+  costFirst,
+  latencyFirst,
   prioritySelection,
+  rateLimitAware,
+  loadBalanced,
+  sessionStickiness,
   envSecrets,
   consoleObservability,
 ];

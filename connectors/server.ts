@@ -27,8 +27,13 @@ import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { costFirst } from "./strategies/cost_first.ts";
+import { latencyFirst } from "./strategies/latency_first.ts";
+import { loadBalanced } from "./strategies/load_balanced.ts";
 import { prioritySelection } from "./strategies/priority_selection.ts";
+import { rateLimitAware } from "./strategies/rate_limit_aware.ts";
 import { roundRobin } from "./strategies/round_robin.ts";
+import { sessionStickiness } from "./strategies/session_stickiness.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
 /** A connector of any kind; its `kind` tells which. */
@@ -64,7 +69,12 @@ export const serverConnectors: readonly AnyConnector[] = [
   openaiCompatible,
   stickUntilFailure,
   roundRobin,
+  costFirst,
+  latencyFirst,
   prioritySelection,
+  rateLimitAware,
+  loadBalanced,
+  sessionStickiness,
   envSecrets,
   consoleObservability,
 ];

@@ -58,18 +58,21 @@ export class MeshError extends Error {
   /** The exact condition, a word of the error table. */
   readonly code: string;
   /** The request it belongs to, once known. */
-  requestId?: string;
+  declare requestId?: string;
 
   /**
    * Makes the error.
    *
    * @param message What happened and what to do.
    * @param options Code, request and cause.
+   * @param facts Members of a class of its own; those that are undefined are left out.
    */
-  constructor(message: string, options: MeshErrorOptions = {}) {
+  constructor(message: string, options: MeshErrorOptions = {}, facts: object = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code ?? "internal_error";
-    if (options.requestId !== undefined) this.requestId = options.requestId;
+    for (const [name, value] of Object.entries({ requestId: options.requestId, ...facts })) {
+      if (value !== undefined) Reflect.set(this, name, value);
+    }
     const { kind } = new.target;
     Object.defineProperty(this, "name", { value: kind, configurable: true, writable: true });
     Object.defineProperty(this, kindsOf, { value: [kind, baseKind] });
@@ -95,7 +98,7 @@ export class ConfigError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ConfigError";
   /** Everything wrong, each with its path. */
-  readonly problems: readonly ConfigProblem[];
+  declare readonly problems: readonly ConfigProblem[];
 
   /**
    * Makes the error.
@@ -112,8 +115,8 @@ export class ConfigError extends MeshError {
         ? `Cannot use the ${where}: ${lines[0]}`
         : `Cannot use the ${where}: ${lines.length} problems\n${lines.map((line) => `  ${line}`).join("\n")}`,
       { code: "invalid_configuration", cause },
+      { problems },
     );
-    this.problems = problems;
   }
 }
 
@@ -137,7 +140,7 @@ export class SecretNotFoundError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "SecretNotFoundError";
   /** The missing secrets' names. */
-  readonly names: readonly string[];
+  declare readonly names: readonly string[];
 
   /**
    * Makes the error.
@@ -149,8 +152,7 @@ export class SecretNotFoundError extends MeshError {
     const list = names.map((name) => `"${name}"`).join(", ");
     super(`Cannot find ${names.length === 1 ? "the secret" : "the secrets"} ${list} in the store "${store}"`, {
       code: "secret_not_found",
-    });
-    this.names = names;
+    }, { names });
   }
 }
 
@@ -174,7 +176,7 @@ export class UnsupportedRequestError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "UnsupportedRequestError";
   /** The request's field at fault. */
-  readonly param: string | null;
+  declare readonly param: string | null;
 
   /**
    * Makes the error.
@@ -183,8 +185,7 @@ export class UnsupportedRequestError extends MeshError {
    * @param options The condition and the field at fault.
    */
   constructor(message: string, options: { code: string; param?: string }) {
-    super(message, { code: options.code });
-    this.param = options.param ?? null;
+    super(message, { code: options.code }, { param: options.param ?? null });
   }
 }
 
@@ -193,9 +194,9 @@ export class NoActiveModelError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NoActiveModelError";
   /** Time to the soonest recovery, ms; undefined when none is scheduled. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
   /** Why each model rests, by model name. */
-  readonly reasons: Readonly<Record<string, string>>;
+  declare readonly reasons: Readonly<Record<string, string>>;
 
   /**
    * Makes the error.
@@ -204,9 +205,7 @@ export class NoActiveModelError extends MeshError {
    * @param facts The soonest recovery and the reasons.
    */
   constructor(message: string, facts: { retryAfterMs?: number; reasons: Readonly<Record<string, string>> }) {
-    super(message, { code: "no_active_model" });
-    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
-    this.reasons = facts.reasons;
+    super(message, { code: "no_active_model" }, facts);
   }
 }
 
@@ -215,7 +214,7 @@ export class BudgetExceededError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "BudgetExceededError";
   /** Time to the next budget window, ms. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
 
   /**
    * Makes the error.
@@ -224,8 +223,7 @@ export class BudgetExceededError extends MeshError {
    * @param retryAfterMs Time to the next window, ms.
    */
   constructor(message: string, retryAfterMs?: number) {
-    super(message, { code: "budget_exceeded" });
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    super(message, { code: "budget_exceeded" }, { retryAfterMs });
   }
 }
 
@@ -234,7 +232,7 @@ export class RateLimitError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "RateLimitError";
   /** Time until a candidate takes requests again, ms; undefined when unknown. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
 
   /**
    * Makes the error.
@@ -243,8 +241,7 @@ export class RateLimitError extends MeshError {
    * @param facts The condition and the wait, ms.
    */
   constructor(message: string, facts: { code: "rate_limit_exceeded" | "insufficient_quota"; retryAfterMs?: number }) {
-    super(message, { code: facts.code });
-    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
+    super(message, facts, facts);
   }
 }
 
@@ -271,17 +268,17 @@ export class ProviderError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ProviderError";
   /** The HTTP status a proxy answers. */
-  readonly status: number;
+  declare readonly status: number;
   /** The class, in OpenAI's words. */
-  readonly type: string;
+  declare readonly type: string;
   /** The request's field at fault, when the provider named one. */
-  readonly param: string | null;
+  declare readonly param: string | null;
   /** Who said so, or was tried last: the entry id. */
-  readonly provider?: string;
+  declare readonly provider?: string;
   /** The model that said so, or was tried last. */
-  readonly model?: string;
+  declare readonly model?: string;
   /** Every failed attempt, in order. */
-  readonly attempts: readonly FailedAttempt[];
+  declare readonly attempts: readonly FailedAttempt[];
 
   /**
    * Makes the error.
@@ -290,13 +287,7 @@ export class ProviderError extends MeshError {
    * @param facts What came of it.
    */
   constructor(message: string, facts: ProviderErrorFacts) {
-    super(message, { code: facts.code });
-    this.status = facts.status;
-    this.type = facts.type;
-    this.param = facts.param ?? null;
-    if (facts.provider !== undefined) this.provider = facts.provider;
-    if (facts.model !== undefined) this.model = facts.model;
-    this.attempts = facts.attempts;
+    super(message, facts, { ...facts, param: facts.param ?? null });
   }
 }
 
@@ -305,7 +296,7 @@ export class StreamInterruptedError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "StreamInterruptedError";
   /** The text that had arrived. */
-  readonly partialText: string;
+  declare readonly partialText: string;
 
   /**
    * Makes the error.
@@ -314,8 +305,7 @@ export class StreamInterruptedError extends MeshError {
    * @param partialText The text that had arrived.
    */
   constructor(message: string, partialText: string) {
-    super(message, { code: "stream_interrupted" });
-    this.partialText = partialText;
+    super(message, { code: "stream_interrupted" }, { partialText });
   }
 }
 
@@ -345,7 +335,7 @@ export class ConnectorError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ConnectorError";
   /** What is the matter, where a program can do something about it. */
-  readonly problem?: ConnectorProblem;
+  declare readonly problem?: ConnectorProblem;
 
   /**
    * Makes the error.
@@ -355,8 +345,7 @@ export class ConnectorError extends MeshError {
    * @param problem What is the matter, where a program can do something about it.
    */
   constructor(message: string, cause?: unknown, problem?: ConnectorProblem) {
-    super(message, { code: "internal_error", cause });
-    if (problem !== undefined) this.problem = problem;
+    super(message, { cause }, { problem });
   }
 }
 
@@ -368,7 +357,7 @@ export class NetworkError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NetworkError";
   /** Whether it is sure that nothing of the request was read by anyone. */
-  readonly neverSent: boolean;
+  declare readonly neverSent: boolean;
 
   /**
    * Makes the error.
@@ -377,8 +366,7 @@ export class NetworkError extends MeshError {
    * @param facts Whether the request can have been read.
    */
   constructor(message: string, facts: { neverSent: boolean }) {
-    super(message, { code: "network_error" });
-    this.neverSent = facts.neverSent;
+    super(message, { code: "network_error" }, facts);
   }
 }
 
@@ -387,11 +375,11 @@ export class UpstreamError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "UpstreamError";
   /** Why the call failed. */
-  readonly kind: FailureKind;
+  declare readonly kind: FailureKind;
   /** Status and OpenAI-shaped error, where the provider gave them. */
-  readonly fault?: ProviderFault;
+  declare readonly fault?: ProviderFault;
   /** What the provider thinks of another try (`x-should-retry`), where it says. */
-  readonly shouldRetry?: boolean;
+  declare readonly shouldRetry?: boolean;
 
   /**
    * Makes the error.
@@ -400,9 +388,6 @@ export class UpstreamError extends MeshError {
    * @param facts The class of the failure and what was answered.
    */
   constructor(message: string, facts: { kind: FailureKind; fault?: ProviderFault; shouldRetry?: boolean }) {
-    super(message, { code: "upstream_error" });
-    this.kind = facts.kind;
-    if (facts.fault !== undefined) this.fault = facts.fault;
-    if (facts.shouldRetry !== undefined) this.shouldRetry = facts.shouldRetry;
+    super(message, { code: "upstream_error" }, facts);
   }
 }

@@ -3,6 +3,8 @@
  * @module
  */
 import type { discoverModels } from "./background/discover.ts";
+import type { startWatch, Watch } from "./background/watch.ts";
+import type { meteringOf } from "./state/metering.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import type { StateKeeper, StateKeeping } from "./background/state_keeper.ts";
 import type { Settings } from "./config/settings.ts";
@@ -15,7 +17,7 @@ import { MeshError } from "./errors.ts";
 import { Hub } from "./observe/hub.ts";
 import { Redactor } from "./observe/redact.ts";
 import { chat, type ChatAnswer } from "./pipeline/chat.ts";
-import type { RoutedRequest } from "./pipeline/request.ts";
+import type { RouteDeps, RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry, type FillRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
 import type { ProviderHome, Registry } from "./registry/registry.ts";
@@ -52,6 +54,36 @@ export interface MeshParts {
    * @internal
    */
   readonly costOf?: typeof costNanoUsd;
+  /**
+   * Counts rates, tokens and money: `meteringOf`. Without it nothing has a limit.
+   *
+   * @internal
+   */
+  readonly metering?: typeof meteringOf;
+  /**
+   * Finds whom a request fits: `fit`. Without it the short check of features holds.
+   *
+   * @internal
+   */
+  readonly fit?: RouteDeps["fit"];
+  /**
+   * Holds requests to limits and budgets: `limits`.
+   *
+   * @internal
+   */
+  readonly limits?: RouteDeps["limits"];
+  /**
+   * Probes providers and keeps calendars: `startWatch`. Without it rests end by their time alone.
+   *
+   * @internal
+   */
+  readonly watch?: typeof startWatch;
+  /**
+   * Counts requests: that of `StatisticsFeed`. Without it nobody does.
+   *
+   * @internal
+   */
+  readonly count?: RouteDeps["count"];
 }
 
 /** What local servers listed, by provider entry id. */
@@ -97,17 +129,28 @@ export class Mesh {
    */
   readonly hub: Hub;
   readonly #parts: MeshParts;
-  readonly #redactor = new Redactor();
+  /**
+   * What it takes out of texts.
+   *
+   * @internal
+   */
+  readonly redactor: Redactor = new Redactor();
   /**
    * The text without a secret in it.
    *
    * @internal
    */
-  readonly redact = (text: string): string => this.#redactor.redact(text);
-  readonly #startedAt: number;
+  readonly redact = (text: string): string => this.redactor.redact(text);
+  /**
+   * When it was made, monotonic ms.
+   *
+   * @internal
+   */
+  readonly startedAt: number;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
+  #watch: Watch | undefined;
   readonly #keeper: StateKeeper | undefined;
   #isReady = false;
   #isClosed = false;
@@ -125,7 +168,7 @@ export class Mesh {
     this.hub = new Hub(runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
     this.#keeper = storage?.keeperOf({ clock: runtime.clock, hub: this.hub });
-    this.#startedAt = runtime.clock.monotonic();
+    this.startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.hub.add(listener(on));
   }
 
@@ -147,24 +190,28 @@ export class Mesh {
     return this.#current.registry;
   }
 
-  /** Time since it was made, ms. */
-  get uptimeMs(): number {
-    return this.runtime.clock.monotonic() - this.#startedAt;
+  /**
+   * What has happened. Throws before it is configured.
+   *
+   * @internal
+   */
+  get state(): MeshState {
+    return this.#current.state;
+  }
+
+  /**
+   * What its pipeline works with.
+   *
+   * @internal
+   */
+  get routeDeps(): RouteDeps {
+    const { registry, runtime, hub, redact } = this;
+    return { ...this.#parts, registry, runtime, hub, redact };
   }
 
   /** Whether it can answer requests at once. */
   get isReady(): boolean {
     return this.#isReady;
-  }
-
-  /**
-   * Adds a connector of one's own; its id works wherever a connector's id does.
-   *
-   * @param id The id it goes by.
-   * @param connector What it is.
-   */
-  registerConnector(id: string, connector: Connector): void {
-    this.catalogue.register(id, connector);
   }
 
   /** Adds a sink for records. */
@@ -210,13 +257,7 @@ export class Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     await this.ready();
     try {
-      return await chat(request, {
-        registry: this.registry,
-        runtime: this.runtime,
-        hub: this.hub,
-        redact: this.redact,
-        costOf: this.#parts.costOf,
-      });
+      return await chat(request, this.routeDeps);
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;
@@ -255,11 +296,26 @@ export class Mesh {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#recovery.stop();
+    this.#watch?.stop();
     try {
       await this.#keeper?.close();
     } finally {
       await this.hub.flush();
     }
+  }
+
+  /**
+   * Gives a provider its instance and its key.
+   *
+   * @param home The provider.
+   *
+   * @internal
+   */
+  open(home: ProviderHome): void {
+    const { id, config, baseUrl, instance, apiKeys } = home.entry;
+    home.provider = instance ?? home.connector!.create({ id, config, baseUrl }, this.runtime);
+    home.credential = apiKeys[0];
+    for (const secret of apiKeys) this.redactor.add(secret);
   }
 
   get #current(): Assembly {
@@ -271,69 +327,49 @@ export class Mesh {
   }
 
   #assemble(settings: Settings, addPools: Assembly["addPools"], discovered?: Discovered): Assembly {
-    const state = new MeshState((transition) => this.#tell(transition));
-    const registry = buildRegistry({
-      settings,
-      catalogue: this.catalogue,
-      state,
-      runtime: this.runtime,
-      discovered,
-      fill: this.#parts.fill,
-    });
+    const makeState = this.#parts.metering?.(settings, this.runtime.clock);
+    const state = new MeshState((transition) => this.#tell(transition), makeState);
+    const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered });
     addPools(registry);
     return { settings, state, registry, addPools };
   }
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, secrets } = await written.secrets.resolve(
+    const { settings, secrets, sinks = [] } = await written.secrets.resolve(
       written,
-      (store, config) => this.catalogue.get("secretStore", store).create(config, this.runtime),
+      (kind, id, config) => this.catalogue.get(kind, id).create(config, this.runtime),
     );
-    for (const secret of secrets) this.#redactor.add(secret);
-    this.hub.configure(
-      settings.observability.map(({ connector, config }) =>
-        this.catalogue.get("observability", connector).create(config, this.runtime)
-      ),
-    );
+    for (const secret of secrets) this.redactor.add(secret);
+    this.hub.configure(sinks);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);
-      for (const home of made.registry.homes) this.#open(home);
+      for (const home of made.registry.homes) this.open(home);
       return made;
     };
     const first = assemble();
-    const discovered = await this.#parts.discover?.(first.registry.homes, {
-      settings,
-      runtime: this.runtime,
-      hub: this.hub,
-      redact: this.redact,
-    });
+    const discovered = await this.#parts.discover?.(first.registry.homes, { ...this.routeDeps, settings });
     const assembly = discovered?.size ? assemble(discovered) : first;
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);
     this.#recovery.schedule(assembly.state);
+    this.#watch?.stop();
+    this.#watch = this.#parts.watch?.({ ...this.routeDeps, ...assembly });
+    await this.#watch?.begin();
     this.#isReady = true;
     for (const { path, message } of settings.warnings) {
       this.hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
     }
   }
 
-  /** Gives a provider its instance and its key. */
-  #open(home: ProviderHome): void {
-    const { id, config, baseUrl, instance, apiKeys } = home.entry;
-    home.provider = instance ?? home.connector!.create({ id, config, baseUrl }, this.runtime);
-    home.credential = apiKeys[0];
-    for (const secret of apiKeys) this.#redactor.add(secret);
-  }
-
-  #tell({ owner, to, reason, restMs }: Transition): void {
+  #tell({ owner, to, reason, restMs, metadata }: Transition): void {
     this.hub.event({
       event: to === "standby" ? "deactivation" : "recovery",
       ...owner,
       from: to === "standby" ? "active" : "standby",
       to,
       reason,
-      metadata: restMs === undefined ? {} : { rest_ms: Math.round(restMs) },
+      metadata: { ...(restMs === undefined ? {} : { rest_ms: Math.round(restMs) }), ...metadata },
     });
     this.#keeper?.mark();
     if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);

@@ -4,7 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { preferred, priority } from "./_priority.ts";
+import { fittest } from "./_fittest.ts";
+import { priority } from "./_priority.ts";
 
 /**
  * Follows the priority order and fails over on error. A model on trial is taken as soon as it is a candidate: its
@@ -16,4 +17,9 @@ export const prioritySelection: Connector<"strategy"> = {
   create: () => strategy,
 };
 
-const strategy: SelectionStrategy = { select: preferred, score: priority };
+const strategy: SelectionStrategy = {
+  select: (candidates, context) => fittest(candidates, context, equal),
+  score: priority,
+};
+
+const equal = () => 0;

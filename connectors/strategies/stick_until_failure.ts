@@ -25,7 +25,7 @@ class StickUntilFailure implements SelectionStrategy {
     for (const candidate of candidates) if (candidate.name === this.#current) return candidate;
     const chosen = preferred(candidates, context);
     const isLeavingAlone = this.#current !== undefined && context.tried.has(this.#current);
-    if (!isLeavingAlone) this.#current = chosen?.name;
+    if (!isLeavingAlone && !context.narrowed) this.#current = chosen?.name;
     return chosen;
   }
 

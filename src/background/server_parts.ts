@@ -2,14 +2,24 @@
  * What a mesh on a server works with and a page's may lack.
  * @module
  */
+import type { MeshParts } from "../mesh.ts";
+import { fit } from "../pipeline/fit.ts";
+import { limits } from "../pipeline/limits.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
-import type { FillRegistry } from "../registry/build.ts";
+import { meteringOf } from "../state/metering.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { discoverModels } from "./discover.ts";
+import { startWatch } from "./watch.ts";
 
-/** Reads configured models and pools, asks local servers for their models, knows what an answer cost. */
-export const serverParts: {
-  readonly fill: FillRegistry;
-  readonly discover: typeof discoverModels;
-  readonly costOf: typeof costNanoUsd;
-} = { fill: fillAsConfigured, discover: discoverModels, costOf: costNanoUsd };
+type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "limits" | "watch";
+
+/** Configured models and pools, local servers, costs, limits and budgets, probes and calendars. */
+export const serverParts: Required<Pick<MeshParts, PartName>> = {
+  fill: fillAsConfigured,
+  discover: discoverModels,
+  costOf: costNanoUsd,
+  metering: meteringOf,
+  fit,
+  limits,
+  watch: startWatch,
+};

@@ -107,6 +107,7 @@ export class StateSync implements StateKeeper {
   async #restore(archive: StateArchive, bytes: Uint8Array): Promise<void> {
     try {
       archive.restore(JSON.parse(new TextDecoder().decode(bytes)));
+      this.#written = bytes; // known: what is taken back before the first write does not come back with it
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "Cannot take up the saved state: it is no JSON";
       this.#startFresh(`${reason}. It is kept as "${unreadableKey}"`);

@@ -105,8 +105,9 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh, check } = this.#client;
+    const { mesh, check, narrowingOf } = this.#client;
     const request = check(given);
+    const narrowing = narrowingOf?.(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
@@ -118,7 +119,7 @@ export class Completions {
       });
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
-    const limitMs = Math.min(settings.timeout ?? Infinity, mesh.settings.deadlineMs);
+    const limitMs = Math.min(settings.timeout ?? Infinity, narrowing?.deadlineMs ?? Infinity, mesh.settings.deadlineMs);
     const answer = await mesh.chat({
       id: requestId,
       operation: "chat",
@@ -128,6 +129,7 @@ export class Completions {
       timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
       signal: settings.signal,
       session,
+      narrowing,
     });
     const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
     rememberRouting(response, answer.routing);

@@ -12,9 +12,10 @@ import { checkChatRequest } from "../pipeline/check_request.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
-import { MeshClient } from "./client.ts";
+import { narrowingOf } from "./narrowing_of.ts";
 import type { CreateOptions } from "./options.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
+import { ServerClient } from "./server_client.ts";
 
 /** What `create` works with. */
 export interface CreateParts extends RuntimeParts {
@@ -30,7 +31,7 @@ export interface CreateParts extends RuntimeParts {
  * @param second The options, after a capability.
  * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
  */
-export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): MeshClient {
+export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
   const mesh = new Mesh({
@@ -38,6 +39,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     connectors: parts.connectors,
     runtime,
     on: options.on,
+    storage: keepingOf(options),
   });
   const { config } = options;
   if (config === undefined) {
@@ -46,14 +48,21 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     checkTarget(mesh, options);
   } else refuseBeside(options);
   if (typeof config === "object") configureWith(mesh, config, options);
-  return new MeshClient({
+  return new ServerClient({
     mesh,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
     check: checkChatRequest,
+    narrowingOf,
     pool: options.pool,
     load: typeof config === "string" ? () => load(mesh, config, options) : undefined,
   });
+}
+
+/** Programs in plain JavaScript may pass a bare storage. */
+function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
+  if (storage === undefined || typeof storage?.keeperOf === "function") return storage;
+  throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
 }
 
 function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {

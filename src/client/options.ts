@@ -2,6 +2,7 @@
  * What `create` and the calls of a client take.
  * @module
  */
+import type { StateKeeping } from "../background/state_keeper.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
@@ -34,8 +35,24 @@ export interface CreateOptions {
   clock?: Clock;
   /** Chance, uniform in [0, 1), for tests. */
   random?: () => number;
+  /** Where states outlive the process, such as `stateIn(storage)`: what rests before a restart rests after it. */
+  storage?: StateKeeping;
   /** Told every event and routing decision. */
   on?: (record: MeshEvent | RoutingRecord) => void;
+}
+
+/** How a request narrows its own routing: names are models, provider entry ids or vendors of the pool. */
+export interface RouteWishes {
+  /** Only these. */
+  only?: readonly string[];
+  /** Not these. */
+  ignore?: readonly string[];
+  /** These first, in this order; the others after them. */
+  order?: readonly string[];
+  /** Most that the request may cost by estimate, USD. */
+  max_price?: number;
+  /** Longest time to an answer, such as `20s`. */
+  deadline?: string;
 }
 
 /** Options of one call. */
@@ -46,7 +63,9 @@ export interface CallSettings {
   timeout?: number;
   /** Whom the call belongs to, for session-stickiness. */
   sessionId?: string;
-  /** Request headers as a proxy would read them: `x-request-id`, `x-mesh-session`. */
+  /** How the call narrows its own routing, on servers; `mesh` in the request wins. */
+  route?: RouteWishes;
+  /** Request headers as a proxy would read them: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
   headers?: Readonly<Record<string, string>>;
 }
 

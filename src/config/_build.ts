@@ -6,11 +6,15 @@ import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
 import { ConfigError } from "../errors.ts";
 import { buildPools } from "./_build_pools.ts";
 import { buildModels, buildProviders } from "./_build_providers.ts";
-import { buildObservability, buildProxy, buildSecrets } from "./_build_sections.ts";
+import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_build_sections.ts";
+import { checkBudgets } from "./_check_budgets.ts";
+import { checkMembers } from "./_check_members.ts";
+import { Members } from "./_members.ts";
 import { ModelNames } from "./_model_names.ts";
+import { budgetOf } from "./_money.ts";
 import { type Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
-import { defaultDeadlineMs } from "./defaults.ts";
+import { defaultDeadlineMs, defaultMaxRetries } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import type { DocumentValues } from "./schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "./settings.ts";
@@ -43,6 +47,9 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     models: domain.models,
     pools: domain.pools,
     defaultRouting: domain.defaultRouting,
+    defaultBudget: domain.defaultBudget,
+    budget: budgetOf([values.budget]),
+    health: domain.health,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
     proxy: buildProxy(values.proxy ?? {}, report),
@@ -67,16 +74,24 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   }
   const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
   const names = new ModelNames(entries, connectorOf, models);
+  const health = buildHealth(values.discovery?.health ?? {}, { entries, connectorOf, report });
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
     connectorOf,
     codesOf: (provider) => values.providers?.get(provider)?.error,
+    retriesOf: (provider) => values.providers?.get(provider)?.execution?.max_retries ?? defaultMaxRetries,
     models: names,
     tree,
     strategies: known.strategies,
+    hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
-  return { entries, models, names, ...routed };
+  const members = new Members({ entries, connectorOf, models, tree });
+  checkBudgets(values, { members, pools: routed.pools, report });
+  if (report.problems.length === 0) {
+    checkMembers(values, { entries, connectorOf, members, health, pools: routed.pools, report });
+  }
+  return { entries, models, names, health, ...routed };
 }
 
 /** The tree with the document's own leaves; without those that do not hold, so that one mistake is one problem. */

@@ -5,6 +5,7 @@
 import type { CapabilityTree } from "../capability/tree.ts";
 import { capabilityProblem } from "./_capability_names.ts";
 import { baseUrlWarning } from "./_checks.ts";
+import { budgetOf } from "./_money.ts";
 import { type Report, show, suggest, under } from "./_report.ts";
 import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "./defaults.ts";
 import type { KnownProvider } from "./known.ts";
@@ -15,6 +16,14 @@ import type { ConfiguredModel, ProviderEntry } from "./settings.ts";
 
 /** An entry's connector; undefined for an instance and for one that is not registered. */
 export type ConnectorOf = (entry: ProviderEntry) => KnownProvider | undefined;
+
+/** The providers there are. */
+export interface ProviderParts {
+  /** By entry id, in order. */
+  readonly entries: ReadonlyMap<string, ProviderEntry>;
+  /** Their connectors. */
+  readonly connectorOf: ConnectorOf;
+}
 
 /**
  * The providers of the document.
@@ -62,9 +71,48 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
       min: retry?.budget?.min ?? defaultRetryBudget.min,
       windowMs: retry?.budget?.window ?? defaultRetryBudget.windowMs,
     },
+    budget: budgetOf([value.budget]),
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };
+}
+
+/**
+ * Entry ids by name; a connector's id or a vendor stands for all of its entries.
+ *
+ * @param names As written; one that stands for none is left out.
+ * @param parts The providers there are.
+ */
+export function expandProviders(
+  names: readonly string[] | undefined,
+  { entries, connectorOf }: ProviderParts,
+): string[] {
+  const ids = (names ?? []).flatMap((name) => {
+    if (entries.has(name)) return [name];
+    const meant = [...entries.values()].filter((entry) => {
+      return entry.connector === name || connectorOf(entry)?.vendor === name;
+    });
+    return meant.map(({ id }) => id);
+  });
+  return [...new Set(ids)];
+}
+
+/**
+ * Reports names that stand for no provider.
+ *
+ * @param names As written.
+ * @param path Where they stand.
+ * @param parts The providers there are, and where problems go.
+ */
+export function checkProviders(
+  names: readonly string[] | undefined,
+  path: string,
+  { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
+): void {
+  names?.forEach((name, place) => {
+    if (expandProviders([name], { entries, connectorOf }).length > 0) return;
+    report.problem(`${path}[${place}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
+  });
 }
 
 /**

@@ -1,17 +1,18 @@
 /**
- * The sections `secrets`, `observability.routing` and `proxy`.
+ * The sections `secrets`, `observability.routing`, `discovery.health` and `proxy`.
  * @module
  */
+import { checkProviders, expandProviders, type ProviderParts } from "./_build_providers.ts";
 import { tokenWarning } from "./_checks.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
-import { defaultCors, defaultProxy, defaultSecretStore, defaultSink } from "./defaults.ts";
+import { defaultCors, defaultHealth, defaultProxy, defaultSecretStore, defaultSink } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import { referencesIn } from "./references.ts";
 import { resolveFromStore } from "./resolve_settings.ts";
-import type { SecretValues, SinkValues } from "./schema.ts";
+import type { HealthValues, SecretValues, SinkValues } from "./schema.ts";
 import type { CorsValues, ProxyValues } from "./schema_proxy.ts";
-import type { CorsSettings, ProxySettings, Settings } from "./settings.ts";
+import type { CorsSettings, HealthSettings, ProxySettings, Settings } from "./settings.ts";
 
 /**
  * The secret store.
@@ -63,6 +64,30 @@ export function buildObservability(
     }
     return { connector, config: { ...config, ...attributes } };
   });
+}
+
+/**
+ * Probing providers.
+ *
+ * @param values As read.
+ * @param parts The providers there are, and where problems go.
+ */
+export function buildHealth(
+  values: HealthValues,
+  { report, ...parts }: ProviderParts & { readonly report: Report },
+): HealthSettings {
+  checkProviders(values.providers, "discovery.health.providers", { ...parts, report });
+  if (values.interval === undefined) {
+    const idle = (["enabled", "timeout", "failure_threshold", "providers"] as const).filter((key) => values[key]);
+    for (const key of idle) report.warn(`discovery.health.${key}`, 'has no effect without "interval"');
+  }
+  return {
+    enabled: values.enabled ?? defaultHealth.enabled,
+    intervalMs: values.interval,
+    timeoutMs: values.timeout ?? defaultHealth.timeoutMs,
+    failureThreshold: values.failure_threshold ?? defaultHealth.failureThreshold,
+    providers: values.providers && expandProviders(values.providers, parts),
+  };
 }
 
 /**

@@ -2,8 +2,10 @@
  * What texts of a certain kind have to look like. Each says what is wrong, never what the text is.
  * @module
  */
+import { type Cron, nextStart, parseCron } from "../util/cron.ts";
 
 const shortestToken = 16;
+const minuteMs = 60_000;
 
 /**
  * What is wrong with a key: it goes into a header as it is.
@@ -87,28 +89,43 @@ export function hostProblem(host: string): string | undefined {
     : 'expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"';
 }
 
-const cronRanges: readonly (readonly [least: number, greatest: number])[] = [[0, 59], [0, 23], [1, 31], [1, 12], [
-  0,
-  7,
-]];
-
 /**
  * What is wrong with a cron expression.
  *
- * @param expression Five fields of numbers.
+ * @param expression Five fields.
  */
 export function cronProblem(expression: string): string | undefined {
-  const fields = expression.trim().split(/\s+/);
-  const isFine = expression.length <= 200 && fields.length === cronRanges.length &&
-    fields.every((field, place) => field.split(",").every((part) => isCronPart(part, ...cronRanges[place]!)));
-  return isFine ? undefined : 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';
+  let cron: Cron;
+  try {
+    cron = parseCron(expression);
+  } catch {
+    return 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';
+  }
+  return nextStart(cron, 0) === undefined ? "never comes: none of its months has such a day" : undefined;
 }
 
-function isCronPart(part: string, least: number, greatest: number): boolean {
-  const match = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part);
-  if (match === null) return false;
-  const [from = least, to = from] = match.slice(1, 3).flatMap((digits) => digits === undefined ? [] : Number(digits));
-  return from >= least && to <= greatest && from <= to && match[3] !== "0";
+/** Days with a start that are looked at: a year of daily ones, so that a month without any is seen. */
+const startDays = 400;
+
+/**
+ * Whether what begins at each start goes on until the next one, always.
+ *
+ * @param expression Five fields that hold.
+ * @param durationMs How long it lasts.
+ */
+export function isEndless(expression: string, durationMs: number): boolean {
+  const cron = parseCron(expression);
+  const { times } = cron;
+  if (times.some((time, place) => place > 0 && (time - times[place - 1]!) * minuteMs > durationMs)) return false;
+  const first = times[0]! * minuteMs;
+  const lastMs = times.at(-1)! * minuteMs;
+  let day = nextStart(cron, -1)! - first;
+  for (let count = 0; count < startDays; count++) {
+    const next = nextStart(cron, day + lastMs)!;
+    if (next - (day + lastMs) > durationMs) return false;
+    day = next - first;
+  }
+  return true;
 }
 
 function parseUrl(text: string): URL | undefined {

@@ -13,16 +13,15 @@ import { apiKeyProblem, codesOf } from "./explicit.ts";
 type Check = (value: unknown) => true | string;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
-  id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a text without spaces and slashes",
+  id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
   baseUrl: checkAddress,
   apiKey: (value) => apiKeyProblem(value) ?? true,
-  models: (value) => isList(value) && value.length > 0 || 'name at least one, such as ["acme-small"]',
-  capabilities: (value) => isList(value) || 'expected a list such as ["chat-completion"]',
+  models: (value) => isList(value) && value.length > 0 || "name at least one",
+  capabilities: (value) => isList(value) || "expected a list of names",
   timeout: (value) => isInteger(value, 1, Infinity) || "expected a whole number of ms, more than 0",
   maxRetries: (value) => isInteger(value, 0, 10) || "expected an integer from 0 to 10",
   authMethod: (value) =>
-    isText(value, /^(api_key|x-api-key|api-key|none)$/) ||
-    'expected "api_key", "x-api-key", "api-key" or "none"',
+    isText(value, /^(api_key|x-api-key|api-key|none)$/) || "expected api_key, x-api-key, api-key or none",
   retryableCodes: checkCodes,
   nonRetryableCodes: checkCodes,
   proxyUrl: checkAddress,
@@ -97,10 +96,10 @@ function checkMembers(given: BrowserProviderOptions, tell: Tell): void {
   const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
   if (isList(retryableCodes) && isList(nonRetryableCodes)) {
     const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
-    if (both.length > 0) tell("nonRetryableCodes", `${both} is in "retryableCodes" too: give it once`);
+    if (both.length > 0) tell("nonRetryableCodes", `${both} is in "retryableCodes" too`);
   }
   if (authMethod === "none" && apiKey !== undefined) {
-    tell("authMethod", '"none" sends no key: leave one of "apiKey" and "authMethod" out');
+    tell("authMethod", '"none" sends no key, and "apiKey" is one');
   }
 }
 
@@ -129,7 +128,7 @@ function checkCapability(paths: readonly string[]): true | string {
 
 function checkAddress(value: unknown): true | string {
   return isText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
-    'expected an http or https address such as "https://api.example.com/v1", without user, query and fragment';
+    "expected an http or https address without user, query and fragment";
 }
 
 function checkCodes(value: unknown): true | string {

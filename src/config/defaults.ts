@@ -3,7 +3,17 @@
  * providers all read it here.
  * @module
  */
-import type { CorsSettings, ProxySettings, RetryBudgetSettings, RetrySettings } from "./settings.ts";
+import type { BalanceMode } from "../contracts/rotation.ts";
+import type {
+  CorsSettings,
+  ErrorRateSettings,
+  HealthSettings,
+  ProxySettings,
+  RateLimitSettings,
+  RecoverySettings,
+  RetryBudgetSettings,
+  RetrySettings,
+} from "./settings.ts";
 
 /** Built-in strategy of a pool. */
 export const defaultStrategy = "mesh.stick-until-failure.v1";
@@ -36,8 +46,32 @@ export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, wi
 /** Failures in a row that set a model aside. */
 export const defaultRetryLimit = 3;
 
+/** The share of failures that sets a model aside, once its threshold is given. */
+export const defaultErrorRate: Omit<ErrorRateSettings, "threshold"> = { windowMs: 60_000, minRequests: 10 };
+
+/** How long maintenance lasts, ms, once its start is given. */
+export const defaultMaintenanceMs = 3_600_000;
+
 /** Time in standby, ms. */
 export const defaultCooldownMs = 60_000;
+
+/** When a model is taken back. */
+export const defaultRecovery: Required<Pick<RecoverySettings, "probeOnStart" | "onQuotaReset">> = {
+  probeOnStart: false,
+  onQuotaReset: true,
+};
+
+/** Keeping clear of the vendors' limits. */
+export const defaultRateLimit: RateLimitSettings = { threshold: 0.8 };
+
+/** How load-balanced shares requests out. */
+export const defaultBalanceMode: BalanceMode = "absolute";
+
+/** Tries within one attempt beyond the first. */
+export const defaultMaxRetries = 0;
+
+/** Probing providers, once an interval is given. */
+export const defaultHealth: HealthSettings = { enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
 
 /** Share of a model under strategies that weigh. */
 export const defaultWeight = 1;

@@ -58,8 +58,7 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
   const known = readProviders(providers, problems);
   const isConnector = has(strategy, "create");
   if (!isConnector && !has(strategy, "select")) {
-    const message = 'import one and pass it, as in import { roundRobin } from "@modelmesh/core/browser"';
-    problems.push({ path: "strategy", message });
+    problems.push({ path: "strategy", message: "import one, such as roundRobin, and pass it" });
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const connectors = known.map(connectorOf);
@@ -104,7 +103,7 @@ function readProviders(given: readonly ProviderInstance[], problems: ConfigProbl
     const says = provider.instanceSettings ?? {};
     const id = provider.id || `provider-${place + 1}`;
     const other = known.find((one) => one.id === id);
-    if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it once, or another id`);
+    if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it another`);
     if (!says.models?.length && !says.discover) blame("has no models: name them in its instanceSettings");
     const problem = says.apiKey === undefined ? undefined : apiKeyProblem(says.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
@@ -123,7 +122,7 @@ const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|
  */
 export function apiKeyProblem(apiKey: unknown): string | undefined {
   if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
-  return "expected a key of this visitor, not blank, not an example's, without spaces and characters beyond ASCII";
+  return "expected a key: not blank, no example's, without spaces and characters beyond ASCII";
 }
 
 /** Statuses and what to do after them. */

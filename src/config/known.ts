@@ -3,11 +3,15 @@
  * @module
  */
 import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+import type { ModelInfo } from "../contracts/provider.ts";
+
+/** What has to be known of a model of the catalogue. */
+export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
 /** What has to be known of a provider's connector; a {@linkcode ProviderConnector} is one as it stands. */
 export interface KnownProvider extends Pick<ProviderConnector, "id" | "vendor" | "needsBaseUrl" | "local"> {
   /** Models of the catalogue. */
-  readonly models: readonly { readonly id: string }[];
+  readonly models: readonly KnownModel[];
 }
 
 /** The connectors a configuration may name. */

@@ -26,15 +26,41 @@ export async function loadDocument(
   files: FileSystem,
   importYaml: () => Promise<YamlModule> = () => import("@std/yaml"),
 ): Promise<unknown> {
-  const format = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
-  if (format === undefined) fail(path, 'the name of the file has to end in ".yaml", ".yml" or ".json"');
+  const format = formatOf(path);
   const text = checkText(await readFile(path, files), path);
   const report = new Report();
   const document = format === "json" ? readJson(text, path) : readYaml(text, await loadYaml(path, importYaml), report);
+  return checkDocument(document, path, report);
+}
+
+/**
+ * Reads a text of JSON as a document.
+ *
+ * @param text The text.
+ * @param source Where it came from, for messages.
+ * @throws {ConfigError} When it is no document.
+ */
+export function readJsonDocument(text: string, source: string): unknown {
+  return checkDocument(readJson(checkText(text, source), source), source);
+}
+
+/**
+ * What a file of this name is written in; its extension alone says it.
+ *
+ * @param path Its path.
+ * @throws {ConfigError} For any other extension.
+ */
+export function formatOf(path: string): "yaml" | "json" {
+  const extension = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
+  if (extension === undefined) fail(path, 'the name of the file has to end in ".yaml", ".yml" or ".json"');
+  return extension === "json" ? "json" : "yaml";
+}
+
+function checkDocument(document: unknown, source: string, report: Report = new Report()): unknown {
   if (report.problems.length === 0 && inspectTree(document, report) && !isPlainObject(document)) {
     report.problem("", `expected an object, found ${kindOf(document)}`);
   }
-  if (report.problems.length > 0) throw new ConfigError(report.problems, path);
+  if (report.problems.length > 0) throw new ConfigError(report.problems, source);
   return document;
 }
 

@@ -29,7 +29,16 @@ export function checkDocument(
   document: unknown,
   options: { readonly known: KnownConnectors; readonly source?: string },
 ): CheckedDocument {
-  const settings = validate(document, options);
+  return checkedDocument(document, validate(document, options));
+}
+
+/**
+ * A document with its settings; what its program does with it from now on changes nothing.
+ *
+ * @param document As given by a program.
+ * @param settings What it means.
+ */
+export function checkedDocument(document: unknown, settings: Settings): CheckedDocument {
   const copy = copyTree(document, () => {}, "") as Readonly<Record<string, unknown>>;
   return { document: deepFreeze(copy), settings };
 }

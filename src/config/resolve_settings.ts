@@ -8,20 +8,22 @@ import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
 import { builtInProxy } from "./defaults.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
-import type { OpenSecretStore, ProviderEntry, ResolvedSettings, Settings } from "./settings.ts";
+import type { MakeConnector, ProviderEntry, ResolvedSettings, Settings } from "./settings.ts";
 
 type Values = ReadonlyMap<string, string>;
 
 /**
- * Puts the secrets of the store in that the settings name.
+ * Puts the secrets of the store in that the settings name, and makes the sinks.
  *
  * @param settings As validated.
- * @param open Makes the store.
+ * @param make Makes store and sinks.
  * @throws As {@linkcode resolveSettings} does; {@linkcode ConfigError} too when there is no such store.
  */
-export async function resolveFromStore(settings: Settings, open: OpenSecretStore): Promise<ResolvedSettings> {
-  const store = open(settings.secrets.store, settings.secrets.config);
-  return await resolveSettings(settings, (name) => store.get(name));
+export async function resolveFromStore(settings: Settings, make: MakeConnector): Promise<ResolvedSettings> {
+  const store = make("secretStore", settings.secrets.store, settings.secrets.config);
+  const resolved = await resolveSettings(settings, (name) => store.get(name));
+  const { observability } = resolved.settings;
+  return { ...resolved, sinks: observability.map(({ connector, config }) => make("observability", connector, config)) };
 }
 
 /**

@@ -6,10 +6,10 @@
 import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
-import { defaultSecretStore, defaultSink } from "./defaults.ts";
+import { defaultHealth, defaultSecretStore, defaultSink } from "./defaults.ts";
 import { models, type ModelValues } from "./schema_models.ts";
 import { pools, type PoolValues } from "./schema_pools.ts";
-import { budget, providers, type ProviderValues } from "./schema_providers.ts";
+import { budget, type BudgetValues, providers, type ProviderValues } from "./schema_providers.ts";
 import { proxy, type ProxyValues } from "./schema_proxy.ts";
 import { storage } from "./schema_storage.ts";
 
@@ -30,6 +30,15 @@ export interface SinkValues {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
+/** `discovery.health`, as read. */
+export interface HealthValues {
+  readonly enabled?: boolean;
+  readonly interval?: number;
+  readonly timeout?: number;
+  readonly failure_threshold?: number;
+  readonly providers?: readonly string[];
+}
+
 /** The whole document, as read. */
 export interface DocumentValues {
   readonly secrets?: SecretValues;
@@ -38,6 +47,8 @@ export interface DocumentValues {
   readonly pools?: ReadonlyMap<string, PoolValues>;
   readonly aliases?: ReadonlyMap<string, string>;
   readonly capabilities?: readonly string[];
+  readonly budget?: BudgetValues;
+  readonly discovery?: { readonly health?: HealthValues };
   readonly observability?: { readonly routing?: readonly SinkValues[] };
   readonly proxy?: ProxyValues;
 }
@@ -143,7 +154,7 @@ const observability = () =>
 const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
 
 const discovery = () =>
-  object({
+  object<NonNullable<DocumentValues["discovery"]>>({
     /** Keeping the list of models up to date; runs once an interval is given. */
     sync: object({
       /** False switches it off. */
@@ -160,17 +171,17 @@ const discovery = () =>
       on_deprecated_model: later(oneOf(["deactivate", "notify", "ignore"], "notify")),
     }),
     /** Probing providers; runs once an interval is given. */
-    health: object({
+    health: object<HealthValues>({
       /** False switches it off. */
-      enabled: later(flag({ default: true }), true, false),
+      enabled: flag({ default: defaultHealth.enabled }),
       /** How often providers are probed. */
-      interval: later(duration()),
+      interval: duration(),
       /** Limit of a probe. */
-      timeout: later(duration({ default: 10_000 })),
+      timeout: duration({ default: defaultHealth.timeoutMs }),
       /** Failed probes in a row that set a provider's models aside. */
-      failure_threshold: later(integer({ min: 1, default: 3 })),
+      failure_threshold: integer({ min: 1, default: defaultHealth.failureThreshold }),
       /** Providers that are probed; all unless given. */
-      providers: later(providerNames()),
+      providers: providerNames(),
     }),
   });
 
@@ -205,7 +216,7 @@ function makeSchema(): Field<DocumentValues> {
     /** Leaves added to the capability tree, by full path. */
     capabilities: list(text({ isLiteral: true })),
     /** Most that may be spent in all. */
-    budget: later(budget()),
+    budget: budget(),
     /** Where state is kept between starts. */
     storage: later(storage()),
     /** Where records go; nowhere unless given. */

@@ -2,21 +2,26 @@
  * The section `pools`.
  * @module
  */
-import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { BalanceMode, SelectionStrategy } from "../contracts/rotation.ts";
 import { cronProblem } from "./_checks.ts";
 import { either, list, mapOf, object, oneOrMany } from "./_containers.ts";
 import type { Field } from "./_field.ts";
-import { duration, flag, instance, integer, later, number, oneOf, text } from "./_fields.ts";
+import { duration, flag, instance, integer, number, oneOf, text } from "./_fields.ts";
 import {
+  defaultBalanceMode,
   defaultCooldownMs,
+  defaultErrorRate,
+  defaultMaintenanceMs,
   defaultNonRetryableCodes,
+  defaultRateLimit,
+  defaultRecovery,
   defaultRetry,
   defaultRetryableCodes,
   defaultRetryLimit,
   defaultStrategy,
 } from "./defaults.ts";
-import { budget, codes, type CodeValues } from "./schema_providers.ts";
-import type { Backoff, RetryScope } from "./settings.ts";
+import { budget, type BudgetValues, codes, type CodeValues } from "./schema_providers.ts";
+import type { Backoff, ProviderDeactivation, ProviderRecovery, RetryScope } from "./settings.ts";
 
 /** `retry`, as read. */
 export interface RetryValues extends CodeValues {
@@ -26,6 +31,37 @@ export interface RetryValues extends CodeValues {
   readonly max_delay?: number;
   readonly scope?: RetryScope;
   readonly honor_retry_after?: boolean;
+}
+
+/** `deactivation`, as read. */
+export interface DeactivationValues {
+  readonly retry_limit?: number;
+  readonly error_codes?: readonly number[];
+  readonly error_rate_threshold?: number;
+  readonly error_rate_window?: number;
+  readonly error_rate_min_requests?: number;
+  readonly request_limit?: number;
+  readonly token_limit?: number;
+  readonly budget_limit?: number;
+  readonly quota_window?: "monthly" | "daily";
+  readonly maintenance_window?: string;
+  readonly maintenance_duration?: number;
+}
+
+/** `recovery`, as read. */
+export interface RecoveryValues {
+  readonly cooldown?: number;
+  readonly probe_on_start?: boolean;
+  readonly probe_interval?: number;
+  readonly on_quota_reset?: boolean;
+  readonly quota_reset_schedule?: "monthly" | "daily_utc";
+}
+
+/** `rate_limit`, as read. */
+export interface RateLimitValues {
+  readonly threshold?: number;
+  readonly min_delta?: number;
+  readonly max_rpm?: number;
 }
 
 /** An entry of `pools`, as read. */
@@ -38,9 +74,14 @@ export interface PoolValues {
   readonly provider_priority?: readonly string[];
   readonly strategy?: string | SelectionStrategy;
   readonly fallback_strategy?: string;
+  readonly balance_mode?: BalanceMode;
   readonly retry?: RetryValues;
-  readonly deactivation?: { readonly retry_limit?: number; readonly error_codes?: readonly number[] };
-  readonly recovery?: { readonly cooldown?: number };
+  readonly deactivation?: DeactivationValues;
+  readonly recovery?: RecoveryValues;
+  readonly rate_limit?: RateLimitValues;
+  readonly budget?: BudgetValues;
+  readonly provider_deactivation?: readonly ProviderDeactivation[];
+  readonly provider_recovery?: ProviderRecovery;
 }
 
 const names = () => list(text({ isLiteral: true }), { min: 1 });
@@ -67,49 +108,49 @@ const retry = () =>
   });
 
 const deactivation = () =>
-  object<NonNullable<PoolValues["deactivation"]>>({
+  object<DeactivationValues>({
     /** Requests a model failed to serve in a row before it rests. */
     retry_limit: integer({ min: 1, default: defaultRetryLimit }),
     /** Statuses that count toward the limit although they are the request's fault. */
     error_codes: codes(),
     /** Share of failures that makes a model rest. */
-    error_rate_threshold: later(number({ above: 0, max: 1 })),
+    error_rate_threshold: number({ above: 0, max: 1 }),
     /** The window the share is taken over. */
-    error_rate_window: later(duration({ default: 60_000 })),
+    error_rate_window: duration({ default: defaultErrorRate.windowMs }),
     /** Requests the window has to have. */
-    error_rate_min_requests: later(integer({ min: 1, default: 10 })),
+    error_rate_min_requests: integer({ min: 1, default: defaultErrorRate.minRequests }),
     /** Requests a model serves before it rests. */
-    request_limit: later(count()),
+    request_limit: count(),
     /** Tokens a model may use before it rests. */
-    token_limit: later(count()),
+    token_limit: count(),
     /** USD a model may cost before it rests. */
-    budget_limit: later(number({ min: 0 })),
+    budget_limit: number({ min: 0 }),
     /** The window over which the three limits count. */
-    quota_window: later(oneOf(["monthly", "daily"])),
+    quota_window: oneOf(["monthly", "daily"]),
     /** When maintenance starts: a cron expression of five fields, UTC. */
-    maintenance_window: later(text({ isLiteral: true, check: cronProblem })),
+    maintenance_window: text({ isLiteral: true, check: cronProblem }),
     /** How long it takes. */
-    maintenance_duration: later(duration({ default: 3_600_000 })),
+    maintenance_duration: duration({ default: defaultMaintenanceMs }),
   });
 
 const recovery = () =>
-  object<NonNullable<PoolValues["recovery"]>>({
+  object<RecoveryValues>({
     /** Time in standby before a model is tried again. */
     cooldown: duration({ default: defaultCooldownMs }),
     /** Probe resting models at start. */
-    probe_on_start: later(flag({ default: false }), false),
+    probe_on_start: flag({ default: defaultRecovery.probeOnStart }),
     /** How often resting models are probed. */
-    probe_interval: later(duration()),
+    probe_interval: duration(),
     /** Take models back when their quota starts anew. */
-    on_quota_reset: later(flag({ default: true })),
+    on_quota_reset: flag({ default: defaultRecovery.onQuotaReset }),
     /** When quotas start anew. */
-    quota_reset_schedule: later(oneOf(["monthly", "daily_utc"])),
+    quota_reset_schedule: oneOf(["monthly", "daily_utc"]),
   });
 
 const rateLimit = () =>
-  object({
+  object<RateLimitValues>({
     /** Share of a limit at which another model is taken. */
-    threshold: number({ above: 0, max: 1, default: 0.8 }),
+    threshold: number({ above: 0, max: 1, default: defaultRateLimit.threshold }),
     /** Least time between two requests to one model. */
     min_delta: duration({ min: 0 }),
     /** Requests a minute before another model is taken. */
@@ -135,10 +176,10 @@ const pool = () =>
       text({ isLiteral: true, default: defaultStrategy }),
       instance<SelectionStrategy>("a strategy", ["select", "score"]),
     ),
-    /** Asked when the strategy leaves the choice open. */
+    /** Asked once no model of `model_priority` or `provider_priority` is left, or when the strategy chooses nobody. */
     fallback_strategy: text({ isLiteral: true }),
     /** For load-balanced: evenly, or in proportion to each model's limit. */
-    balance_mode: later(oneOf(["absolute", "relative"])),
+    balance_mode: oneOf(["absolute", "relative"], defaultBalanceMode),
     /** Trying again. */
     retry: retry(),
     /** When a model is set aside. */
@@ -146,13 +187,13 @@ const pool = () =>
     /** When it is taken back. */
     recovery: recovery(),
     /** Keeping clear of the vendors' limits. */
-    rate_limit: later(rateLimit()),
+    rate_limit: rateLimit(),
     /** Most that may be spent through this pool. */
-    budget: later(budget()),
+    budget: budget(),
     /** What sets a provider aside in all pools. */
-    provider_deactivation: later(oneOrMany(oneOf(["on_auth_failure", "on_api_outage"]))),
+    provider_deactivation: oneOrMany(oneOf(["on_auth_failure", "on_api_outage"])),
     /** What takes it back. */
-    provider_recovery: later(oneOf(["on_probe_success", "on_manual"])),
+    provider_recovery: oneOf(["on_probe_success", "on_manual"]),
   });
 
 /** Pools by name; what `*` says holds for all of them that do not say otherwise. */

@@ -7,7 +7,13 @@ import { baseUrlProblem, credentialProblem } from "./_checks.ts";
 import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { duration, flag, instance, integer, later, number, oneOf, size, text } from "./_fields.ts";
-import { defaultNonRetryableCodes, defaultRetryableCodes, defaultRetryBudget, defaultTimeouts } from "./defaults.ts";
+import {
+  defaultMaxRetries,
+  defaultNonRetryableCodes,
+  defaultRetryableCodes,
+  defaultRetryBudget,
+  defaultTimeouts,
+} from "./defaults.ts";
 import type { ProviderEntry } from "./settings.ts";
 
 /** Statuses by whether they are retried, as read. */
@@ -24,10 +30,16 @@ export interface ProviderValues {
   readonly api_key?: readonly string[];
   readonly base_url?: string;
   readonly auth?: { readonly api_key?: readonly string[] };
-  readonly execution?: { readonly base_url?: string; readonly timeout?: number; readonly connect_timeout?: number };
+  readonly execution?: {
+    readonly base_url?: string;
+    readonly timeout?: number;
+    readonly connect_timeout?: number;
+    readonly max_retries?: number;
+  };
   readonly error?: CodeValues;
   readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
   readonly quota?: { readonly reset_schedule?: ProviderEntry["quotaReset"] };
+  readonly budget?: BudgetValues;
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,9 +48,15 @@ export function codes(standard?: readonly number[]): Field<readonly number[]> {
   return list(integer({ min: 100, max: 599 }), { default: standard });
 }
 
+/** Money that may be spent, in USD, as read. */
+export interface BudgetValues {
+  readonly daily_limit?: number;
+  readonly monthly_limit?: number;
+}
+
 /** Money that may be spent, in USD. */
-export function budget(): Field<object> {
-  return object({
+export function budget(): Field<BudgetValues> {
+  return object<BudgetValues>({
     /** Most that is spent in a UTC day, in USD; 0 allows nothing. */
     daily_limit: number({ min: 0 }),
     /** Most that is spent in a UTC month, in USD; 0 allows nothing. */
@@ -92,7 +110,7 @@ const provider = () =>
       /** Limit of connecting. */
       connect_timeout: duration({ default: defaultTimeouts.connect }),
       /** Tries within one attempt, on top of the pool's retries. */
-      max_retries: later(integer({ min: 0, max: 10, default: 0 }), 0),
+      max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
       /** A file of further certificate authorities to trust. */
       ca: later(text()),
     }),
@@ -125,7 +143,7 @@ const provider = () =>
       query_remaining: later(flag({ default: false }), false),
     }),
     /** Most that may be spent with this provider. */
-    budget: later(budget()),
+    budget: budget(),
     /** What is asked of the vendor at start. */
     discovery: object({
       /** Ask for the list of models. */

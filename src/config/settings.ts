@@ -1,5 +1,5 @@
 /**
- * A configuration after validation: complete, in base units (ms, bytes, USD), frozen. The rest of the engine
+ * A configuration after validation: complete, in base units (ms, bytes, nano-dollars), frozen. The rest of the engine
  * reads this and never asks whether something is set.
  * @module
  */
@@ -12,77 +12,12 @@ import type {
   ParameterRules,
   RateLimits,
 } from "../contracts/provider.ts";
-import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Provider } from "../contracts/provider.ts";
-import type { SecretStore } from "../contracts/secret_store.ts";
+import type { ConnectorKinds } from "../contracts/connector.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing_settings.ts";
 
-/** How the wait before a retry is found. */
-export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
-
-/** Where a request may go after a failure. */
-export type RetryScope = "same_model" | "same_provider" | "any";
-
-/** Retrying one model. */
-export interface RetrySettings {
-  /** Retries on the same model, beyond the first try. */
-  readonly maxAttempts: number;
-  /** How the wait is found. */
-  readonly backoff: Backoff;
-  /** First wait, ms. */
-  readonly initialDelayMs: number;
-  /** Longest wait, ms. */
-  readonly maxDelayMs: number;
-  /** Statuses that are retried whatever their class. */
-  readonly retryableCodes: ReadonlySet<number>;
-  /** Statuses that are not retried whatever their class. */
-  readonly nonRetryableCodes: ReadonlySet<number>;
-  /** Where a request may go next. */
-  readonly scope: RetryScope;
-  /** Whether a provider's hint is followed. */
-  readonly honorRetryAfter: boolean;
-}
-
-/** The share of a provider's traffic that may be same-model retries. */
-export interface RetryBudgetSettings {
-  /** Retries per request. */
-  readonly ratio: number;
-  /** Retries that are always allowed per window. */
-  readonly min: number;
-  /** Window, ms. */
-  readonly windowMs: number;
-}
-
-/** When a model is set aside. */
-export interface DeactivationSettings {
-  /** Requests it failed to serve in a row. */
-  readonly retryLimit: number;
-  /** Statuses that count toward the limit although their class does not. */
-  readonly errorCodes: ReadonlySet<number>;
-}
-
-/** When it is taken back. */
-export interface RecoverySettings {
-  /** Time in standby, ms. */
-  readonly cooldownMs: number;
-}
-
-/** A pool's routing settings, merged: the pool's own, those of `*`, the built-in ones. */
-export interface RoutingSettings {
-  /** Strategy id, or an instance. */
-  readonly strategy: string | SelectionStrategy;
-  /** Asked when the strategy leaves the choice open. */
-  readonly fallbackStrategy?: string;
-  /** Ordered model preference. */
-  readonly modelPriority: readonly string[];
-  /** Ordered provider preference. */
-  readonly providerPriority: readonly string[];
-  /** Retrying; per provider, since providers may have code lists of their own. */
-  readonly retry: (provider: string) => RetrySettings;
-  /** Setting aside. */
-  readonly deactivation: DeactivationSettings;
-  /** Taking back. */
-  readonly recovery: RecoverySettings;
-}
+export type * from "./routing_settings.ts";
 
 /** One pool as configured. */
 export interface PoolSettings {
@@ -98,6 +33,8 @@ export interface PoolSettings {
   readonly excludedProviders: readonly string[];
   /** Routing. */
   readonly routing: RoutingSettings;
+  /** Most that may be spent through it. */
+  readonly budget?: BudgetSettings;
 }
 
 /** One provider as configured. */
@@ -124,6 +61,8 @@ export interface ProviderEntry {
   readonly connectTimeoutMs: number;
   /** Same-model retries over all its traffic. */
   readonly retryBudget: RetryBudgetSettings;
+  /** Most that may be spent with it. */
+  readonly budget?: BudgetSettings;
   /** When its quota resets. */
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
@@ -196,8 +135,12 @@ export interface ProxySettings {
   readonly drainDelayMs: number;
 }
 
-/** Makes a secret store of its connector's id and the attributes for it. */
-export type OpenSecretStore = (id: string, config: Readonly<Record<string, unknown>>) => SecretStore;
+/** Makes what a connector makes, of its id and the attributes for it. */
+export type MakeConnector = <Kind extends keyof ConnectorKinds>(
+  kind: Kind,
+  id: string,
+  config: Readonly<Record<string, unknown>>,
+) => ConnectorKinds[Kind];
 
 /** Settings in which nothing refers to a secret any more. */
 export interface ResolvedSettings {
@@ -205,6 +148,8 @@ export interface ResolvedSettings {
   readonly settings: Settings;
   /** Every value that was put in: what records and messages must not show. */
   readonly secrets: ReadonlySet<string>;
+  /** Where records go; left out for none. */
+  readonly sinks?: readonly Observability[];
 }
 
 /** Where secrets come from, and how they get into the settings. */
@@ -216,7 +161,21 @@ export interface SecretSettings {
   /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Puts secrets in where settings lack them, when a mesh starts. It comes along so that who needs no store has none. */
-  readonly resolve: (settings: Settings, open: OpenSecretStore) => Promise<ResolvedSettings>;
+  readonly resolve: (settings: Settings, make: MakeConnector) => Promise<ResolvedSettings>;
+}
+
+/** Probing providers in the background. */
+export interface HealthSettings {
+  /** False switches it off whatever the interval. */
+  readonly enabled: boolean;
+  /** How often providers are probed, ms; undefined: never. */
+  readonly intervalMs?: number;
+  /** Limit of a probe, ms. */
+  readonly timeoutMs: number;
+  /** Failed probes in a row that set a provider's models aside. */
+  readonly failureThreshold: number;
+  /** Entry ids of the providers that are probed; undefined: all that are enabled. */
+  readonly providers?: readonly string[];
 }
 
 /** A whole configuration. */
@@ -233,6 +192,12 @@ export interface Settings {
   readonly pools: ReadonlyMap<string, PoolSettings>;
   /** Routing of pools that are made on demand. */
   readonly defaultRouting: RoutingSettings;
+  /** Most that may be spent through each pool that is made on demand. */
+  readonly defaultBudget?: BudgetSettings;
+  /** Most that may be spent in all. */
+  readonly budget?: BudgetSettings;
+  /** Probing providers. */
+  readonly health?: HealthSettings;
   /** Name to pool or model. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Nodes added to the capability tree: full paths of leaves. */

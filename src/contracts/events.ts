@@ -97,3 +97,62 @@ export interface TraceEntry {
   /** Further facts. */
   readonly [key: string]: unknown;
 }
+
+/** What a {@linkcode StatsRecord} is about. A model's numbers are those of all its pools together. */
+export type StatsScope = "model" | "provider" | "pool";
+
+/** Spec: Statistics metrics. All count since the start of the record's window. */
+export interface StatsMetrics {
+  /** Requests that came to it and are over, a stream with its end; each once, however often it was asked. */
+  readonly requests_total: number;
+  /** Those it answered. */
+  readonly requests_success: number;
+  /**
+   * Those it did not answer, or broke off; for a model or provider also those that another one answered after it. What
+   * the client gave up, and what it answered with nothing while another was asked, is neither success nor failure.
+   */
+  readonly requests_failed: number;
+  /** Tokens read, as far as providers told. */
+  readonly tokens_in: number;
+  /** Tokens written, as far as providers told. */
+  readonly tokens_out: number;
+  /** USD, as far as prices are known; a sum of whole nano-dollars, exact up to 9 million. */
+  readonly cost_total: number;
+  /**
+   * Mean time to an answer, or to a stream's first content, ms: of a pool from a request's arrival on, of a model or
+   * provider the time spent on the model that answered. Null before the first answer.
+   */
+  readonly latency_avg: number | null;
+  /** The 95th percentile of the same times by nearest rank, ms, within 4.5 % (below 1 ms: within 0.5 ms). */
+  readonly latency_p95: number | null;
+  /** Time it had no active model, ms; of a model: the time it was in standby in every pool it is in. */
+  readonly downtime_total: number;
+  /**
+   * Times it, or some of its models, moved to standby. A provider's move counts once for itself, each of its models and
+   * each of their pools.
+   */
+  readonly standby_events: number;
+  /** Rests that ended because a quota, a limit or a budget began anew, counted alike. */
+  readonly quota_resets: number;
+  /** Times a request left it, or a model of it, for another model. */
+  readonly rotation_events: number;
+}
+
+/** The numbers of one model, provider or pool. */
+export interface StatsRecord extends StatsMetrics {
+  /** Always `stats`. */
+  readonly type: "stats";
+  /** ISO 8601; the end of the window. */
+  readonly timestamp: string;
+  /** What it is about. */
+  readonly scope: StatsScope;
+  /** The model's or pool's name, or the provider's entry id. */
+  readonly id: string;
+  /** What was counted: from the start of the process until the record was made. */
+  readonly window: {
+    /** ISO 8601. */
+    readonly from: string;
+    /** ISO 8601. */
+    readonly to: string;
+  };
+}

@@ -23,6 +23,16 @@ export type StandbyReason =
   | "no_price"
   | "manual";
 
+/** What a limit of the vendor leaves. */
+export interface Headroom {
+  /** What one window allows. */
+  readonly limit: number;
+  /** How long the window is, ms; a minute unless said. Makes limits by the minute and by the day comparable. */
+  readonly windowMs?: number;
+  /** What is left of it, requests under way counted as used. */
+  readonly left: number;
+}
+
 /** A read-only look at one model in one pool. Times are monotonic ms. */
 export interface ModelView {
   /** The model's name. */
@@ -45,7 +55,16 @@ export interface ModelView {
   readonly lastStatus?: number | undefined;
   /** Requests it is working on. */
   readonly inFlight: number;
+  /** Time to an answer, a mean in which the last ones count most, ms; undefined until measured. */
+  readonly latencyMs?: number;
+  /** Requests it may still take in the window, where a limit is known. */
+  readonly requests?: Headroom;
+  /** Tokens likewise. */
+  readonly tokens?: Headroom;
 }
+
+/** How load-balanced shares requests out: evenly by headroom, or in proportion to each model's limit. */
+export type BalanceMode = "absolute" | "relative";
 
 /** What a strategy may look at. */
 export interface SelectionContext {
@@ -57,8 +76,16 @@ export interface SelectionContext {
   readonly modelPriority: readonly string[];
   /** Ordered provider preference. */
   readonly providerPriority: readonly string[];
+  /** Share of a limit at which rate-limit-aware takes another model; 0.8 unless said. */
+  readonly threshold?: number | undefined;
+  /** How load-balanced shares out; evenly unless said. */
+  readonly balanceMode?: BalanceMode | undefined;
+  /** What this request would cost at a model by estimate, nano-dollars (10⁻⁹ USD); undefined where no price is known. */
+  readonly costOf: (model: ModelView) => number | undefined;
   /** Whom this request belongs to, where known. */
   readonly session?: string;
+  /** The request itself has chosen among the models: what is chosen for it says nothing of others. */
+  readonly narrowed: boolean;
   /** Models this request has already been to. */
   readonly tried: ReadonlySet<string>;
   /** Uniform in [0, 1). */

@@ -27,6 +27,11 @@ export interface FileSystem {
   readText(path: string): Promise<string>;
   /** Writes a text file whole; `createNew` refuses to replace one. */
   writeText(path: string, text: string, options?: { createNew?: boolean }): Promise<void>;
+  /**
+   * Writes a text file whole or not at all, in place of one that is there: its permissions stay. A new one is for its
+   * owner alone.
+   */
+  replaceText(path: string, text: string): Promise<void>;
 }
 
 /** One HTTP call to a provider. */

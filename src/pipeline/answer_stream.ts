@@ -5,6 +5,7 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
+import type { Usage } from "../state/meter.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
@@ -14,7 +15,7 @@ import type { Routed } from "./request.ts";
 export type StreamEnd = "complete" | "interrupted" | "cancelled";
 
 /** Told once, when the stream is over. */
-export type OnStreamEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => void;
+export type OnStreamEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => Usage | undefined;
 
 /** What an {@linkcode AnswerStream} is made of. */
 export interface AnswerStreamParts {
@@ -134,8 +135,8 @@ export class AnswerStream {
   #end(end: StreamEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#parts.routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none");
-    this.#parts.onEnd(end, this.#usage);
+    const usage = this.#parts.onEnd(end, this.#usage);
+    this.#parts.routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none", usage);
     if (end === "complete") this.#closeSource();
   }
 

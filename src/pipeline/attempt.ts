@@ -10,12 +10,13 @@ import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
 import { decide, type Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import type { Call, RouteDeps, Served } from "./request.ts";
+import type { Spending } from "../state/meter.ts";
+import type { Admitted, Call, RouteDeps, Served } from "./request.ts";
 import type { Trip } from "./trip.ts";
 
 /** What asking a model came to. */
 export type AttemptEnd<T> =
-  | { readonly served: Served<T>; readonly connection: Connection }
+  | { readonly served: Served<T>; readonly connection: Connection; readonly spending: Spending | undefined }
   | { readonly failure: Failure; readonly next: Rotate };
 
 /** One model to be asked. */
@@ -26,6 +27,8 @@ export interface AttemptPlan<T> {
   readonly settings: RetrySettings;
   /** Nobody else could take the request. */
   readonly alone: boolean;
+  /** Whether it may be asked once more: nobody when it may not. */
+  readonly again: () => Admitted;
 }
 
 /**
@@ -38,7 +41,7 @@ export interface AttemptPlan<T> {
  */
 export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
-  const { model: { home }, state } = plan.member;
+  const { home } = plan.member.model;
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await tryOnce(plan, trip, deps);
@@ -54,8 +57,8 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
     if (next.step === "rotate") return { failure: end.failure, next };
     if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: next.otherwise };
     await trip.wait(next.delayMs);
-    state.settle(clock.monotonic());
-    if (state.status === "standby") return { failure: end.failure, next: next.otherwise }; // set aside meanwhile
+    // set aside meanwhile, by whomever, or another call would overrun a limit
+    if ((await plan.again()).length === 0) return { failure: end.failure, next: next.otherwise };
   }
 }
 
@@ -63,11 +66,12 @@ async function tryOnce<T>(
   { member, completion, call }: AttemptPlan<T>,
   trip: Trip,
   { runtime, redact }: RouteDeps,
-): Promise<{ served: Served<T>; connection: Connection } | { failure: Failure }> {
+): Promise<Exclude<AttemptEnd<T>, { next: Rotate }> | { failure: Failure }> {
   trip.unansweredMs = 0; // what another model was waited for is not this one's
   trip.check();
   const { home } = member.model;
-  const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync");
+  const spending = member.state.spend?.(trip.load, runtime.clock.monotonic());
+  const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
   trip.follow(connection);
   const from = runtime.clock.monotonic();
   try {
@@ -76,11 +80,14 @@ async function tryOnce<T>(
       send: (request) => connection.send(request),
       credential: home.credential,
     });
-    return { served: await untilAborted(answer, connection.signal), connection };
+    return { served: await untilAborted(answer, connection.signal), connection, spending };
   } catch (error) {
     const neverSent = NetworkError.isInstance(error) && error.neverSent;
     if (connection.calls > 0 && !connection.answered && !neverSent) trip.possiblyBilled = true;
     trip.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
+    const wasSent = connection.calls > 0 && !neverSent;
+    if (wasSent && trip.isStopped) spending?.end({}); // who went away may be billed for what was set aside
+    else spending?.fail(wasSent);
     trip.check();
     const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end

@@ -8,6 +8,7 @@ import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { tellQuietly } from "../observe/told.ts";
+import type { Usage } from "../state/meter.ts";
 import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
@@ -64,18 +65,20 @@ const stream: Task<OpenStream> = {
  * @throws A `MeshError`, the last one that tells of models that were there; or the client's abort.
  */
 export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
-  const { models } = request.body;
-  if (models === undefined || models === null || models.length === 0) return await chatWith(request, deps);
+  const { body } = request;
+  if (!body.models?.length) return await chatWith(request, deps);
+  const models = [...new Set([request.model, ...body.models])];
   const { clock } = deps.runtime;
-  const from = clock.monotonic();
+  const deadlineAt = clock.monotonic() + request.timeoutMs;
   let failure: unknown;
-  for (const model of new Set([request.model, ...models])) {
+  for (const model of models) {
     try {
-      return await chatWith({ ...request, model, timeoutMs: request.timeoutMs - (clock.monotonic() - from) }, deps);
+      const timeoutMs = deadlineAt - clock.monotonic();
+      return await chatWith({ ...request, model, body: { ...body, models }, timeoutMs }, deps);
     } catch (error) {
       if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
       const isAbsent = ModelNotFoundError.isInstance(error) || UnsupportedRequestError.isInstance(error);
-      if (failure === undefined || !isAbsent) failure = error;
+      failure = isAbsent ? failure ?? error : error;
     }
   }
   throw failure;
@@ -84,32 +87,34 @@ export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<Cha
 async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
   if (request.delivery === "stream") return streamed(request, await route(request, stream, deps), deps);
   const routed = await route(request, complete, deps);
-  routed.settle("success");
   const { answer } = routed;
-  const cost = report(routed, answer.body.usage, deps);
+  const usage = report(routed, answer.body.usage, deps);
+  routed.settle("success", usage);
   return {
     kind: "whole",
     ...factsOf(request, routed),
     response: answer,
-    costNanoUsd: cost,
+    costNanoUsd: usage?.costNano,
   };
 }
 
 function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = request.body.stream_options?.include_usage === true;
   const onEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => {
-    report(routed, usage, deps);
-    if (end !== "interrupted") return;
-    const { name, provider } = routed.member.state;
-    deps.hub.trace({
-      severity: "warning",
-      component: "router",
-      message: "A stream was interrupted after its first content",
-      request_id: request.id,
-      pool: routed.pool.name,
-      model: name,
-      provider,
-    });
+    const used = report(routed, usage, deps);
+    const { pool, member: { state } } = routed;
+    if (end === "interrupted") {
+      deps.hub.trace({
+        severity: "warning",
+        component: "router",
+        message: "A stream was interrupted after its first content",
+        request_id: request.id,
+        pool: pool.name,
+        model: state.name,
+        provider: state.provider,
+      });
+    }
+    return used;
   };
   return {
     kind: "stream",
@@ -127,12 +132,12 @@ function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>):
   return { requestId: request.id, routing, dropped };
 }
 
-/** Tells the provider what the request used; its cost in nano-dollars, where that is known. */
+/** Tells the provider what the request used; that, and its cost where it is known. */
 function report(
   { member }: Routed<unknown>,
   usage: CompletionUsage | undefined,
   { runtime, hub, costOf }: RouteDeps,
-): number | undefined {
+): Usage | undefined {
   if (typeof usage !== "object" || usage === null) return undefined;
   const { info, home } = member.model;
   const cost = costOf?.(usage, info.pricing, runtime.clock.now());
@@ -142,9 +147,9 @@ function report(
         model: info.id,
         tokensIn: usage.prompt_tokens,
         tokensOut: usage.completion_tokens,
-        costUsd: cost === undefined ? undefined : cost / 1e9,
+        costUsd: cost && cost / 1e9,
       }),
     () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
   );
-  return cost;
+  return { input: usage.prompt_tokens, output: usage.completion_tokens, tokens: usage.total_tokens, costNano: cost };
 }

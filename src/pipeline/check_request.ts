@@ -13,7 +13,7 @@ const longestName = 256;
 const mostNames = 16;
 
 /**
- * Checks the body of a chat request.
+ * Checks the body of a chat request; what `mesh` may hold is for `readNarrowing` to check.
  *
  * @param body Anything.
  * @returns The same value.
@@ -38,7 +38,6 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
     body.models.forEach((name, place) => checkName(name, `models[${place}]`));
   }
   for (const name of ["stream_options", "response_format", "mesh"]) checkOptional(body, name, "an object", isObject);
-  checkHints(body.mesh);
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
     checkOptional(body, name, "a number", (value) => typeof value === "number" && Number.isFinite(value));
   }
@@ -65,13 +64,6 @@ export function missing(param: string): UnsupportedRequestError {
     code: "missing_required_parameter",
     param,
   });
-}
-
-/** Routing hints that this version does not follow are refused: a limit that is ignored is worse than none. */
-function checkHints(mesh: unknown): void {
-  if (!isObject(mesh)) return;
-  const unknown = Object.keys(mesh).find((name) => name !== "session" && name !== "tags");
-  if (unknown !== undefined) throw invalid(`"mesh.${unknown}" is not supported by this version`, `mesh.${unknown}`);
 }
 
 function checkMessage(message: unknown, place: number): void {

@@ -6,6 +6,7 @@ import type { Delivery } from "../contracts/provider.ts";
 import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderHome } from "../registry/registry.ts";
+import type { Spending } from "../state/meter.ts";
 import { AttemptTimeout } from "./failure.ts";
 
 /** A stream that nobody reads on for so long is given up, ms: a client may be gone without a word. */
@@ -20,6 +21,7 @@ export class Connection {
   readonly #controller = new AbortController();
   readonly #runtime: Runtime;
   readonly #home: ProviderHome;
+  readonly #spending: Spending | undefined;
   readonly #silence: SilenceWatch | undefined;
   #cancelTimeout: Cancel | undefined;
 
@@ -27,8 +29,10 @@ export class Connection {
    * @param runtime The door to the outside.
    * @param home Whose limits hold.
    * @param delivery A whole answer is limited as a whole, a stream by its silence.
+   * @param spending Told what an answer's headers say of limits.
    */
-  constructor(runtime: Runtime, home: ProviderHome, delivery: Delivery) {
+  constructor(runtime: Runtime, home: ProviderHome, delivery: Delivery, spending?: Spending) {
+    this.#spending = spending;
     this.#runtime = runtime;
     this.#home = home;
     const { timeoutMs, silenceMs } = home.entry;
@@ -86,6 +90,7 @@ export class Connection {
       return this.#runtime.send(upstream);
     });
     this.answered = true;
+    this.#spending?.observe(response.headers);
     this.#silence?.touch();
     return response;
   }

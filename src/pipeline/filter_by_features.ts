@@ -1,6 +1,6 @@
 /**
- * Step 3, continued: the models that can take this very request. An explicit `false` rules a model out; what is not
- * known does not.
+ * Step 3, continued: the models that can take this very request, where sizes are for the provider to judge. An explicit
+ * `false` rules a model out; what is not known does not.
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
@@ -19,8 +19,7 @@ type Feature = keyof ModelFeatures;
  */
 export function filterByFeatures(members: readonly Member[], body: ChatCompletionRequest): readonly Member[] {
   const needs = neededFeatures(body);
-  const size = sizeOf(body);
-  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, body) ?? tooMuch(info, size);
+  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, body);
   const able = members.filter(({ model }) => lackOf(model) === undefined);
   if (able.length === members.length) return members;
   if (able.length > 0) return able;
@@ -33,34 +32,6 @@ export function filterByFeatures(members: readonly Member[], body: ChatCompletio
 function lacking(info: ModelInfo, needs: readonly Feature[], body: ChatCompletionRequest): string | undefined {
   return needs.find((feature) => info.features?.[feature] === false) ??
     info.parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
-}
-
-/** What a request carries. */
-interface RequestSize {
-  /** Tokens, estimated low so that nobody is left out wrongly. */
-  readonly tokens: number;
-  readonly images: number;
-}
-
-function tooMuch({ constraints }: ModelInfo, { tokens, images }: RequestSize): string | undefined {
-  const { context_window = Infinity, max_images = Infinity } = constraints ?? {};
-  if (tokens > context_window) return `room for about ${tokens} tokens`;
-  return images > max_images ? `room for ${images} images` : undefined;
-}
-
-function sizeOf({ messages }: ChatCompletionRequest): RequestSize {
-  let characters = 0;
-  let images = 0;
-  for (const { content } of messages) {
-    if (typeof content === "string") characters += content.length;
-    else if (Array.isArray(content)) {
-      for (const part of content) {
-        if (part?.type === "image_url") images++;
-        else if (typeof part?.text === "string") characters += part.text.length;
-      }
-    }
-  }
-  return { tokens: Math.floor(characters / 4), images };
 }
 
 /** Values that ask for nothing skip nobody. */

@@ -16,34 +16,37 @@ import type { Miss, Trip } from "./trip.ts";
  * @param trip Who was tried.
  * @param deps For the time.
  */
-export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runtime }: RouteDeps): MeshError {
+export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runtime, limits }: RouteDeps): MeshError {
   const now = runtime.clock.monotonic();
   for (const { state } of capable) state.settle(now);
-  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip) ?? []));
-  const retryAfterMs = soonest(capable, now);
+  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip, limits) ?? []));
+  const retryAfterMs = soonest(capable, trip, now);
   const [kind] = kinds.size === 1 ? kinds : [];
+  const back = retryAfterMs === undefined ? "" : `; the first is back in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (kind === "rate_limited") {
-    const message = `Every model of the pool "${pool.name}" is rate-limited${inSeconds(retryAfterMs)}`;
+    const message = `Every model of the pool "${pool.name}" is rate-limited${back}`;
     return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
   }
   if (kind === "quota_exhausted") {
     const message = `The quota of every model of the pool "${pool.name}" is exhausted`;
     return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
+  if (kind === "budget") return limits!.spentError(pool, retryAfterMs);
   if (trip.misses.length > 0) return answeredError(trip.misses);
-  const reasons = Object.fromEntries(capable.map(({ state }) => [state.name, state.reason ?? "unknown"]));
-  const list = Object.entries(reasons).map(([name, reason]) => `${name} (${reason})`).join(", ");
+  const reasons = capable.map((member) =>
+    [member.state.name, member.state.reason ?? whyNot(member, trip, limits) ?? "unknown"] as const
+  );
+  const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
-    `Every model of the pool "${pool.name}" is in standby${inSeconds(retryAfterMs)}: ${list}`,
-    { retryAfterMs, reasons },
+    `Every model of the pool "${pool.name}" is in standby${back}: ${list}`,
+    { retryAfterMs, reasons: Object.fromEntries(reasons) },
   );
 }
 
 /** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
-function whyNot({ model, state }: Member, trip: Trip): string | undefined {
-  const miss = trip.misses.find(({ member }) => member.model === model);
-  if (miss !== undefined) return miss.failure.kind;
-  return state.status === "standby" ? state.reason : undefined;
+function whyNot(candidate: Member, trip: Trip, limits: RouteDeps["limits"]): string | undefined {
+  const miss = trip.misses.find(({ member }) => member.model === candidate.model);
+  return miss?.failure.kind ?? limits?.whyNot(candidate, trip) ?? candidate.state.reason;
 }
 
 function answeredError(misses: readonly Miss[]): ProviderError {
@@ -60,16 +63,14 @@ function answeredError(misses: readonly Miss[]): ProviderError {
     return new ProviderError(error.message, {
       code: error.code ?? "invalid_value",
       status: statusOfFault(fault),
-      type: error.type === "" ? "invalid_request_error" : error.type,
+      type: error.type || "invalid_request_error",
       param: error.param,
       provider: attempts[0]!.provider,
       model: attempts[0]!.model,
       attempts,
     });
   }
-  const tried = attempts.map(({ model, kind, status }) =>
-    `${model} (${status === undefined ? kind : `${kind}, ${status}`})`
-  );
+  const tried = attempts.map(({ model, kind, status }) => `${model} (${kind}${status ? `, ${status}` : ""})`);
   const refused = misses.every(({ failure }) => failure.kind === "auth");
   return new ProviderError(
     refused
@@ -88,17 +89,12 @@ function answeredError(misses: readonly Miss[]): ProviderError {
 
 /** What is known where no provider said anything itself, in words of ours: what to do about it stands nowhere else. */
 function hintsOf(misses: readonly Miss[]): Set<string> {
-  const unanswered = misses.filter(({ failure }) => failure.fault === undefined);
-  return new Set(unanswered.map(({ failure }) => failure.message));
+  return new Set(misses.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }
 
-function soonest(members: readonly Member[], now: number): number | undefined {
-  const ends = members.flatMap(({ state }) => state.retryAt ?? []);
-  return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends) - now);
-}
-
-function inSeconds(ms: number | undefined): string {
-  return ms === undefined ? "" : `; the first is back in ${Math.ceil(ms / 1000)} s`;
+function soonest(members: readonly Member[], { obstacles }: Trip, now: number): number | undefined {
+  const end = Math.min(...members.flatMap((member) => member.state.retryAt ?? obstacles?.get(member)?.until ?? []));
+  return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 
 /** A fault of the request that came inside an answer under 200 is answered as what it is: by its own code, else 400. */

@@ -9,9 +9,13 @@ import type { CallOptions, CapabilityPath, CompletionRequest, Delivery } from ".
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Usage } from "../state/meter.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
+import type { Limits } from "./limits.ts";
+import type { fit } from "./fit.ts";
+import type { Narrowing } from "./narrowing.ts";
 
 /** One request, whoever made it. */
 export interface RoutedRequest {
@@ -33,6 +37,8 @@ export interface RoutedRequest {
   readonly timeoutMs: number;
   /** Whom it belongs to, for strategies that care. */
   readonly session?: string;
+  /** How it narrows its own routing. */
+  readonly narrowing?: Narrowing | undefined;
 }
 
 /** What the pipeline works with. */
@@ -42,9 +48,18 @@ export interface RouteDeps {
   readonly hub: Hub;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
+  /** Finds whom a request fits; without it the short check of features holds. */
+  readonly fit?: typeof fit | undefined;
+  /** Holds candidates to limits and budgets; without it nobody has one. */
+  readonly limits?: Limits | undefined;
   /** What a usage costs, nano-dollars; without it no cost is told. */
   readonly costOf?: typeof costNanoUsd;
+  /** Sends a request on its way and counts what comes of it; without it nobody does. */
+  readonly count?: (<T>(ask: () => Promise<Routed<T>>, request: RoutedRequest) => Promise<Routed<T>>) | undefined;
 }
+
+/** Those of some members that may be asked now. */
+export type Admitted = readonly Member[] | Promise<readonly Member[]>;
 
 /** An answer, and whether there is anything in it. */
 export interface Served<T> {
@@ -76,5 +91,5 @@ export interface Routed<T> {
   readonly settle: Settle;
 }
 
-/** Ends a request: what it meant for the model that took it. */
-export type Settle = (vote: Vote) => void;
+/** Ends a request: what it meant for the model that took it, and what it took. */
+export type Settle = (vote: Vote, usage?: Usage) => void;

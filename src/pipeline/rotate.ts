@@ -10,19 +10,18 @@ import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import type { Connection } from "./connection.ts";
 import { recordOf } from "./decision.ts";
+import type { Fit } from "./fit.ts";
 import { filterByState } from "./filter_by_state.ts";
 import { learn } from "./learn.ts";
 import { errorOf } from "./outcome.ts";
-import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
+import type { Admitted, Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { Trip } from "./trip.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { ModelState } from "../state/model_state.ts";
 
 /** A request whose pool is known. */
-export interface RotatePlan<T> {
+export interface RotatePlan<T> extends Fit {
   readonly request: RoutedRequest;
   readonly pool: Pool;
-  /** Members that can take it. */
-  readonly capable: readonly Member[];
   readonly call: Call<T>;
 }
 
@@ -40,13 +39,13 @@ const mostRequestFaults = 3;
  * @throws What the error table says when nobody served; the client's abort; the deadline.
  */
 export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<Routed<T>> {
-  const trip = new Trip(plan.request, deps.runtime.clock);
+  const trip = new Trip(plan.request, deps.runtime.clock, plan.load);
   let empty: Landing<T> | undefined;
   try {
     for (;;) {
-      const candidates = remaining(plan, trip, deps);
+      const candidates = await admit(remaining(plan, trip), true, plan, trip, deps);
       if (candidates.length === 0) break;
-      const member = choose(candidates, plan, trip, deps);
+      const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
       const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
       if (landing === undefined) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
@@ -74,17 +73,28 @@ interface Landing<T> {
   readonly settle: Settle;
 }
 
-function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip, { runtime }: RouteDeps): readonly Member[] {
-  const now = runtime.clock.monotonic();
-  if (trip.first === undefined) return filterByState(capable, now);
+/** Who may be asked; waits until somebody may, where that is worth it. */
+function admit<T>(
+  members: readonly Member[],
+  alone: boolean,
+  { pool }: RotatePlan<T>,
+  trip: Trip,
+  deps: RouteDeps,
+): Admitted {
+  const { limits, runtime: { clock } } = deps;
+  return limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
+}
+
+/** Who may take the request, whatever its state. */
+function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Member[] {
+  if (trip.first === undefined) return capable;
   if (trip.misses.filter(({ failure }) => failure.kind === "request").length >= mostRequestFaults) return [];
   const { home } = trip.first.model;
   const { scope } = pool.routing.retry(home.entry.id);
   if (scope === "same_model") return [];
-  const left = capable.filter(({ model }) =>
+  return capable.filter(({ model }) =>
     !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
   );
-  return filterByState(left, now);
 }
 
 /** Whether nobody else may take the request, should this one fail. */
@@ -97,16 +107,20 @@ function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], 
 
 function choose<T>(
   candidates: readonly Member[],
-  { pool, request }: RotatePlan<T>,
+  { pool, request, narrowed }: RotatePlan<T>,
   trip: Trip,
   deps: RouteDeps,
 ): Member {
-  const { modelPriority, providerPriority } = pool.routing;
+  const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   const member = applyStrategy(candidates, pool, {
     pool: pool.name,
     now: deps.runtime.clock.monotonic(),
     modelPriority,
     providerPriority,
+    threshold: rateLimit?.threshold,
+    balanceMode,
+    narrowed: narrowed !== undefined,
+    costOf: (view) => (view as ModelState).costOf?.(trip.load),
     tried: trip.tried,
     random: deps.runtime.random,
     session: request.session,
@@ -138,8 +152,8 @@ async function ask<T>(
   const { clock } = deps.runtime;
   const { model, state } = member;
   const adapted = adaptRequest(plan.request, model);
-  const ticket = state.begin();
   const from = clock.monotonic();
+  const ticket = state.begin(from);
   trip.first ??= member;
   trip.tried.add(model.name);
   const step = (outcome: string, status?: number) =>
@@ -152,17 +166,21 @@ async function ask<T>(
     });
   try {
     const settings = plan.pool.routing.retry(model.home.entry.id);
-    const end = await attempt({ member, completion: adapted.completion, call: plan.call, settings, alone }, trip, deps);
+    const again = () => admit([member], alone, plan, trip, deps);
+    const { completion } = adapted;
+    const end = await attempt({ member, completion, call: plan.call, settings, alone, again }, trip, deps);
     if ("served" in end) {
       step(end.served.empty ? "empty" : "ok");
-      const settle = once((vote: Vote) => {
+      const ms = clock.monotonic() - from;
+      const settle = once((vote, usage = {}) => {
         end.connection.close();
-        state.finish(ticket, vote, clock.monotonic());
+        end.spending?.end(usage);
+        state.finish(ticket, vote, clock.monotonic(), { ms, ...usage });
       });
       return { member, adapted, ...end, settle };
     }
     step(end.failure.kind, end.failure.status);
-    learn({ member, ticket, pool: plan.pool, ...end }, trip, clock);
+    learn({ member, ticket, pool: plan.pool, ...end }, trip, deps);
   } catch (error) {
     step("aborted");
     // a deadline blames nobody, but for a model that had a fair chance and gave no sign of life
@@ -174,7 +192,7 @@ async function ask<T>(
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
-  plan.pool.current = member;
+  if (plan.narrowed === undefined) plan.pool.current = member;
   const routing = recordOf(plan, trip, deps, member);
   trip.commit();
   deps.hub.routing(routing);
@@ -185,17 +203,17 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     routing,
     dropped: adapted.dropped,
     connection,
-    settle(vote) {
+    settle(vote, usage) {
       trip.end();
-      landing.settle(vote);
+      landing.settle(vote, usage);
     },
   };
 }
 
 function once(settle: Settle): Settle {
   let isOpen = true;
-  return (vote) => {
-    if (isOpen) settle(vote);
+  return (vote, usage) => {
+    if (isOpen) settle(vote, usage);
     isOpen = false;
   };
 }

@@ -4,6 +4,8 @@
  */
 import { filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByFeatures } from "./filter_by_features.ts";
+import type { Fit, FitContext } from "./fit.ts";
+import type { Member } from "../registry/registry.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
 import { resolveCapability } from "./resolve_capability.ts";
 import { rotate } from "./rotate.ts";
@@ -25,6 +27,12 @@ export async function route<T>(request: RoutedRequest, task: Task<T>, deps: Rout
     delivery: request.delivery,
     serves: task.serves,
   }); // 3 delivery-mode filter
-  const capable = filterByFeatures(able, request.body);
-  return await rotate({ request, pool, capable, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
+  const fit = (deps.fit ?? fitShortly)(able, { request, pool, registry: deps.registry });
+  const ask = () => rotate({ request, pool, ...fit, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
+  return await (deps.count?.(ask, request) ?? ask());
+}
+
+/** Where nothing counts and no request narrows its own routing. */
+function fitShortly(able: readonly Member[], { request: { body } }: FitContext): Fit {
+  return { capable: filterByFeatures(able, body), load: { input: 0, output: 0 } };
 }

@@ -6,6 +6,7 @@ import type { FallbackStep } from "../contracts/events.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
+import type { Load, Obstacle } from "../state/meter.ts";
 import type { Connection } from "./connection.ts";
 import type { Failure } from "./failure.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -35,6 +36,10 @@ export class Trip {
   awayMs = 0;
   /** How long the last try waited for a provider that did not answer at all, ms. */
   unansweredMs = 0;
+  /** What it will take, by estimate. */
+  readonly load: Load;
+  /** What stood in the way of candidates when nobody else was left. */
+  obstacles: ReadonlyMap<Member, Obstacle> | undefined;
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
   readonly #clock: Clock;
@@ -48,9 +53,11 @@ export class Trip {
   /**
    * @param request Whose journey it is.
    * @param clock For its deadline.
+   * @param load What it will take, by estimate.
    */
-  constructor(request: RoutedRequest, clock: Clock) {
+  constructor(request: RoutedRequest, clock: Clock, load: Load) {
     this.#clock = clock;
+    this.load = load;
     this.startedAt = clock.monotonic();
     const timeoutMs = Math.max(0, Math.round(request.timeoutMs));
     this.#deadlineAt = this.startedAt + timeoutMs;
@@ -66,6 +73,11 @@ export class Trip {
   /** What is left of the deadline, ms. */
   get remainingMs(): number {
     return Math.max(0, this.#deadlineAt - this.#clock.monotonic());
+  }
+
+  /** Whether the client's abort or the deadline has ended it. */
+  get isStopped(): boolean {
+    return this.#stopped !== undefined;
   }
 
   /** Throws what ended the journey early: the client's abort, or the deadline. */

@@ -6,7 +6,8 @@ import type { ProxySettings } from "../config/settings.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
-import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { ModelNotFoundError } from "../errors.ts";
+import { readNarrowing } from "../pipeline/narrowing.ts";
 import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import { within } from "../util/within.ts";
@@ -83,7 +84,7 @@ async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Excha
   });
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
-  if (request.headers.has("x-mesh-route")) throw unsupportedHeader("x-mesh-route");
+  const narrowing = readNarrowing(request.headers.get("x-mesh-route"), body);
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
   const answer = await mesh.chat({
     id: requestId,
@@ -93,7 +94,8 @@ async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Excha
     body,
     text,
     signal: request.signal,
-    timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
+    timeoutMs: Math.max(0, Math.min(limitMs, narrowing?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
+    narrowing,
     ...(session === undefined ? {} : { session }),
   });
   const headers = routingHeaders(answer.routing, answer);
@@ -105,13 +107,6 @@ async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Excha
   const { wire, body: parsed } = answer.response;
   return new Response((wire ?? JSON.stringify(parsed)) as BodyInit, {
     headers: { ...headers, "content-type": "application/json" },
-  });
-}
-
-function unsupportedHeader(name: string): UnsupportedRequestError {
-  return new UnsupportedRequestError(`The header "${name}" is not supported by this version`, {
-    code: "invalid_value",
-    param: name,
   });
 }
 
@@ -147,7 +142,8 @@ function health({ mesh, isTrusted }: Exchange): Response {
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const counts = Object.fromEntries(pools.map(([name, { active, standby }]) => [name, { active, standby }]));
-  const details = isTrusted() ? { version, uptime_seconds: Math.floor(mesh.uptimeMs / 1000), pools: counts } : {};
+  const uptimeMs = mesh.runtime.clock.monotonic() - mesh.startedAt;
+  const details = isTrusted() ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return Response.json({ status, ...details }, { status: status === "unavailable" ? 503 : 200 });
 }
 

@@ -9,6 +9,7 @@ import type { ConfiguredModel, PoolSettings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
 import { nearest } from "../util/nearest.ts";
+import { withFallback } from "../rotation/fallback.ts";
 import { addDistinct, type BuildParts, catalogueModels, leavesOf, mergeRules, withConnectorFacts } from "./build.ts";
 import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts";
 
@@ -25,8 +26,11 @@ import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts
  * ```
  */
 export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
+  const { catalogue, runtime } = parts;
   const { models, pools } = parts.settings;
-  registry.suggest = (name) => nearest(name, [...registry.names(), ...nearestCapabilities(registry.tree, name)]);
+  registry.suggest = (name) => nearest(name, [...namesIn(registry), ...nearestCapabilities(registry.tree, name)]);
+  registry.backUp = (strategy, { fallbackStrategy: id }) =>
+    id === undefined ? {} : withFallback(strategy, catalogue.get("strategy", id).create({}, runtime));
   // a configured model has the name it was given; those of the catalogue give way
   for (const home of registry.homes) {
     for (const model of models.values()) {
@@ -61,7 +65,7 @@ function admittedModels(home: ProviderHome, registry: Registry, { settings, disc
 
 function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
   const { tree } = registry;
-  const { name, routing } = settings;
+  const { name, routing, budget } = settings;
   const path = settings.capability === undefined ? null : tree.resolve(settings.capability) ?? null;
   const listed = settings.models.flatMap((name) => registry.model(name) ?? []);
   const union = new Set(path === null ? listed : [...listed, ...registry.pooledAt(path)]);
@@ -71,7 +75,7 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
     return (settings.providers.length === 0 || isIn(settings.providers)) && !isIn(settings.excludedProviders);
   });
   const capability = path ?? tree.commonAncestor(models.flatMap(({ leaves }) => leaves));
-  return { name, capability, models, routing, listed: true };
+  return { name, capability, models, routing, budget, listed: true };
 }
 
 function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {
@@ -96,6 +100,7 @@ function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: Capab
     pooled: true,
     delivers,
     weight: model.weight,
+    limits: model.limits,
     home,
   };
 }
@@ -112,4 +117,9 @@ function pricingOf(
 ): readonly DatedPricing[] | undefined {
   if (configured === undefined) return known;
   return known?.map((price) => ({ ...price, ...configured })) ?? [configured];
+}
+
+/** Every name a request may use. */
+function namesIn({ pools, aliases, models, upstreamIds }: Registry): string[] {
+  return [...pools, ...models].map(({ name }) => name).concat([...aliases.keys(), ...upstreamIds]);
 }

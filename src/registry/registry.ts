@@ -3,10 +3,11 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
-import type { Delivery, ModelInfo, Provider } from "../contracts/provider.ts";
+import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { BackedUp } from "../rotation/fallback.ts";
 import type { Operation } from "../capability/operations.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
@@ -42,6 +43,8 @@ export interface ModelEntry {
   readonly delivers: (delivery: Delivery) => boolean;
   /** Share under strategies that weigh. */
   readonly weight: number;
+  /** What its vendor allows, as declared. */
+  readonly limits?: RateLimits;
   /** Its provider. */
   readonly home: ProviderHome;
 }
@@ -77,6 +80,8 @@ export interface PoolPlan {
   readonly capability: string | null;
   readonly models: readonly ModelEntry[];
   readonly routing: RoutingSettings;
+  /** Most that may be spent through it. */
+  readonly budget?: BudgetSettings | undefined;
   readonly listed: boolean;
 }
 
@@ -94,6 +99,8 @@ export class Registry {
   readonly homes: readonly ProviderHome[];
   /** Names that may have been meant by one that stands for nothing, where that is looked into. */
   suggest: (name: string) => readonly string[] = () => [];
+  /** A pool's strategy with the one that stands in for it, where such are configured. */
+  declare backUp?: (strategy: SelectionStrategy, routing: RoutingSettings) => Partial<BackedUp>;
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
   readonly #byCatalogueName = new Map<string, ModelEntry>();
@@ -114,6 +121,11 @@ export class Registry {
   /** Names to pools or models. */
   get aliases(): ReadonlyMap<string, string> {
     return this.#parts.settings.aliases;
+  }
+
+  /** Ids that providers know models by, alone and after their vendor. */
+  get upstreamIds(): Iterable<string> {
+    return this.#byUpstreamId.keys();
   }
 
   /** All models, in order. */
@@ -147,23 +159,17 @@ export class Registry {
   /** Makes a pool. */
   addPool(plan: PoolPlan): Pool {
     const { makeStrategy, state } = this.#parts;
-    const { name, routing } = plan;
+    const { name, routing, budget } = plan;
     const { id, instance } = makeStrategy(routing.strategy);
     const pool: Pool = {
       ...plan,
       members: plan.models.map((model) => ({
         model,
-        state: state.add({
-          pool: name,
-          name: model.name,
-          provider: model.home.entry.id,
-          weight: model.weight,
-          routing,
-        }),
+        state: state.add({ ...model, pool: name, provider: model.home.entry, routing, budget }),
       })),
       strategyId: id,
       strategy: instance,
-      fallback: routing.fallbackStrategy === undefined ? undefined : makeStrategy(routing.fallbackStrategy).instance,
+      ...this.backUp?.(instance, routing),
       capable: new Map(),
     };
     if (plan.listed) this.#pools.set(name, pool);
@@ -209,13 +215,9 @@ export class Registry {
     return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }
 
-  /** Every name a request may use, for suggestions. */
-  names(): string[] {
-    return [...this.#pools.keys(), ...this.aliases.keys(), ...this.#models.keys(), ...this.#byUpstreamId.keys()];
-  }
-
   #onDemand(key: string, plan: Omit<PoolPlan, "routing">): Pool {
-    const pool = this.addPool({ ...plan, routing: this.#parts.settings.defaultRouting });
+    const { defaultRouting: routing, defaultBudget: budget } = this.#parts.settings;
+    const pool = this.addPool({ ...plan, routing, budget });
     if (!plan.listed) this.#implicit.set(key, pool);
     return pool;
   }

@@ -52,25 +52,19 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer) => void): Cancel {
   const period = Math.max(1, ms);
-  let stopped = false;
-  let cancel: Cancel = () => {};
-  const arm = (wait: number) => {
-    cancel = callAfter(wait, run, detach);
-  };
+  let cancel: Cancel | undefined;
+  const arm = (wait: number) => cancel = callAfter(wait, run, detach);
   const run = async () => {
     const started = performance.now();
-    try {
-      await task();
-    } catch {
-      // a background task reports its own failures; one that does not must end neither the others nor the process
-    }
+    // a background task reports its own failures; one that does not must end neither the others nor the process
+    await task().catch(() => {});
     const late = (performance.now() - started) % period; // turns missed while the task ran are left out
-    if (!stopped) arm(period - late);
+    if (cancel !== undefined) arm(period - late);
   };
   arm(period);
   return () => {
-    stopped = true;
-    cancel();
+    cancel?.();
+    cancel = undefined;
   };
 }
 

@@ -28,30 +28,16 @@ export interface PageFacts {
  */
 export function explainBlocked(url: string, { isOffline, page }: PageFacts): NetworkError {
   const address = parse(url, page);
-  if (address === undefined) {
-    return new NetworkError(
-      "The provider's address is no URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns",
-      { neverSent: true },
-    );
-  }
-  if (isOffline) {
-    return new NetworkError("There is no network: the browser is offline. Try again once it is back", {
-      neverSent: false,
-    });
-  }
-  if (page?.startsWith("https:") && address.protocol === "http:") {
-    return new NetworkError(
-      "The request did not get through: a page that came over https may not call an http address, but for this " +
-        "machine's own. Use an https address, or nobody listens at the one given",
-      { neverSent: false },
-    );
-  }
-  return new NetworkError(
-    "The request did not get through: no network, nobody listening at that address, or no CORS headers for this " +
-      "page's origin, or a Content-Security-Policy of this page without it. Call the provider through a proxy (proxyUrl), or, where it is a ModelMesh proxy, allow this " +
-      "origin in proxy.cors.origins",
-    { neverSent: false },
-  );
+  const isMixed = page?.startsWith("https:") && address?.protocol === "http:";
+  const message = address === undefined
+    ? "The provider's address is no URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns"
+    : isOffline
+    ? "There is no network: the browser is offline. Try again once it is back"
+    : isMixed
+    ? "A page that came over https may not call an http address, but for this machine's own: use https"
+    : "The request did not get through: no network, nobody listening there, no CORS headers for this page's origin, " +
+      "or its Content-Security-Policy. Go through a proxy (proxyUrl); a ModelMesh proxy allows origins by proxy.cors.origins";
+  return new NetworkError(message, { neverSent: address === undefined });
 }
 
 /**

@@ -5,6 +5,7 @@
 import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { replaceText } from "./_replace_text.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
 /**
@@ -21,6 +22,7 @@ export const send: (request: UpstreamRequest) => Promise<UpstreamResponse> = fet
 const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),
   writeText: (path, text, options = {}) => Deno.writeTextFile(path, text, { createNew: options.createNew ?? false }),
+  replaceText,
 };
 
 function env(name: string): string | undefined {

@@ -5,12 +5,14 @@
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
+import { replaceText } from "./_replace_text.ts";
 import { systemClock } from "./_timers.ts";
 
 const files: FileSystem = {
   readText: (path) => builtin("node:fs").promises.readFile(path, "utf8"),
   writeText: (path, text, options = {}) =>
     builtin("node:fs").promises.writeFile(path, text, { flag: options.createNew ? "wx" : "w" }),
+  replaceText,
 };
 
 /** The runtime port on Node. */

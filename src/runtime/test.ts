@@ -223,6 +223,11 @@ export class MemoryFiles implements FileSystem {
     this.texts.set(path, text);
     return Promise.resolve();
   }
+
+  /** Writes a file. */
+  replaceText(path: string, text: string): Promise<void> {
+    return this.writeText(path, text);
+  }
 }
 
 function fileError(code: string, path: string): Error {

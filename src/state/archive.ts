@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Archive, MemberState, MeshState } from "./mesh_state.ts";
+import { concerns, Hold, holdsOf } from "./holds.ts";
 import type { FailureRow } from "./model_state.ts";
 import { Rest } from "./rest.ts";
 import {
@@ -11,6 +12,7 @@ import {
   keyOf,
   type MeshSnapshot,
   type Moment,
+  namesOf,
   readRest,
   type SavedFailures,
   type SavedRest,
@@ -74,9 +76,9 @@ export class StateArchive implements Archive {
     for (const saved of rests) this.#unclaimed(saved).restore(readRest(saved, saved_at, now));
     this.#unclaimedFailures = new Map(failures.map((saved) => [keyOf(saved), saved]));
     const state = this.#state;
+    state.archive = this;
     for (const rest of state.rests) this.rest(rest);
     for (const member of state.members) this.member(member);
-    state.archive = this;
     state.settle(now.monotonic);
     for (const member of state.members) member.state.settle(now.monotonic);
   }
@@ -90,44 +92,56 @@ export class StateArchive implements Archive {
   merge(snapshot: unknown): void {
     const { rests, saved_at } = checkSnapshot(snapshot);
     const now = momentOf(this.#clock);
-    const known = new Map(this.#state.rests.map((rest) => [keyOf(rest.owner), rest]));
+    this.#state.archive ??= this;
+    const known = new Map(this.#state.rests.map((rest) => [keyOf(namesOf(rest)), rest]));
     for (const saved of rests) {
       const facts = readRest(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
       const own = known.get(keyOf(saved)) ?? this.#unclaimed(saved);
       if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
-    for (const { state } of this.#state.members) state.settle(now.monotonic);
+    for (const member of this.#state.members) {
+      this.#hold(member);
+      member.state.settle(now.monotonic);
+    }
   }
 
   /** Gives a rest what was remembered of it. */
   rest(rest: Rest): void {
-    const key = keyOf(rest.owner);
+    const key = keyOf(namesOf(rest));
     rest.restore(this.#unclaimedRests.get(key) ?? { onTrial: false, relapses: 0 });
     this.#unclaimedRests.delete(key);
   }
 
   /** The rest of what has not come into being here. */
   #unclaimed(saved: SavedRest): Rest {
-    const { pool, model, provider } = saved;
+    const { pool, model, provider, cause } = saved;
     const key = keyOf(saved);
     const known = this.#unclaimedRests.get(key);
     if (known !== undefined) return known;
-    const rest = new Rest({
-      ...(pool === undefined ? {} : { pool }),
-      ...(model === undefined ? {} : { model }),
-      provider,
-    });
+    const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
+    const rest = cause === undefined ? new Rest(owner) : new Hold(owner, cause);
     this.#unclaimedRests.set(key, rest);
     return rest;
   }
 
-  /** Gives a model its row of failures. */
-  member({ pool, state }: MemberState): void {
+  /** Gives a model its row of failures, and what holds it. */
+  member(member: MemberState): void {
+    this.#hold(member);
+    const { pool, state } = member;
     const key = keyOf({ pool, model: state.name, provider: state.provider });
     const saved = this.#unclaimedFailures.get(key);
     state.restore(saved === undefined ? noFailures : { failures: saved.failures, lastStatus: saved.last_status });
     this.#unclaimedFailures.delete(key);
+  }
+
+  /** What was held is held on. */
+  #hold(member: MemberState): void {
+    for (const [key, rest] of this.#unclaimedRests) {
+      if (!(rest instanceof Hold) || !concerns(rest.owner, member)) continue;
+      holdsOf(this.#state).of(rest.owner, rest.cause).restore(rest);
+      this.#unclaimedRests.delete(key);
+    }
   }
 }
 

@@ -2,20 +2,22 @@
  * The owner of all that has happened: every model's state, every rest, every provider's retry budget.
  * @module
  */
-import type { RetryBudgetSettings, RoutingSettings } from "../config/settings.ts";
+import type { RetryBudgetSettings } from "../config/settings.ts";
 import { consecutiveFailures } from "../rotation/deactivation.ts";
-import { ModelState } from "./model_state.ts";
+import type { Holds } from "./holds.ts";
+import type { MeterFacts } from "./meter.ts";
+import { ModelState, type ModelStateFacts } from "./model_state.ts";
 import { Rest, type Transition } from "./rest.ts";
 import { RetryBudget } from "./retry_budget.ts";
 
 /** What makes a model in a pool. */
-export interface ModelStateRequest {
-  readonly pool: string;
-  readonly name: string;
-  readonly provider: string;
+export interface ModelStateRequest extends MeterFacts {
+  /** Share under strategies that weigh. */
   readonly weight: number;
-  readonly routing: RoutingSettings;
 }
+
+/** Makes the state of a model that counts more than failures. */
+export type MakeState = (facts: ModelStateFacts, request: ModelStateRequest) => ModelState;
 
 /** A model's state and the pool it belongs to. */
 export interface MemberState {
@@ -42,28 +44,41 @@ export class MeshState {
   readonly members: MemberState[] = [];
   /** Asked for everything that comes into being from now on. */
   archive?: Archive;
+  /** Rests beside those that every model has, once there are any. */
+  holds?: Holds;
   readonly #onTransition: (transition: Transition) => void;
+  readonly #make: MakeState;
 
-  /** @param onTransition Told every change between active and standby. */
-  constructor(onTransition: (transition: Transition) => void) {
+  /**
+   * @param onTransition Told every change between active and standby.
+   * @param make Makes the models' states; they count failures alone when it is left out.
+   */
+  constructor(
+    onTransition: (transition: Transition) => void,
+    make: MakeState = (facts) => new ModelState(facts),
+  ) {
     this.#onTransition = onTransition;
+    this.#make = make;
   }
 
   /** The state of a model in a pool, active at first sight. */
-  add({ pool, name, provider, weight, routing }: ModelStateRequest): ModelState {
-    const state = new ModelState({
+  add(request: ModelStateRequest): ModelState {
+    const { pool, name, provider: { id: provider }, weight, routing } = request;
+    const state = this.#make({
       name,
       provider,
       weight,
       own: this.#rest({ pool, model: name, provider }),
-      model: this.#shared(this.#models, name, () => this.#rest({ model: name, provider })),
-      providerRest: this.#shared(this.#providers, provider, () => this.#rest({ provider })),
+      model: this.modelRest(name, provider),
+      providerRest: this.providerRest(provider),
       cooldownMs: routing.recovery.cooldownMs,
       policy: consecutiveFailures(routing.deactivation),
       onTransition: this.#onTransition,
-    });
-    this.members.push({ pool, state });
-    this.archive?.member({ pool, state });
+    }, request);
+    const member = { pool, state };
+    this.members.push(member);
+    this.holds?.attach(member);
+    this.archive?.member(member);
     return state;
   }
 
@@ -76,18 +91,30 @@ export class MeshState {
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
     for (const { standby } of [...this.rests, ...this.archive?.waiting ?? []]) {
-      if (standby === undefined || standby.until === Infinity) continue;
-      if (soonest === undefined || standby.until < soonest) soonest = standby.until;
+      if (standby !== undefined && standby.until < (soonest ?? Infinity)) soonest = standby.until;
     }
     return soonest;
   }
 
   /** Ends the rests that are over, so that recoveries are told in time and not at the next request. */
   settle(now: number): void {
-    for (const rest of this.rests) {
-      const ended = rest.settle(now);
-      if (ended !== undefined) this.#onTransition(ended);
-    }
+    for (const { state } of this.members) state.settle(now); // limits that still hold make a rest longer
+    for (const rest of this.rests) this.tell(rest.settle(now));
+  }
+
+  /** The rest of a whole provider. */
+  providerRest(provider: string): Rest {
+    return this.#shared(this.#providers, provider, () => this.#rest({ provider }));
+  }
+
+  /** The rest of a model in every pool. */
+  modelRest(name: string, provider: string): Rest {
+    return this.#shared(this.#models, name, () => this.#rest({ model: name, provider }));
+  }
+
+  /** Tells a change that was made to a rest from outside. */
+  tell(transition: Transition | undefined): void {
+    if (transition !== undefined) this.#onTransition(transition);
   }
 
   #rest(owner: Rest["owner"]): Rest {

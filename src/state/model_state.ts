@@ -3,6 +3,7 @@
  * @module
  */
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { Load, Obstacle, RequestEnd, Spending } from "./meter.ts";
 import type { Rest, Transition } from "./rest.ts";
 
 /** What a request meant for a model that worked on it: its one vote. */
@@ -41,13 +42,19 @@ export interface FailureRow {
   readonly lastStatus?: number;
 }
 
-/** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. */
+/**
+ * One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. What counts beside
+ * failures is for a {@linkcode MeteredState}; where nothing does, what has to be asked for is left out.
+ */
 export class ModelState implements ModelView {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
+  /** The rest of this model in this pool. */
+  readonly own: Rest;
   readonly #facts: ModelStateFacts;
-  readonly #rests: readonly Rest[];
+  /** What keeps it from being asked: three rests, and holds. */
+  readonly rests: Rest[];
   #resting: Rest | undefined;
   #inFlight = 0;
   #failures = 0;
@@ -57,8 +64,9 @@ export class ModelState implements ModelView {
     this.name = facts.name;
     this.provider = facts.provider;
     this.weight = facts.weight;
+    this.own = facts.own;
     this.#facts = facts;
-    this.#rests = [facts.own, facts.model, facts.providerRest];
+    this.rests = [facts.own, facts.model, facts.providerRest];
   }
 
   get status(): "active" | "standby" {
@@ -66,12 +74,12 @@ export class ModelState implements ModelView {
   }
 
   get onTrial(): boolean {
-    return this.#rests.some((rest) => rest.onTrial);
+    return this.rests.some((rest) => rest.onTrial);
   }
 
   /** On trial, with a request under way that will tell. */
   get trialUnderWay(): boolean {
-    return this.#rests.some((rest) => rest.onTrial && rest.trials.size > 0);
+    return this.rests.some((rest) => rest.onTrial && rest.trials.size > 0);
   }
 
   get reason(): StandbyReason | undefined {
@@ -109,7 +117,7 @@ export class ModelState implements ModelView {
   /** Brings the view up to date: rests that are over end now, the one that lasts longest is what it rests by. */
   settle(now: number): void {
     let longest: Rest | undefined;
-    for (const rest of this.#rests) {
+    for (const rest of this.rests) {
       if (rest.standby === undefined) continue;
       const ended = rest.settle(now);
       if (ended !== undefined) this.#facts.onTransition(ended);
@@ -118,37 +126,46 @@ export class ModelState implements ModelView {
     this.#resting = longest;
   }
 
-  /** A request goes to this model. */
-  begin(): Ticket {
+  /** What a request would cost, nano-dollars; undefined where no price is known. */
+  costOf?(load: Load): number | undefined;
+
+  /** Why a request cannot go there now, although it is active. */
+  obstacle?(load: Load, now: number): Obstacle | undefined;
+
+  /** Counts a call that is about to be sent; whether there is room was asked just before. */
+  spend?(load: Load, now: number): Spending;
+
+  /**
+   * A request goes to this model.
+   *
+   * @param _now Monotonic ms.
+   */
+  begin(_now: number): Ticket {
     this.#inFlight++;
     if (!this.onTrial) return noTrials;
-    const ticket: Ticket = { trials: this.#rests.filter((rest) => rest.onTrial) };
+    const ticket: Ticket = { trials: this.rests.filter((rest) => rest.onTrial) };
     for (const rest of ticket.trials) rest.trials.add(ticket);
     return ticket;
   }
 
   /** The request is over. A failed trial sends the model back, whatever it was that rested. */
-  finish(ticket: Ticket, vote: Vote, now: number, status?: number): void {
+  finish(ticket: Ticket, vote: Vote, now: number, { status }: RequestEnd = {}): void {
     this.#inFlight--;
     // a trial that has ended meanwhile is none of this request's any more, though another may be under way
     const trials = ticket.trials.filter((rest) => rest.trials.delete(ticket));
-    if (vote === "success") this.#succeed({ trials });
-    else if (vote === "failure") this.#fail({ trials }, now, status);
-  }
-
-  /** Only a request of the trial itself passes it, not one that began before the rest. */
-  #succeed({ trials }: Ticket): void {
+    if (vote === "failure") this.#fail(trials, now, status);
+    if (vote !== "success") return;
     this.#failures = 0;
-    for (const rest of trials) rest.prove();
+    for (const rest of trials) rest.prove(); // only a request of the trial itself passes it, none begun before the rest
   }
 
-  #fail(ticket: Ticket, now: number, status: number | undefined): void {
+  #fail(trials: readonly Rest[], now: number, status: number | undefined): void {
     const { own, policy, cooldownMs } = this.#facts;
     this.#failures++;
     this.#lastStatus = status;
-    const failedTrial = ticket.trials.some((rest) => rest.onTrial);
+    const failedTrial = trials.some((rest) => rest.onTrial);
     if (own.standby !== undefined || !(failedTrial || policy.shouldDeactivate(this))) return;
-    for (const rest of ticket.trials) rest.endTrial();
+    for (const rest of trials) rest.endTrial();
     const reason = policy.getReason(this) ?? "retry_limit";
     this.#failures = 0;
     this.#tell(own.beginCooldown(reason, now, cooldownMs));

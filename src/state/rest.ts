@@ -1,6 +1,7 @@
 /**
  * One reason-to-rest holder and its two states, active and standby. There is one for a model in a pool, one for a
- * model wherever it is used, and one for a provider; a model may be asked when none of its three rests.
+ * model wherever it is used, and one for a provider, and holds beside them; a model may be asked when none of its rests
+ * is under way.
  * @module
  */
 import type { StandbyReason } from "../contracts/rotation.ts";
@@ -34,6 +35,8 @@ export interface Transition {
   readonly reason: StandbyReason;
   /** How long the rest will last, ms; undefined: until somebody ends it. */
   readonly restMs?: number;
+  /** What else is to be told. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Why and until when something rests. Monotonic ms. */
@@ -100,7 +103,7 @@ export class Rest {
    * @returns The transition, if it was active or the reason changed with the extension.
    */
   begin(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
-    const restMs = Number.isFinite(wantedMs) ? Math.min(wantedMs, longestRestMs) : wantedMs;
+    const restMs = wantedMs < Infinity ? Math.min(wantedMs, longestRestMs) : wantedMs;
     const until = now + restMs;
     const current = this.#standby;
     if (current !== undefined && current.until >= until) return undefined;
@@ -108,12 +111,7 @@ export class Rest {
     this.#onTrial = false;
     this.trials = new Set();
     if (current?.reason === reason) return undefined;
-    return {
-      owner: this.owner,
-      to: "standby",
-      reason,
-      ...(Number.isFinite(restMs) ? { restMs } : {}),
-    };
+    return { owner: this.owner, to: "standby", reason, ...(restMs < Infinity ? { restMs } : {}) };
   }
 
   /** Sets it aside for the cooldown, doubled for every failed trial since the last success. */
@@ -126,12 +124,24 @@ export class Rest {
 
   /** Takes it back on trial when its rest is over. */
   settle(now: number): Transition | undefined {
+    return (this.#standby?.until ?? Infinity) > now ? undefined : this.lift(undefined, true);
+  }
+
+  /**
+   * Ends a rest before its time.
+   *
+   * @param reason Why it ends, for the event; why it began unless said.
+   * @param onTrial Whether it has yet to prove itself.
+   * @returns The transition, if it was under way.
+   */
+  lift(reason?: StandbyReason, onTrial = false): Transition | undefined {
     const over = this.#standby;
-    if (over === undefined || over.until > now) return undefined;
+    if (over === undefined) return undefined;
     this.#standby = undefined;
-    this.#onTrial = true;
+    this.#onTrial = onTrial;
+    if (!onTrial) this.#relapses = 0;
     this.trials = new Set();
-    return { owner: this.owner, to: "active", reason: over.reason };
+    return { owner: this.owner, to: "active", reason: reason ?? over.reason };
   }
 
   /** A request succeeded: the trial is passed. A late success of a request begun before the rest changes nothing. */

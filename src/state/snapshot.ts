@@ -4,10 +4,13 @@
  */
 import type { StandbyReason } from "../contracts/rotation.ts";
 import { MeshError } from "../errors.ts";
+import type { HoldCause } from "./holds.ts";
 import { longestRestMs, type Rest, type RestFacts, type RestOwner } from "./rest.ts";
 
 /** A rest, as it is written down. Times are wall clock, ms since 1970. */
 export interface SavedRest extends RestOwner {
+  /** Whose hold it is; left out of the rest for everything else. */
+  readonly cause?: HoldCause;
   /** The rest under way; left out when it is active. */
   readonly standby?: {
     /** Why it rests. */
@@ -43,13 +46,25 @@ export interface MeshSnapshot {
   readonly failures: readonly SavedFailures[];
 }
 
+/** A rest, as far as it is told from others. */
+export type RestNames = Pick<SavedRest, keyof RestOwner | "cause">;
+
 /**
  * Whose state it is, as a key.
  *
- * @param owner A pool's, a model's or a provider's.
+ * @param names A pool's, a model's or a provider's; a hold has a cause.
  */
-export function keyOf({ pool, model, provider }: RestOwner): string {
-  return JSON.stringify([pool, model, provider]);
+export function keyOf({ pool, model, provider, cause }: RestNames): string {
+  return JSON.stringify([pool, model, provider, cause]);
+}
+
+/**
+ * What tells a rest from others.
+ *
+ * @param rest A rest; a hold has a cause.
+ */
+export function namesOf({ owner, cause }: Rest & Pick<RestNames, "cause">): RestNames {
+  return cause === undefined ? owner : { ...owner, cause };
 }
 
 /** One moment on both clocks, ms. */
@@ -67,11 +82,12 @@ export interface Moment {
  * @param now The present.
  * @returns Undefined when there is nothing to remember.
  */
-export function writeRest({ owner, standby, onTrial, relapses }: Rest, now: Moment): SavedRest | undefined {
+export function writeRest(rest: Rest, now: Moment): SavedRest | undefined {
+  const { standby, onTrial, relapses } = rest;
   if (standby === undefined && !onTrial && relapses === 0) return undefined;
   const wallOf = (monotonic: number) => Math.max(0, Math.round(now.wall + monotonic - now.monotonic));
   return {
-    ...owner,
+    ...namesOf(rest),
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
@@ -136,12 +152,13 @@ function checkEach(list: unknown, at: string, check: (entry: Members, at: string
   }
 }
 
-function checkRest({ standby, on_trial, relapses }: Members, at: string): void {
+function checkRest({ cause, standby, on_trial, relapses }: Members, at: string): void {
+  demand(cause === undefined || isWord(cause), `${at}.cause`);
   demand(on_trial === undefined || on_trial === true, `${at}.on_trial`);
   demand(relapses === undefined || isCount(relapses), `${at}.relapses`);
   if (standby === undefined) return;
   const { reason, since, until } = membersOf(standby, `${at}.standby`);
-  demand(typeof reason === "string" && /^[a-z_]{1,40}$/.test(reason), `${at}.standby.reason`);
+  demand(isWord(reason), `${at}.standby.reason`);
   demand(isCount(since), `${at}.standby.since`);
   demand(until === null || isCount(until), `${at}.standby.until`);
 }
@@ -160,6 +177,11 @@ function membersOf(value: unknown, at: string): Members {
 /** Whole, not negative, and exact. */
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && value as number >= 0;
+}
+
+/** A reason or a cause, if only of a later release. */
+function isWord(value: unknown): boolean {
+  return typeof value === "string" && /^[a-z_]{1,40}$/.test(value);
 }
 
 /** A name, or none. */

@@ -77,25 +77,6 @@ describe("The list `models` of a request", () => {
   }
 });
 
-describe("Routing hints that this version does not follow", () => {
-  const hints: readonly (readonly [param: string, body: object, headers: Record<string, string>])[] = [
-    ["mesh.only", { mesh: { only: ["a"] } }, {}],
-    ["mesh.max_price", { mesh: { session: "s", max_price: 0.01 } }, {}],
-    ["x-mesh-route", {}, { "x-mesh-route": "only=a" }],
-  ];
-  for (const [param, body, headers] of hints) {
-    it(`are refused by name: ${param}`, async () => {
-      await using scene = await stage({ a: answer() });
-      const { status, error } = await scene.ask({ ...body }, {
-        headers: { "content-type": "application/json", ...headers },
-      });
-      assertEquals([status, error?.code, error?.param], [400, "invalid_value", param]);
-      assertMatch(error!.message, new RegExp(param));
-      assertEquals(scene.calls.a, 0);
-    });
-  }
-});
-
 describe("An absurd Retry-After", () => {
   const headers = { "retry-after": "99999999999999" };
   const answers = [

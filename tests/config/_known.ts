@@ -63,6 +63,7 @@ export function filesOf(texts: Readonly<Record<string, string>>): FileSystem {
         : Promise.resolve(text);
     },
     writeText: () => Promise.reject(new Error("read only")),
+    replaceText: () => Promise.reject(new Error("read only")),
   };
 }
 

@@ -152,6 +152,10 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     'providers.acme.llm.v1.error.retryable_codes[2]: expected an integer from 100 to 599, found "5xx"',
   ],
   [
+    acme({ execution: { max_retries: 11 } }),
+    "providers.acme.llm.v1.execution.max_retries: expected an integer from 0 to 10, found 11",
+  ],
+  [
     acme({ budget: { daily_limit: -1 } }),
     "providers.acme.llm.v1.budget.daily_limit: expected a number of 0 or more, found -1",
   ],

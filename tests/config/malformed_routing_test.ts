@@ -135,6 +135,25 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     pool({ recovery: { cooldown: "0s" } }),
     'pools.chat-completion.recovery.cooldown: expected a duration above 0 such as "500ms" or "1h30m", found "0s"',
   ],
+  [
+    pool({ rate_limit: { threshold: 0, min_delta: 5, max_rpm: 0 } }),
+    "pools.chat-completion.rate_limit.threshold: expected a number above 0, up to 1, found 0",
+    'pools.chat-completion.rate_limit.min_delta: expected a duration such as "500ms" or "1h30m", found 5: write "5s" or "5ms"',
+    "pools.chat-completion.rate_limit.max_rpm: expected an integer of 1 or more, found 0",
+  ],
+  [
+    pool({ deactivation: { request_limit: 0, token_limit: 1.5, budget_limit: -1, quota_window: "weekly" } }),
+    "pools.chat-completion.deactivation.request_limit: expected an integer of 1 or more, found 0",
+    "pools.chat-completion.deactivation.token_limit: expected an integer of 1 or more, found 1.5",
+    "pools.chat-completion.deactivation.budget_limit: expected a number of 0 or more, found -1",
+    'pools.chat-completion.deactivation.quota_window: unknown value "weekly"; allowed: "monthly", "daily"',
+  ],
+  [
+    pool({ balance_mode: "relativ", provider_deactivation: ["on_auth_failure", "on_outage"], provider_recovery: "no" }),
+    'pools.chat-completion.balance_mode: unknown value "relativ", did you mean "relative"? (allowed: "absolute", "relative")',
+    'pools.chat-completion.provider_deactivation[1]: unknown value "on_outage", did you mean "on_api_outage"? (allowed: "on_auth_failure", "on_api_outage")',
+    'pools.chat-completion.provider_recovery: unknown value "no"; allowed: "on_probe_success", "on_manual"',
+  ],
   [pool({ max_attempts: 2 }), 'pools.chat-completion.max_attempts: unknown key, did you mean "retry.max_attempts"?'],
   [
     pool({ model_priority: ["acme.tiny"], provider_priority: ["x"] }),

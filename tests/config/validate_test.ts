@@ -130,22 +130,53 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
   const { warnings } = validate({
     secrets: { resolution: { cache_enabled: true } },
     providers: {
-      "acme.llm.v1": { budget: { daily_limit: 5 }, "auth.method": "api_key", batch: { supported: false } },
+      "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
       "zeta.api.v1": { auth: { method: "oauth" } },
     },
-    pools: { "chat-completion": { "rate_limit.threshold": 0.5 } },
     storage: { path: "state.json" },
     discovery: { sync: { enabled: false } },
   }, { known });
   assertEquals(
     warnings,
     [
-      "providers.acme.llm.v1.budget",
       "providers.zeta.api.v1.auth.method",
-      "pools.chat-completion.rate_limit",
       "storage",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );
+});
+
+Deno.test("validate() takes every setting of routing, limits and money without a warning", () => {
+  const budget = { daily_limit: 1, monthly_limit: 10 };
+  const { warnings } = validate({
+    providers: { "acme.llm.v1": { budget, execution: { max_retries: 1 } }, "zeta.api.v1": {} },
+    pools: {
+      "*": { recovery: { probe_on_start: true, on_quota_reset: true, quota_reset_schedule: "daily_utc" } },
+      "chat-completion": {
+        models: ["acme.small", "acme.large"],
+        model_priority: ["acme.small"],
+        fallback_strategy: "round-robin",
+        rate_limit: { min_delta: "1s", max_rpm: 60 },
+        budget,
+        deactivation: {
+          error_rate_threshold: 0.5,
+          error_rate_window: "1m",
+          error_rate_min_requests: 5,
+          request_limit: 100,
+          token_limit: 100_000,
+          budget_limit: 1,
+          quota_window: "daily",
+          maintenance_window: "0 3 * * *",
+          maintenance_duration: "30m",
+        },
+        recovery: { cooldown: "30s", probe_interval: "5m" },
+        provider_deactivation: "on_auth_failure",
+        provider_recovery: "on_probe_success",
+      },
+    },
+    budget,
+    discovery: { health: { interval: "1m", timeout: "5s", failure_threshold: 2, providers: ["acme"] } },
+  }, { known });
+  assertEquals(warnings, []);
 });
 
 Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases nobody reaches", () => {

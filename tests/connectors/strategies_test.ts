@@ -2,68 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { prioritySelection } from "../../connectors/strategies/priority_selection.ts";
 import { roundRobin } from "../../connectors/strategies/round_robin.ts";
 import { stickUntilFailure } from "../../connectors/strategies/stick_until_failure.ts";
-import type { Connector } from "../../src/contracts/connector.ts";
-import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import type { Runtime } from "../../src/contracts/runtime.ts";
-
-const runtime = {} as Runtime;
-
-function make(connector: Connector<"strategy">): SelectionStrategy {
-  return connector.create({}, runtime);
-}
-
-function view(name: string, facts: Partial<ModelView> = {}): ModelView {
-  return {
-    name,
-    provider: `provider-of-${name}`,
-    weight: 1,
-    status: "active",
-    onTrial: false,
-    consecutiveFailures: 0,
-    inFlight: 0,
-    ...facts,
-  };
-}
-
-function context(facts: Partial<SelectionContext> = {}): SelectionContext {
-  return {
-    pool: "test",
-    now: 0,
-    modelPriority: [],
-    providerPriority: [],
-    tried: new Set(),
-    random: () => 0.5,
-    ...facts,
-  };
-}
-
-function pick(strategy: SelectionStrategy, candidates: readonly ModelView[], facts?: Partial<SelectionContext>) {
-  const at = context(facts);
-  const scores = candidates.map((candidate) => strategy.score(candidate, at));
-  const chosen = strategy.select(candidates, at)!;
-  assertEquals(chosen, candidates[scores.indexOf(Math.max(...scores))], "select() takes the highest score");
-  return chosen.name;
-}
-
-function count(names: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
-
-function times<Value>(number: number, task: (turn: number) => Value): Value[] {
-  return Array.from({ length: number }, (_, turn) => task(turn));
-}
+import { count, make, pick, times, view } from "./_strategies.ts";
 
 const [a, b, c] = [view("a"), view("b"), view("c")];
-
-Deno.test("the strategies have the contract's ids", () => {
-  assertEquals([stickUntilFailure.id, roundRobin.id, prioritySelection.id], [
-    "mesh.stick-until-failure.v1",
-    "mesh.round-robin.v1",
-    "mesh.priority-selection.v1",
-  ]);
-});
 
 Deno.test("priority-selection follows model priority, then provider priority, then the configuration", () => {
   const strategy = make(prioritySelection);
@@ -140,6 +81,13 @@ Deno.test("round-robin: fractional weights keep their share", () => {
   const weighted = [view("a", { weight: 0.1 }), view("b", { weight: 0.2 })];
   const { a: few, b: many } = count(times(3000, () => pick(strategy, weighted)));
   assert(Math.abs(few! - 1000) <= 1 && Math.abs(many! - 2000) <= 1);
+});
+
+Deno.test("round-robin gives no turn for weights that are none, while another is there", () => {
+  const strategy = make(roundRobin);
+  const none = [0, -1, NaN].map((weight) => view(`of ${weight}`, { weight }));
+  assertEquals(count(times(10, () => pick(strategy, [...none, a, b]))), { a: 5, b: 5 });
+  assertEquals(count(times(9, () => pick(strategy, none))), { "of 0": 3, "of -1": 3, "of NaN": 3 });
 });
 
 Deno.test("round-robin stays even when candidates come and go", () => {

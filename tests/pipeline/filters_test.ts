@@ -13,6 +13,7 @@ import { type Asked, filterByDelivery } from "../../src/pipeline/filter_by_deliv
 import { filterByFeatures } from "../../src/pipeline/filter_by_features.ts";
 import { filterByState } from "../../src/pipeline/filter_by_state.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
+import { withFallback } from "../../src/rotation/fallback.ts";
 import { Rest } from "../../src/state/rest.ts";
 import { chatLeaf, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
@@ -134,19 +135,6 @@ describe("filterByFeatures()", () => {
     ];
     for (const body of neutral) assertStrictEquals(filterByFeatures(members, { messages, ...body }), members);
   });
-
-  it("leaves out what is too small: too many images, a window below the estimate", () => {
-    const members = [
-      memberOf(modelOf("small", { constraints: { max_images: 1, context_window: 1000 } })),
-      memberOf(modelOf("large", { constraints: { max_images: 10, context_window: 1_000_000 } })),
-      memberOf(modelOf("unknown")),
-    ];
-    const long = { messages: [{ role: "user", content: "word ".repeat(20_000) }] };
-    for (const body of [asking(image, image), long]) {
-      assertEquals(namesOf(filterByFeatures(members, body)), ["large", "unknown"]);
-    }
-    assertStrictEquals(filterByFeatures(members, asking(image)), members);
-  });
 });
 
 describe("filterByState()", () => {
@@ -179,49 +167,49 @@ describe("filterByState()", () => {
     ["one on trial with a request under way waits for its outcome", 1000, ([a]) => {
       a!.rests.own.begin("retry_limit", 0, 1000);
       a!.state.settle(1000);
-      a!.state.begin();
+      a!.state.begin(0);
     }, "b c"],
     ["a request that began before the rest is no trial", 1000, ([a]) => {
-      a!.state.begin();
+      a!.state.begin(0);
       a!.rests.own.begin("retry_limit", 0, 1000);
     }, "a b c"],
     ["once its trial succeeds it is free again", 1000, ([a]) => {
       a!.rests.own.begin("retry_limit", 0, 1000);
       a!.state.settle(1000);
-      a!.state.finish(a!.state.begin(), "success", 1000);
-      a!.state.begin();
+      a!.state.finish(a!.state.begin(0), "success", 1000);
+      a!.state.begin(0);
     }, "a b c"],
     ["a trial without an outcome leaves it on trial, and free", 1000, ([a]) => {
       a!.rests.own.begin("retry_limit", 0, 1000);
       a!.state.settle(1000);
-      a!.state.finish(a!.state.begin(), "none", 1000);
+      a!.state.finish(a!.state.begin(0), "none", 1000);
     }, "a b c"],
     ["a failed trial sends it back for twice the time", 2999, ([a]) => {
-      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.finish(a!.state.begin(0), "failure", 0);
       a!.state.settle(1000);
-      a!.state.finish(a!.state.begin(), "failure", 1000);
+      a!.state.finish(a!.state.begin(0), "failure", 1000);
     }, "b c"],
     ["and no longer than that", 3000, ([a]) => {
-      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.finish(a!.state.begin(0), "failure", 0);
       a!.state.settle(1000);
-      a!.state.finish(a!.state.begin(), "failure", 1000);
+      a!.state.finish(a!.state.begin(0), "failure", 1000);
     }, "a b c"],
     ["a provider on trial is tried by one request over all its models", 1000, ([a, b]) => {
       a!.rests.provider.begin("quota_exhausted", 0, 1000);
       for (const member of [a!, b!]) member.state.settle(1000);
-      b!.state.begin();
+      b!.state.begin(0);
     }, "c"],
     ["when nobody else is left, requests go to those on trial all the same", 1000, (members) => {
       for (const { rests, state } of members) {
         rests.own.begin("retry_limit", 0, 1000);
         state.settle(1000);
-        state.begin();
+        state.begin(0);
       }
     }, "a b c"],
     ["but never to those that rest", 1000, ([a, b, c]) => {
       a!.rests.own.begin("retry_limit", 0, 1000);
       a!.state.settle(1000);
-      a!.state.begin();
+      a!.state.begin(0);
       for (const { rests } of [b!, c!]) rests.own.begin("retry_limit", 0, 2000);
     }, "a"],
   ];
@@ -253,13 +241,37 @@ describe("applyStrategy()", () => {
       ["a failure of both is told, and the first taken", broken, broken, "a", 2],
       ["a stranger is nobody's choice", stranger, undefined, "a", 0],
     ];
+  const contextOf = (modelPriority: string[], providerPriority: string[]) =>
+    ({ modelPriority, providerPriority }) as unknown as SelectionContext;
+
+  it("the fallback's counts once nobody on the lists of priority is left", () => {
+    const third = choose((candidates) => candidates[2]);
+    const pool = poolOf(["a", "b", "c"].map((name) => modelOf(name)), { strategy: second });
+    const chosenBy = (fallback: SelectionStrategy | undefined, ...lists: [models: string[], providers: string[]]) =>
+      namesOf([
+        applyStrategy(
+          pool.members,
+          { ...pool, ...fallback && withFallback(second, fallback) },
+          contextOf(...lists),
+          new Hub(fakeClock()),
+        ),
+      ])[0];
+    assertEquals(chosenBy(third, ["gone"], []), "c");
+    assertEquals(chosenBy(third, [], ["elsewhere"]), "c");
+    assertEquals(chosenBy(third, ["gone", "c"], []), "b", "one of the models is there");
+    assertEquals(chosenBy(third, ["gone"], ["elsewhere", "acme"]), "b", "a model of one of the providers is");
+    assertEquals(chosenBy(third, ["acme"], ["a"]), "c", "a model is no provider");
+    assertEquals(chosenBy(nobody, ["gone"], []), "a", "then the first is taken");
+    assertEquals(chosenBy(undefined, ["gone"], []), "b", "without a fallback lists change nothing");
+  });
+
   for (const [what, strategy, fallback, chosen, traces] of cases) {
     it(what, () => {
       const told: TraceEntry[] = [];
       const hub = new Hub(fakeClock());
       hub.add({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
       const pool = poolOf([modelOf("a"), modelOf("b")], { strategy, ...(fallback === undefined ? {} : { fallback }) });
-      assertEquals(namesOf([applyStrategy(pool.members, pool, {} as SelectionContext, hub)]), [chosen]);
+      assertEquals(namesOf([applyStrategy(pool.members, pool, contextOf([], []), hub)]), [chosen]);
       assertEquals(told.map(({ severity, component }) => [severity, component]), Array(traces).fill(["error", "pool"]));
     });
   }

@@ -57,6 +57,18 @@ describe("The port to the outside on Node", () => {
     await assertRejects(() => files.readText(join(folder.path, "c.txt")), Error, "ENOENT");
   });
 
+  it("replaces a file whole or not at all, and leaves no draft", async () => {
+    const files = serverRuntime().files!;
+    await using folder = await makeFolder();
+    const path = join(folder.path, "a.txt");
+    await files.replaceText(path, "first, the longer one");
+    await files.replaceText(path, "second");
+    assertEquals(await files.readText(path), "second");
+    await assertRejects(() => files.replaceText(join(folder.path, "absent", "a.txt"), ""), Error, "ENOENT");
+    await assertRejects(() => files.replaceText(folder.path, ""), Error);
+    assertEquals(await folder.list(), ["a.txt"]);
+  });
+
   it("has timers that keep no process alive, and sleeps that do", async () => {
     await using folder = await makeFolder();
     const source = `

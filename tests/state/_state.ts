@@ -2,7 +2,7 @@
  * Mesh states to remember, and models in them.
  * @module
  */
-import type { RoutingSettings } from "../../src/config/settings.ts";
+import type { ProviderEntry, RoutingSettings } from "../../src/config/settings.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { StateArchive } from "../../src/state/archive.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
@@ -15,7 +15,7 @@ export const minute = 60_000;
 const routing = {
   deactivation: { retryLimit: 2, errorCodes: new Set<number>() },
   recovery: { cooldownMs: minute },
-} as Partial<RoutingSettings> as RoutingSettings;
+} as unknown as RoutingSettings;
 
 /** The state of one process: a clock, a state, and models by `<pool>/<model>@<provider>`. */
 export class Process {
@@ -37,8 +37,9 @@ export class Process {
   model(path: string): ModelState {
     const known = this.#models.get(path);
     if (known !== undefined) return known;
-    const [pool = "", name = "", provider = ""] = path.split(/[/@]/);
-    const made = this.state.add({ pool, name, provider, weight: 1, routing });
+    const [pool = "", name = "", id = ""] = path.split(/[/@]/);
+    const provider = { id } as ProviderEntry;
+    const made = this.state.add({ pool, name, info: { id: name }, provider, weight: 1, routing });
     this.#models.set(path, made);
     return made;
   }
@@ -48,7 +49,7 @@ export class Process {
     const model = this.model(path);
     const now = this.clock.monotonic();
     model.settle(now);
-    model.finish(model.begin(), vote, now, status);
+    model.finish(model.begin(now), vote, now, { status });
     model.settle(now);
   }
 

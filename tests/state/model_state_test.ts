@@ -20,7 +20,7 @@ function model(settings: Partial<DeactivationSettings> = {}) {
   });
   const request = (vote: Vote, now = 0, status?: number) => {
     state.settle(now);
-    state.finish(state.begin(), vote, now, status);
+    state.finish(state.begin(now), vote, now, { status });
     state.settle(now);
   };
   return { state, told, request };
@@ -61,7 +61,7 @@ Deno.test("after the cooldown it is on trial, one request at a time, and a succe
   assertEquals(state.status, "standby");
   state.settle(60_000);
   assertEquals([state.status, state.onTrial, state.trialUnderWay], ["active", true, false]);
-  const ticket = state.begin();
+  const ticket = state.begin(0);
   assertEquals(state.trialUnderWay, true);
   state.finish(ticket, "success", 60_000);
   assertEquals([state.onTrial, state.trialUnderWay], [false, false]);
@@ -92,7 +92,7 @@ Deno.test("a trial without a verdict leaves the model on trial", () => {
 
 Deno.test("a late success of a request begun before the rest does not end it", () => {
   const { state, request } = model({ retryLimit: 1 });
-  const early = state.begin();
+  const early = state.begin(0);
   request("failure");
   state.finish(early, "success", 1);
   state.settle(1);
@@ -129,10 +129,10 @@ Deno.test("a failed trial after a vendor's rest sends the model back for the poo
 
 Deno.test("a request begun before the rest neither passes the trial nor ends one under way", () => {
   const { state, request } = model({ retryLimit: 1 });
-  const early = state.begin();
+  const early = state.begin(0);
   request("failure");
   state.settle(60_000);
-  const trial = state.begin();
+  const trial = state.begin(0);
   state.finish(early, "success", 60_000);
   assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
   state.finish(trial, "success", 60_000);
@@ -144,11 +144,11 @@ Deno.test("a request of an earlier trial neither passes nor fails a later one", 
     const { state, request } = model({ retryLimit: 1 });
     request("failure");
     state.settle(60_000);
-    const early = state.begin();
+    const early = state.begin(60_000);
     request("failure", 60_000); // another one, since nobody else was left: back for twice the time
     state.settle(180_000);
     assertEquals([state.status, state.onTrial], ["active", true]);
-    const trial = state.begin();
+    const trial = state.begin(180_000);
     state.finish(early, vote, 180_000);
     if (vote === "success") assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
     state.finish(trial, "success", 180_000);

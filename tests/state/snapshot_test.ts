@@ -148,7 +148,7 @@ describe("a restored state", () => {
   it("is not told by a request of the time before", () => {
     const process = new Process(["chat/a@one"]);
     const model = process.model("chat/a@one");
-    const ticket = model.begin();
+    const ticket = model.begin(0);
     process.takeUp(tired().written());
     model.finish(ticket, "success", 0);
     assertEquals(process.look("chat/a@one"), "retry_limit for 60s");
@@ -220,6 +220,7 @@ describe("a malformed snapshot", () => {
     ["rests[0].provider", withRest({ model: "a" })],
     ["rests[0].model", withRest({ model: 5, provider: "one" })],
     ["rests[0].pool", withRest({ pool: "chat", provider: "one" })],
+    ["rests[0].cause", withRest({ ...owner, cause: 5 })],
     ["rests[0].on_trial", withRest({ ...owner, on_trial: 1 })],
     ["rests[0].relapses", withRest({ ...owner, relapses: 1.5 })],
     ["rests[0].standby", withRest({ ...owner, standby: null })],

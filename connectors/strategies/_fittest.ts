@@ -1,0 +1,71 @@
+/**
+ * The best candidate by a strategy's own measure.
+ * @module
+ */
+import type { ModelView, SelectionContext } from "../../src/contracts/rotation.ts";
+
+/** The place of a model that no list names: after all others. */
+const last = Infinity;
+
+/** Places in a list, by name. */
+type Places = ReadonlyMap<string, number>;
+
+const nowhere: Places = new Map();
+/** Lists belong to the configuration and live as long: each is read once, not searched for every candidate. */
+const readLists = new WeakMap<readonly string[], Places>();
+
+/** What speaks for a candidate; never `NaN`. `place` is its index among the candidates. */
+export type Merit = (candidate: ModelView, context: SelectionContext, place: number) => number;
+
+/**
+ * The candidate of highest merit; of equals the one of highest priority, then the one the configuration names first.
+ *
+ * @param candidates In the configuration's order.
+ * @param context The priorities.
+ * @param merit What counts before them; a strategy keeps one such function, so that choosing allocates nothing.
+ */
+export function fittest(
+  candidates: readonly ModelView[],
+  context: SelectionContext,
+  merit: Merit,
+): ModelView | undefined {
+  const models = placesIn(context.modelPriority);
+  const providers = placesIn(context.providerPriority);
+  const isOrdered = models.size > 0 || providers.size > 0;
+  let best: ModelView | undefined;
+  let highest = -Infinity;
+  let bestPlace: number | undefined; // looked up only when there are equals
+  for (let place = 0; place < candidates.length; place++) {
+    const candidate = candidates[place]!;
+    const its = merit(candidate, context, place);
+    if (best === undefined || its > highest) {
+      best = candidate;
+      highest = its;
+      bestPlace = undefined;
+    } else if (isOrdered && its === highest) {
+      bestPlace ??= placeOf(best, models, providers);
+      const itsPlace = placeOf(candidate, models, providers);
+      if (itsPlace >= bestPlace) continue;
+      best = candidate;
+      bestPlace = itsPlace;
+    }
+  }
+  return best;
+}
+
+function placeOf(view: ModelView, models: Places, providers: Places): number {
+  const model = models.get(view.name);
+  if (model !== undefined) return model;
+  const provider = providers.get(view.provider);
+  return provider === undefined ? last : models.size + provider;
+}
+
+function placesIn(names: readonly string[]): Places {
+  if (names.length === 0) return nowhere;
+  const read = readLists.get(names);
+  if (read !== undefined) return read;
+  const places = new Map<string, number>();
+  for (const name of names) if (!places.has(name)) places.set(name, places.size);
+  readLists.set(names, places);
+  return places;
+}

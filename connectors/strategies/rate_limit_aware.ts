@@ -1,0 +1,56 @@
+/**
+ * Rate-limit aware: one model serves all until it comes near its limits.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import { leftShare } from "./_headroom.ts";
+import { fittest, type Merit } from "./_fittest.ts";
+import { abovePriority, priority } from "./_priority.ts";
+
+/** Shares are counted in billionths, so that 1 - 0.9 reaches a threshold of 0.1. */
+const precision = 1e9;
+/** Decides between equal headrooms, and never more than that. */
+const tieBreak = 1e-10;
+
+/**
+ * Stays with its model until the used share of the model's requests or tokens reaches `rate_limit.threshold`, then
+ * takes the best by priority that is under it and stays with that. When all are over, each request goes to the model
+ * with most headroom, and nobody is stayed with that was not before. It does not go back by itself: a model whose
+ * headroom returns has its chance when the current one reaches the threshold. Failures, models on trial and requests
+ * that choose among the models themselves are treated as by stick-until-failure. No model changes its state.
+ */
+export const rateLimitAware: Connector<"strategy"> = {
+  id: "mesh.rate-limit-aware.v1",
+  kind: "strategy",
+  create: () => new RateLimitAware(),
+};
+
+class RateLimitAware implements SelectionStrategy {
+  #current?: string;
+
+  select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
+    const current = this.#current === undefined ? undefined : candidates.find(({ name }) => name === this.#current);
+    if (current !== undefined && !isOver(current, context)) return current;
+    const chosen = fittest(candidates, context, merit);
+    const isMovingAlone = context.narrowed || this.#current !== undefined && context.tried.has(this.#current);
+    if (chosen !== undefined && !isMovingAlone && !isOver(chosen, context)) this.#current = chosen.name;
+    return chosen;
+  }
+
+  score(candidate: ModelView, context: SelectionContext): number {
+    if (isOver(candidate, context)) return -usedShare(candidate) + tieBreak * priority(candidate, context);
+    return candidate.name === this.#current ? abovePriority : priority(candidate, context);
+  }
+}
+
+/** Those under the threshold are equal. */
+const merit: Merit = (candidate, context) => isOver(candidate, context) ? -usedShare(candidate) : 1;
+
+function isOver(view: ModelView, { threshold = 0.8 }: SelectionContext): boolean {
+  return usedShare(view) >= threshold;
+}
+
+function usedShare(view: ModelView): number {
+  return Math.round((1 - leftShare(view)) * precision) / precision;
+}

@@ -1,0 +1,153 @@
+/**
+ * Watching providers: those that do not answer probes are set aside, those that do again are taken back.
+ * @module
+ */
+import type { ProviderDeactivation } from "../config/routing_settings.ts";
+import type { StandbyReason } from "../contracts/rotation.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { ProviderHome, Registry } from "../registry/registry.ts";
+import { holdsOf } from "../state/holds.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { Rest } from "../state/rest.ts";
+import type { ProbeResult } from "./probe.ts";
+
+/** What watching needs. */
+export interface HealthParts {
+  readonly clock: Clock;
+  readonly hub: Hub;
+  readonly registry: Registry;
+  readonly state: MeshState;
+  /** Asks a provider, with the limit given, ms. */
+  readonly probe: (home: ProviderHome, timeoutMs: number) => Promise<ProbeResult>;
+  /** Failed probes in a row that set a provider aside. */
+  readonly failureThreshold: number;
+  /** Limit of a probe, ms. */
+  readonly timeoutMs: number;
+}
+
+/** Rests that say something of the model or its provider which an answered probe disproves. */
+const disproved: ReadonlySet<StandbyReason> = new Set([
+  "retry_limit",
+  "error_rate",
+  "error_code",
+  "provider_auth_failure",
+  "provider_outage",
+  "health_probe",
+]);
+
+/** What `provider_deactivation` sets a provider aside for, by the reason. */
+const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
+  provider_auth_failure: "on_auth_failure",
+  provider_outage: "on_api_outage",
+};
+
+/** Probes providers, each at most once at a time. */
+export class HealthMonitor {
+  readonly #parts: HealthParts;
+  readonly #failures = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<ProbeResult>>();
+  readonly #cancels: Cancel[] = [];
+
+  /** @param parts What watching needs. */
+  constructor(parts: HealthParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Probes providers from now on; those that fail too often are set aside.
+   *
+   * @param intervalMs How often.
+   * @param homes Which.
+   */
+  watch(intervalMs: number, homes: readonly ProviderHome[]): void {
+    const probeAll = async () =>
+      void await Promise.all(homes.map(async (home) => {
+        const result = await this.check(home);
+        if ("failure" in result) this.#fail(home, result.failure.kind);
+      }));
+    this.#cancels.push(this.#parts.clock.every(intervalMs, probeAll));
+  }
+
+  /**
+   * Probes, from now on, the providers of a pool's resting models.
+   *
+   * @param pool The pool's name.
+   * @param intervalMs How often.
+   */
+  recover(pool: string, intervalMs: number): void {
+    this.#cancels.push(this.#parts.clock.every(intervalMs, () => this.recoverOnce(pool)));
+  }
+
+  /**
+   * The same, once.
+   *
+   * @param pool The pool's name.
+   */
+  async recoverOnce(pool: string): Promise<void> {
+    const { registry, clock } = this.#parts;
+    const resting = registry.pool(pool)?.members.filter(({ state, model }) => {
+      state.settle(clock.monotonic());
+      return state.status === "standby" && this.#ends(model.home, state.reason!, state.retryAt ?? Infinity);
+    });
+    await Promise.all([...new Set(resting?.map(({ model }) => model.home))].map((home) => this.check(home)));
+  }
+
+  /** Ends it. */
+  stop(): void {
+    for (const cancel of this.#cancels) cancel();
+  }
+
+  /**
+   * Probes one provider, and takes it back when it answers. That it does not says nothing new of what rests already.
+   *
+   * @param home The provider, opened.
+   */
+  async check(home: ProviderHome): Promise<ProbeResult> {
+    const known = this.#underWay.get(home.entry.id);
+    if (known !== undefined) return await known;
+    const asked = this.#parts.probe(home, this.#parts.timeoutMs);
+    this.#underWay.set(home.entry.id, asked);
+    const result = await asked;
+    this.#underWay.delete(home.entry.id);
+    if (!("failure" in result)) this.#succeed(home);
+    return result;
+  }
+
+  #fail({ entry }: ProviderHome, kind: string): void {
+    const { failureThreshold, state, clock } = this.#parts;
+    const failures = (this.#failures.get(entry.id) ?? 0) + 1;
+    this.#failures.set(entry.id, failures);
+    if (failures !== failureThreshold) return;
+    this.#tell(entry.id, "healthy", "unhealthy", kind);
+    const hold = holdsOf(state).of({ provider: entry.id }, "health_probe");
+    state.tell(hold.begin("health_probe", clock.monotonic(), Infinity));
+  }
+
+  #succeed(home: ProviderHome): void {
+    const { failureThreshold, state } = this.#parts;
+    const { entry } = home;
+    if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#tell(entry.id, "unhealthy", "healthy", "probe");
+    this.#failures.delete(entry.id);
+    for (const rest of state.rests) if (this.#isOver(rest, home)) state.tell(rest.lift(undefined, true));
+  }
+
+  #isOver({ owner, standby }: Rest, home: ProviderHome): boolean {
+    return owner.provider === home.entry.id && standby !== undefined && this.#ends(home, standby.reason, standby.until);
+  }
+
+  /** Whether an answered probe ends a rest; not one that a pool wants to be ended by hand. */
+  #ends({ entry }: ProviderHome, reason: StandbyReason, until: number): boolean {
+    const trigger = triggers[reason];
+    const isByHand = trigger !== undefined && until === Infinity &&
+      this.#parts.registry.allPools.some(({ members, routing: { providerDeactivation, providerRecovery } }) =>
+        providerRecovery === "on_manual" && providerDeactivation?.has(trigger) &&
+        members.some(({ model }) => model.home.entry === entry)
+      );
+    return disproved.has(reason) && !isByHand;
+  }
+
+  #tell(provider: string, from: string, to: string, reason: string): void {
+    this.#parts.hub.event({ event: "health", provider, from, to, reason, metadata: {} });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Sets models aside while their pool's maintenance lasts.
+ * @module
+ */
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import { holdsOf } from "../state/holds.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import { type Cron, lastStart, nextStart } from "../util/cron.ts";
+
+/** A pool's maintenance. */
+export interface MaintenancePlan {
+  /** The pool. */
+  readonly pool: string;
+  /** When it starts, UTC. */
+  readonly cron: Cron;
+  /** How long it takes, ms. */
+  readonly durationMs: number;
+}
+
+/** The calendar is looked at this often, ms: the wall clock may be set. */
+const longestWaitMs = 3_600_000;
+
+/** One timer per pool with maintenance. */
+export class MaintenanceSchedule {
+  readonly #clock: Clock;
+  #cancels: Cancel[] = [];
+
+  /** @param clock The mesh's: wall clock for the calendar, monotonic for rests. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Keeps to the plans from now on, in place of those before.
+   *
+   * @param plans The pools' maintenance.
+   * @param state Whose models rest.
+   */
+  start(plans: readonly MaintenancePlan[], state: MeshState): void {
+    this.stop();
+    this.#cancels = plans.map(() => () => {});
+    plans.forEach((plan, place) => this.#look(plan, place, state));
+  }
+
+  /** Ends it; rests under way go on. */
+  stop(): void {
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels = [];
+  }
+
+  /** What somebody took back stays so until the next start: `seen` is the one that has been kept to. */
+  #look(plan: MaintenancePlan, place: number, state: MeshState, seen?: number): void {
+    const { cron, durationMs, pool } = plan;
+    const wall = this.#clock.now();
+    const began = lastStart(cron, wall);
+    if (began !== undefined && began !== seen && wall - began < durationMs) {
+      const restMs = began + durationMs - wall;
+      for (const member of state.members) {
+        if (member.pool !== pool) continue;
+        const hold = holdsOf(state).of(member.state.own.owner, "maintenance_window");
+        state.tell(hold.begin("maintenance_window", this.#clock.monotonic(), restMs));
+      }
+    }
+    const next = nextStart(cron, wall);
+    if (next === undefined) return;
+    const wait = Math.min(next - wall, longestWaitMs);
+    this.#cancels[place] = this.#clock.after(wait, () => this.#look(plan, place, state, began));
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Setting models and providers aside by hand, and taking them back.
+ * @module
+ */
+import type { Clock } from "../contracts/runtime.ts";
+import { ModelNotFoundError } from "../errors.ts";
+import type { Registry } from "../registry/registry.ts";
+import { holdsOf } from "../state/holds.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { RestOwner } from "../state/rest.ts";
+import { keyOf } from "../state/snapshot.ts";
+
+/** Whose states they are. */
+export interface ManualParts {
+  readonly registry: Registry;
+  readonly state: MeshState;
+  readonly clock: Clock;
+}
+
+/**
+ * Sets a model or a provider aside in every pool until somebody takes it back, whatever else it rests for.
+ *
+ * @param name A model's name or a provider's entry id; the model where both have it.
+ * @param parts Whose states they are.
+ * @throws {ModelNotFoundError} When it is neither.
+ */
+export function deactivate(name: string, parts: ManualParts): void {
+  const { state, clock } = parts;
+  state.tell(holdsOf(state).of(ownerOf(name, parts), "manual").begin("manual", clock.monotonic(), Infinity));
+}
+
+/**
+ * Takes a model or a provider back, whatever it rests for; a limit that still holds sets it aside again. A provider's
+ * models go on resting for what is their own.
+ *
+ * @param name A model's name or a provider's entry id; the model where both have it.
+ * @param parts Whose states they are.
+ * @throws {ModelNotFoundError} When it is neither.
+ */
+export function activate(name: string, parts: ManualParts): void {
+  const { state } = parts;
+  const { model, provider } = ownerOf(name, parts);
+  const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
+  const told = new Set<string>();
+  for (const rest of state.rests.filter(isMeant)) {
+    const transition = rest.lift("manual");
+    const key = keyOf(rest.owner);
+    if (transition !== undefined && !told.has(key)) state.tell(transition); // once, for all that it rested for
+    if (transition !== undefined) told.add(key);
+  }
+  for (const rest of [...state.archive?.waiting ?? []].filter(isMeant)) rest.lift(); // of pools not made yet
+}
+
+function ownerOf(name: string, { registry }: ManualParts): RestOwner {
+  const model = registry.model(name);
+  if (model !== undefined) return { model: model.name, provider: model.home.entry.id };
+  const home = registry.homes.find(({ entry }) => entry.id === name);
+  if (home !== undefined) return { provider: home.entry.id };
+  const known = [...registry.models.map((one) => one.name), ...registry.homes.map(({ entry }) => entry.id)];
+  const hint = known.length === 0 ? "" : `; there are ${known.slice(0, 10).map((one) => `"${one}"`).join(", ")}`;
+  throw new ModelNotFoundError(`No model and no provider is named ${JSON.stringify(name)}${hint}`);
+}

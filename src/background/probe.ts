@@ -1,0 +1,48 @@
+/**
+ * Asking a provider whether it is there, by the cheapest call it has: its list of models.
+ * @module
+ */
+import type { ModelInfo } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { Connection } from "../pipeline/connection.ts";
+import { type Failure, failureOf } from "../pipeline/failure.ts";
+import type { ProviderHome } from "../registry/registry.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+
+/** What asking needs. */
+export interface ProbeParts {
+  readonly runtime: Runtime;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+  /** Longest wait, ms. */
+  readonly timeoutMs: number;
+}
+
+/** What came of it. */
+export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly failure: Failure };
+
+/**
+ * Asks one provider. Never throws.
+ *
+ * @param home The provider, opened.
+ * @param parts What asking needs.
+ */
+export async function probe(home: ProviderHome, { runtime, redact, timeoutMs }: ProbeParts): Promise<ProbeResult> {
+  const { entry, credential } = home;
+  const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
+  const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
+  try {
+    const models = home.provider!.listModels({
+      signal: connection.signal,
+      send: (request) => connection.send(request),
+      ...(credential === undefined ? {} : { credential }),
+    });
+    return { models: await untilAborted(models, connection.signal) };
+  } catch (error) {
+    const reason = connection.signal.aborted ? connection.signal.reason : error;
+    connection.abort(reason); // an answer that nobody reads to its end holds no socket
+    return { failure: failureOf(reason, home.provider!, redact) };
+  } finally {
+    connection.close();
+  }
+}

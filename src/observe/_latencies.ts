@@ -1,0 +1,52 @@
+/**
+ * The mean and the 95th percentile of any number of latencies, in a fixed room.
+ * @module
+ */
+
+/** Buckets to each doubling: their middles are within 2^(1/16) − 1 = 4.5 % of whatever falls into them. */
+const bucketsPerDoubling = 8;
+/** What took longer is in the last bucket, ms: a day. */
+const slowestMs = 24 * 60 * 60 * 1000;
+/** The first bucket holds what took less than 1 ms. */
+const buckets = 2 + Math.floor(Math.log2(slowestMs) * bucketsPerDoubling);
+
+/** Counts latencies in buckets whose width grows with the latency. */
+export class Latencies {
+  readonly #counts = new Float64Array(buckets);
+  #count = 0;
+  #sumMs = 0;
+  #longestMs = 0;
+
+  /**
+   * Takes in one.
+   *
+   * @param ms How long it took; what makes no sense counts for nothing.
+   */
+  add(ms: number): void {
+    if (!(ms >= 0 && ms < Infinity)) return;
+    const bucket = ms < 1 ? 0 : 1 + Math.floor(Math.log2(Math.min(ms, slowestMs)) * bucketsPerDoubling);
+    this.#counts[bucket]!++;
+    this.#count++;
+    this.#sumMs += ms;
+    if (ms > this.#longestMs) this.#longestMs = ms;
+  }
+
+  /** The mean, ms; null before the first. */
+  get mean(): number | null {
+    return this.#count === 0 ? null : this.#sumMs / this.#count;
+  }
+
+  /**
+   * The 95th percentile by nearest rank, ms: the middle of its bucket, which is within 4.5 % (0.5 ms below 1 ms); the
+   * longest of less than twenty is exact. Null before the first.
+   */
+  get percentile95(): number | null {
+    if (this.#count === 0) return null;
+    const rank = Math.ceil(this.#count * 0.95);
+    if (rank === this.#count) return this.#longestMs;
+    let bucket = 0;
+    for (let below = this.#counts[0]!; below < rank; below += this.#counts[bucket]!) bucket++;
+    const middle = bucket === 0 ? 0.5 : 2 ** ((bucket - 0.5) / bucketsPerDoubling);
+    return Math.min(middle, this.#longestMs);
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * What a request will take, before anybody has counted: tokens read and written, and money.
+ *
+ * Two estimates over one measurement. The low one decides who is out (a model left out wrongly is an answer lost); the
+ * high one decides about money (a limit that is overrun is worse than one that stops short).
+ *
+ * Tokens per character, measured with OpenAI's vocabularies o200k_base (current) and cl100k_base (2023), August 2026:
+ *
+ * | kind | o200k | cl100k | low | high |
+ * |---|---|---|---|---|
+ * | English, German, code, JSON, Markdown | 0.11 – 0.32 | 0.11 – 0.36 | 1/6 | 1/3 |
+ * | Russian, Arabic, Hindi, Greek, Thai | 0.23 – 0.43 | 0.42 – 0.99 | 1/5 | 1 |
+ * | Korean, Chinese, Japanese, emoji | 0.51 – 0.75 | 0.89 – 1.42 | 2/5 | 1 |
+ *
+ * DeepSeek says 0.3 for English and 0.6 for Chinese (api-docs.deepseek.com/quick_start/token_usage), Google 1/4 for
+ * English (ai.google.dev/gemini-api/docs/tokens). Long words, runs of spaces and repetition take less than the low
+ * ratio; lists of numbers (0.4 to 0.8), random hexadecimal digits and some emoji take more than the high one.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { DatedPricing } from "../contracts/provider.ts";
+import type { Load } from "../state/meter.ts";
+import { costNanoUsd, priceAt } from "../util/cost.ts";
+import { measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
+
+/** Characters per token. */
+type Ratios = TextSize;
+
+const low: Ratios = { latin: 6, alphabetic: 5, ideographic: 2.5 };
+const high: Ratios = { latin: 3, alphabetic: 1, ideographic: 1 };
+
+/** Vendors reword schemas on their way into the prompt and leave much of them out; the low estimate takes this share. */
+const schemaShare = 0.5;
+/** Brackets, quotes and commas around a member of a schema. */
+const tokensPerSchemaNode = 1;
+/** Around each message: 3 and 1 for a name in OpenAI's format (its cookbook, "How to count tokens"). */
+const tokensPerMessage = 4;
+/**
+ * Claude scales an image to at most about 1 600 tokens (width · height / 750, 1 568 pixels a side), GPT-4o comes to
+ * 1 105 at 2 048 × 4 096, Gemini to 258 per tile. `detail` is not looked at: only one vendor heeds it.
+ */
+const tokensPerImage = 1600;
+/** Gemini counts 32 tokens per second of sound; compressed sound has 4 kB or more of them (32 kbit/s). */
+const bytesPerTokenCompressed = 125;
+/** Likewise for samples: 16 kB or more per second (8 kHz, 16 bit, one channel). */
+const bytesPerTokenSampled = 500;
+/** Claude counts 1 500 to 3 000 tokens for a page of a document; by our own guess a page has 30 kB or more. */
+const bytesPerTokenFile = 10;
+/** A document of which only an id or an address is known counts as one such page. */
+const tokensPerReference = 3000;
+/**
+ * The tokens of a request, estimated high: for money and for limits. Written are the most it lets be written, over all
+ * answers it asks for (`n`).
+ *
+ * @param body The request.
+ * @param size What {@linkcode measureRequest} said of it, where that is known.
+ *
+ * @example
+ * ```ts ignore
+ * estimateTokens({ messages: [{ role: "user", content: "Hello there" }], max_tokens: 50, n: 2 });
+ * // { input: 8, output: 100 }
+ * ```
+ */
+export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = measureRequest(body)): Load {
+  const { n } = body;
+  const answers = typeof n === "number" && n > 1 ? Math.ceil(n) : 1;
+  const limit = outputLimit(body);
+  const soundTokens = size.compressedBytes / bytesPerTokenCompressed + size.sampledBytes / bytesPerTokenSampled;
+  const input = tokensOf(size.text, high) + tokensOf(size.schema, high) +
+    size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
+    size.images * tokensPerImage + soundTokens +
+    size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
+  // an absurd limit stays a number that a price can be multiplied with
+  const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);
+  return { input: Math.ceil(input), output };
+}
+
+/**
+ * The tokens a request has at least: for windows. Images, sounds and files count for nothing, as they may be tiny.
+ *
+ * @param size What the request carries.
+ */
+export function leastTokens({ text, schema }: RequestSize): number {
+  return Math.floor(tokensOf(text, low) + tokensOf(schema, low) * schemaShare);
+}
+
+/**
+ * The token limit of one answer; undefined when the request sets none. The newer name wins over the older one.
+ *
+ * @param body The request.
+ */
+export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined {
+  const limit = max_completion_tokens ?? max_tokens;
+  return typeof limit === "number" && limit > 0 ? Math.ceil(limit) : undefined;
+}
+
+/**
+ * What a request is estimated to cost at a model, nano-dollars.
+ *
+ * @param tokens Tokens read and written.
+ * @param pricing The model's prices, oldest first; the one of the day and of the prompt's size counts.
+ * @param wallMs Wall clock, ms.
+ * @returns Undefined when a price is unknown, or the tokens written are and cost something: never 0 for that.
+ *
+ * @example
+ * ```ts ignore
+ * estimateCostNano({ input: 1000, output: 100 }, [{ input: 3, output: 15 }], now); // 4_500_000
+ * ```
+ */
+export function estimateCostNano(
+  { input, output }: Load,
+  pricing: readonly DatedPricing[] | undefined,
+  wallMs: number,
+): number | undefined {
+  if (pricing === undefined) return undefined;
+  if (output === undefined && priceAt(pricing, wallMs, input)?.output !== 0) return undefined;
+  const written = output ?? 0;
+  return costNanoUsd(
+    { prompt_tokens: input, completion_tokens: written, total_tokens: input + written },
+    pricing,
+    wallMs,
+  );
+}
+
+function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios): number {
+  return latin / ratios.latin + alphabetic / ratios.alphabetic + ideographic / ratios.ideographic;
+}

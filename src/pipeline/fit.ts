@@ -1,0 +1,42 @@
+/**
+ * Step 3, continued: whom a request fits, by all that is known of models and all that it says itself.
+ * @module
+ */
+import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Load } from "../state/meter.ts";
+import type { Narrowed } from "./apply_narrowing.ts";
+import { estimateTokens } from "./estimate.ts";
+import { filterByRequest } from "./filter_by_request.ts";
+import { narrow } from "./narrow.ts";
+import type { RoutedRequest } from "./request.ts";
+
+/** What a request is held against. */
+export interface FitContext {
+  readonly request: RoutedRequest;
+  readonly pool: Pool;
+  readonly registry: Registry;
+}
+
+/** Whom a request fits. */
+export interface Fit {
+  /** Members that can take it. */
+  readonly capable: readonly Member[];
+  /** What it will take. */
+  readonly load: Load;
+  /** What the request itself made of them; undefined when it said nothing. */
+  readonly narrowed?: Narrowed | undefined;
+}
+
+/**
+ * Finds the members that a request fits.
+ *
+ * @param able Those that do the operation and deliver as wanted.
+ * @param context The request.
+ * @throws {UnsupportedRequestError} When none is left; the message says why.
+ */
+export function fit(able: readonly Member[], { request, pool, registry }: FitContext): Fit {
+  const load = estimateTokens(request.body);
+  const capable = filterByRequest(able, request.body);
+  const narrowed = narrow(capable, { request, pool, registry, load });
+  return { capable: narrowed?.members ?? capable, load, narrowed };
+}

@@ -1,0 +1,217 @@
+/**
+ * A request that narrows its own routing, by the header `x-mesh-route` or a top-level `mesh` object. It can only choose
+ * among the pool's models: a target, a key or a provider outside it cannot be named.
+ * @module
+ */
+import { parseDuration } from "../config/units.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { nearest } from "../util/nearest.ts";
+
+/** Names, and the request's field that gave them: the one at fault, should nothing come of it. */
+export interface NameList {
+  /** Model names, provider entry ids or vendors. */
+  readonly names: readonly string[];
+  /** `mesh.only` and the like, or `x-mesh-route`. */
+  readonly param: string;
+}
+
+/** What a request may cost at most, and the field that says so. */
+export interface PriceLimit {
+  /** Nano-dollars. */
+  readonly nano: number;
+  /** `mesh.max_price` or `x-mesh-route`. */
+  readonly param: string;
+}
+
+/** Labels for records: names to texts, or texts alone. */
+export type Tags = Readonly<Record<string, string>> | readonly string[];
+
+/** How a request narrows its routing. */
+export interface Narrowing {
+  /** Nobody else. */
+  readonly only?: NameList;
+  /** None of these. */
+  readonly ignore?: NameList;
+  /** These first, one after the other, then the rest. */
+  readonly order?: NameList;
+  /** What the request may cost by estimate. */
+  readonly maxPrice?: PriceLimit;
+  /** Longest time to an answer, or to a stream's first content, ms. */
+  readonly deadlineMs?: number;
+  /** Whom it belongs to, for strategies that care. */
+  readonly session?: string;
+  /** Labels for its records. */
+  readonly tags?: Tags;
+}
+
+type Draft = { -readonly [key in keyof Narrowing]: Narrowing[key] };
+/** A field: how it is called, and who is at fault. */
+interface Field {
+  readonly label: string;
+  readonly param: string;
+}
+type Reader = (value: unknown, field: Field, draft: Draft) => void;
+
+const routeHeader = "x-mesh-route";
+const longestHeader = 4096;
+const mostNames = 64;
+const longestName = 256;
+const mostTags = 16;
+const longestTag = 64;
+const highestPriceUsd = 1_000_000;
+const nanoPerUsd = 1_000_000_000;
+
+const headerReaders: Readonly<Record<string, Reader>> = {
+  only: (value, field, draft) => draft.only = listOf(split(value, field), field),
+  ignore: (value, field, draft) => draft.ignore = listOf(split(value, field), field),
+  order: (value, field, draft) => draft.order = listOf(split(value, field), field),
+  "max-price": (value, field, draft) => draft.maxPrice = priceOf(decimal(value), field),
+  deadline: (value, field, draft) => draft.deadlineMs = durationOf(value, field),
+};
+
+const bodyReaders: Readonly<Record<string, Reader>> = {
+  only: (value, field, draft) => draft.only = listOf(value, field),
+  ignore: (value, field, draft) => draft.ignore = listOf(value, field),
+  order: (value, field, draft) => draft.order = listOf(value, field),
+  max_price: (value, field, draft) => draft.maxPrice = priceOf(value, field),
+  deadline: (value, field, draft) => draft.deadlineMs = durationOf(value, field),
+  session: (value, field, draft) => draft.session = textOf(value, field, longestName),
+  tags: (value, field, draft) => draft.tags = tagsOf(value, field),
+};
+
+/**
+ * How a request narrows its routing; undefined when it does not. The body wins over the header, member by member; a
+ * member that is null counts as not there.
+ *
+ * The header is `name=value`, separated by `;`, and values of lists by `,` (blanks around them do not count, nor does a
+ * stray `;`; RFC 9110, section 5.6.6). A model whose name has one of these, or a character outside ASCII, is named in
+ * the body.
+ *
+ * @param header The value of `x-mesh-route`.
+ * @param body The request; of it only `mesh` is looked at.
+ * @throws {UnsupportedRequestError} `invalid_value`, with the field: unknown, repeated, empty, too long or malformed.
+ *
+ * @example
+ * ```ts ignore
+ * readNarrowing("only=groq,cerebras;max-price=0.01;deadline=20s", body);
+ * readNarrowing(undefined, { messages, mesh: { order: ["acme-small"], deadline: "20s", tags: { team: "search" } } });
+ * ```
+ */
+export function readNarrowing(
+  header: string | null | undefined,
+  body: Readonly<Record<string, unknown>>,
+): Narrowing | undefined {
+  const mesh: unknown = isObject(body) ? body.mesh : undefined;
+  if ((header ?? "") === "" && (mesh ?? undefined) === undefined) return undefined;
+  const draft: Draft = {};
+  readHeader(header ?? "", draft);
+  readBody(mesh ?? {}, draft);
+  return Object.keys(draft).length === 0 ? undefined : draft;
+}
+
+function readHeader(header: string, draft: Draft): void {
+  const whole: Field = { label: `The header "${routeHeader}"`, param: routeHeader };
+  if (header.length > longestHeader) throw invalid(whole, `may have up to ${longestHeader} characters`);
+  const seen = new Set<string>();
+  for (const segment of header.split(";")) {
+    if (segment.trim() === "") continue;
+    const at = segment.indexOf("=");
+    const name = segment.slice(0, at < 0 ? undefined : at).trim().toLowerCase();
+    const field: Field = { label: `${quoted(name)} of the header "${routeHeader}"`, param: routeHeader };
+    const reader = readerOf(headerReaders, name, field);
+    if (seen.has(name)) throw invalid(field, "is given twice");
+    seen.add(name);
+    reader(at < 0 ? "" : segment.slice(at + 1).trim(), field, draft);
+  }
+}
+
+function readBody(mesh: unknown, draft: Draft): void {
+  if (!isObject(mesh)) throw invalid({ label: '"mesh"', param: "mesh" }, "has to be an object");
+  for (const [name, value] of Object.entries(mesh)) {
+    const param = `mesh.${name.length > longestTag ? `${name.slice(0, longestTag)}…` : name}`;
+    const field: Field = { label: JSON.stringify(param), param };
+    const reader = readerOf(bodyReaders, name, field);
+    if (value !== null && value !== undefined) reader(value, field, draft);
+  }
+}
+
+function readerOf(readers: Readonly<Record<string, Reader>>, name: string, field: Field): Reader {
+  const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+  if (reader !== undefined) return reader;
+  const [likely] = nearest(name.slice(0, longestTag), Object.keys(readers), 1);
+  const hint = likely === undefined ? `the fields are ${Object.keys(readers).join(", ")}` : `did you mean "${likely}"?`;
+  throw invalid(field, `is no routing field: ${hint}`);
+}
+
+/** A name cannot have a `=` here: it is a field after a comma, as two headers joined by a gateway have it. */
+function split(value: unknown, field: Field): string[] {
+  const names = String(value).split(",").map((name) => name.trim());
+  if (names.some((name) => name.includes("="))) throw invalid(field, 'has a "=": fields are separated by ";"');
+  return names;
+}
+
+function listOf(value: unknown, field: Field): NameList {
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= mostNames;
+  if (!isList || !value.every((name) => isText(name, longestName))) {
+    throw invalid(field, `has to be a list of 1 to ${mostNames} names of 1 to ${longestName} characters`);
+  }
+  return { names: [...new Set<string>(value)], param: field.param };
+}
+
+/** Digits with an optional fraction; NaN for any other text. */
+function decimal(value: unknown): number {
+  return /^\d{1,7}(\.\d{1,12})?$/.test(String(value)) ? Number(value) : NaN;
+}
+
+function priceOf(value: unknown, field: Field): PriceLimit {
+  if (typeof value === "number" && value >= 0 && value <= highestPriceUsd) {
+    return { nano: Math.round(value * nanoPerUsd), param: field.param };
+  }
+  throw invalid(field, `has to be a number of USD from 0 to ${highestPriceUsd}, such as 0.01`);
+}
+
+/** A bare number has two readings, in the configuration as here (contract, section 4). */
+function durationOf(value: unknown, field: Field): number {
+  const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(String(value));
+  if (isBare && Number(value) > 0) {
+    throw invalid(field, `has to be a duration, not ${value}: write "${value}s" or "${value}ms"`);
+  }
+  const ms = typeof value === "string" ? parseDuration(value) : undefined;
+  if (ms === undefined || ms === 0) {
+    throw invalid(field, 'has to be a duration longer than 0, such as "20s" or "1m30s"');
+  }
+  return ms;
+}
+
+function textOf(value: unknown, field: Field, longest: number): string {
+  if (isText(value, longest)) return value;
+  throw invalid(field, `has to be a text of 1 to ${longest} characters`);
+}
+
+function tagsOf(value: unknown, field: Field): Tags {
+  const texts = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
+  const count = Array.isArray(value) ? value.length : (texts?.length ?? 0) / 2;
+  if (texts === undefined || count > mostTags || !texts.every((text) => isText(text, longestTag))) {
+    throw invalid(
+      field,
+      `has to be a list of texts, or an object of them: up to ${mostTags}, of 1 to ${longestTag} characters`,
+    );
+  }
+  return Array.isArray(value) ? [...texts] : { ...value as Record<string, string> };
+}
+
+function isText(value: unknown, longest: number): value is string {
+  return typeof value === "string" && value.length <= longest && value.trim() !== "";
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > longestTag ? `${text.slice(0, longestTag)}…` : text);
+}
+
+function invalid({ label, param }: Field, what: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(`${label} ${what}`, { code: "invalid_value", param });
+}

@@ -1,0 +1,206 @@
+/**
+ * How large a request is: one walk over its body, shared by the filter (which must not leave anybody out wrongly) and
+ * by the estimate of its cost (which must not be too low).
+ * @module
+ */
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
+
+/** Characters (UTF-16 code units) by the kind of script; tokenizers cut each kind otherwise. */
+export interface TextSize {
+  /** Below U+0250: English, code, JSON, most European languages. */
+  readonly latin: number;
+  /** Up to U+2E7F: Greek, Cyrillic, Arabic, Devanagari, Thai, curly quotes. */
+  readonly alphabetic: number;
+  /** From U+2E80 on: Chinese, Japanese, Korean, and both halves of an emoji. */
+  readonly ideographic: number;
+}
+
+/** What a request carries. */
+export interface RequestSize {
+  readonly messages: number;
+  /** Whether one of them is a system or developer message. */
+  readonly hasSystemPrompt: boolean;
+  /** What the messages say, tool calls included. */
+  readonly text: TextSize;
+  /** Names, descriptions and schemas of tools and of the answer's form. */
+  readonly schema: TextSize;
+  /** Members and elements of those, whose punctuation costs tokens too. */
+  readonly schemaNodes: number;
+  readonly images: number;
+  readonly sounds: number;
+  /** Sound as plain samples (`wav`, `pcm16`), bytes. */
+  readonly sampledBytes: number;
+  /** Compressed sound (`mp3` and the like), bytes. */
+  readonly compressedBytes: number;
+  /** Documents and videos that are sent along, bytes. */
+  readonly fileBytes: number;
+  /** Documents and videos of which only an id or an address is known. */
+  readonly referredFiles: number;
+  /** The largest image, sound or file that is sent along, bytes once decoded. */
+  readonly largestFileBytes: number;
+}
+
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+type Size = Writable<Omit<RequestSize, "text" | "schema">> & { text: Writable<TextSize>; schema: Writable<TextSize> };
+
+/** Where the walk over schemas stops; the boundary refuses such bodies, unless it was told not to look. */
+const mostNodes = 200_000;
+/** Characters of one text that are looked at; of a longer one blocks at even distances, which bounds the work. */
+const mostLookedAt = 65_536;
+/** Long enough that a text which repeats itself is seen as a whole. */
+const sampleBlock = 1024;
+const beyondLatin = /[\u0250-\uffff]/;
+const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
+
+/**
+ * Measures a request. Nothing is written out or copied; what makes no sense counts for nothing.
+ *
+ * @param body The request.
+ */
+export function measureRequest(body: ChatCompletionRequest): RequestSize {
+  const size: Size = {
+    messages: 0,
+    hasSystemPrompt: false,
+    text: { latin: 0, alphabetic: 0, ideographic: 0 },
+    schema: { latin: 0, alphabetic: 0, ideographic: 0 },
+    schemaNodes: 0,
+    images: 0,
+    sounds: 0,
+    sampledBytes: 0,
+    compressedBytes: 0,
+    fileBytes: 0,
+    referredFiles: 0,
+    largestFileBytes: 0,
+  };
+  const { messages, tools, functions, response_format: form } = body;
+  if (Array.isArray(messages)) { for (const message of messages) addMessage(message, size); }
+  addSchema(tools, size);
+  addSchema(functions, size);
+  if (isObject(form)) addSchema(form.json_schema, size);
+  return size;
+}
+
+/**
+ * The bytes behind a `data:` URL, without decoding it; 0 for any other URL.
+ *
+ * Source: RFC 2397; RFC 4648, section 4. What is percent-encoded counts as a third: never more than it is.
+ *
+ * @param url A URL.
+ *
+ * @example
+ * ```ts ignore
+ * dataUrlBytes("data:image/png;base64,AAAA"); // 3
+ * ```
+ */
+export function dataUrlBytes(url: string): number {
+  if (url.slice(0, 5).toLowerCase() !== "data:") return 0;
+  const comma = url.indexOf(",");
+  if (comma < 0) return 0;
+  const isBase64 = url.slice(Math.max(0, comma - 7), comma).toLowerCase() === ";base64";
+  return isBase64 ? base64Bytes(url, comma + 1) : Math.ceil((url.length - comma - 1) / 3);
+}
+
+function base64Bytes(text: string, from: number): number {
+  let end = text.length;
+  while (end > from && end > text.length - 2 && text[end - 1] === "=") end--;
+  return Math.floor((end - from) * 3 / 4);
+}
+
+function addMessage(message: unknown, size: Size): void {
+  if (!isObject(message)) return;
+  size.messages++;
+  const { role, content, tool_calls: calls } = message;
+  if (role === "system" || role === "developer") size.hasSystemPrompt = true;
+  if (typeof content === "string") addText(content, size.text);
+  else if (Array.isArray(content)) { for (const part of content) addPart(part, size); }
+  if (!Array.isArray(calls)) return;
+  for (const call of calls) {
+    if (!isObject(call) || !isObject(call.function)) continue;
+    const { name, arguments: given } = call.function;
+    if (typeof name === "string") addText(name, size.text);
+    if (typeof given === "string") addText(given, size.text);
+  }
+}
+
+function addPart(part: unknown, size: Size): void {
+  if (!isObject(part)) return;
+  const { type, text, refusal } = part;
+  if (imageTypes.has(type)) {
+    size.images++;
+    noteFile(bytesAt(part.image_url, "url"), size);
+  } else if (type === "input_audio") addSound(part.input_audio, size);
+  else if (type === "file") addFile(bytesAt(part.file, "file_data"), size);
+  else if (type === "video_url") addFile(bytesAt(part.video_url, "url"), size);
+  else if (typeof text === "string") addText(text, size.text);
+  else if (typeof refusal === "string") addText(refusal, size.text);
+}
+
+function addSound(sound: unknown, size: Size): void {
+  size.sounds++;
+  const bytes = bytesAt(sound, "data");
+  const format = isObject(sound) ? sound.format : undefined;
+  if (format === "wav" || format === "pcm16") size.sampledBytes += bytes;
+  else size.compressedBytes += bytes;
+  noteFile(bytes, size);
+}
+
+function addFile(bytes: number, size: Size): void {
+  if (bytes === 0) size.referredFiles++;
+  size.fileBytes += bytes;
+  noteFile(bytes, size);
+}
+
+function noteFile(bytes: number, size: Size): void {
+  if (bytes > size.largestFileBytes) size.largestFileBytes = bytes;
+}
+
+/** The bytes of a `data:` URL, or of bare base64 where the wire has that; the text stands alone or as a member. */
+function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number {
+  const text = isObject(holder) ? holder[member] : holder;
+  if (typeof text !== "string") return 0;
+  const isBare = member !== "url" && !/^(data|https?):/i.test(text.slice(0, 6));
+  return isBare ? base64Bytes(text, 0) : dataUrlBytes(text);
+}
+
+/** Names and texts at any depth, without recursion: a schema may be as deep as it likes. */
+function addSchema(schema: unknown, size: Size): void {
+  const open: unknown[] = [schema];
+  while (open.length > 0 && size.schemaNodes < mostNodes) {
+    const value = open.pop();
+    if (typeof value === "string") addText(value, size.schema);
+    else if (Array.isArray(value)) {
+      for (let place = value.length - 1; place >= 0; place--) open.push(value[place]);
+      size.schemaNodes += value.length;
+    } else if (isObject(value)) {
+      for (const name of Object.keys(value)) {
+        addText(name, size.schema);
+        open.push(value[name]);
+        size.schemaNodes++;
+      }
+    }
+  }
+}
+
+function addText(text: string, size: Writable<TextSize>): void {
+  const { length } = text;
+  let [alphabetic, ideographic] = [0, 0];
+  if (beyondLatin.test(text)) { // at once for a text that the engine keeps as Latin-1, as it does most
+    const skipped = sampleBlock * (Math.ceil(length / mostLookedAt) - 1);
+    let looked = 0;
+    for (let place = 0; place < length; place++) {
+      const unit = text.charCodeAt(place);
+      if (unit >= 0x2e80) ideographic++;
+      else if (unit >= 0x250) alphabetic++;
+      if (++looked % sampleBlock === 0) place += skipped;
+    }
+    alphabetic *= length / looked;
+    ideographic *= length / looked;
+  }
+  size.latin += length - alphabetic - ideographic;
+  size.alphabetic += alphabetic;
+  size.ideographic += ideographic;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,75 @@
+/**
+ * A provider more, in a registry that is in use: what is there stays as it is, states, cursors and sessions included.
+ * @module
+ */
+import { MeshState } from "../state/mesh_state.ts";
+import { addDistinct, type BuildParts, buildRegistry } from "./build.ts";
+import { fillAsConfigured } from "./configured.ts";
+import type { Member, ModelEntry, Pool, ProviderHome, Registry } from "./registry.ts";
+
+/** The registry that the settings alone would make. */
+export interface Draft {
+  /** That registry. Nobody asks its models anything. */
+  readonly registry: Registry;
+  /** The new provider in it; undefined when it is switched off. */
+  readonly home?: ProviderHome;
+}
+
+/**
+ * Builds the registry that settings with the new provider make up, with states of its own.
+ *
+ * @param id The provider's entry id.
+ * @param parts What a registry is built from.
+ * @throws {ConfigError} When a connector does not exist.
+ */
+export function draft(id: string, parts: Omit<BuildParts, "state" | "fill">): Draft {
+  const registry = buildRegistry({ ...parts, state: new MeshState(() => {}), fill: fillAsConfigured });
+  return { registry, home: registry.homes.find(({ entry }) => entry.id === id) };
+}
+
+/**
+ * Puts the new provider of a draft, its models and their places in pools into a registry; each place is a pool's last.
+ *
+ * @param registry In use.
+ * @param drafted Its provider has been opened.
+ * @param parts The states, and the settings of the draft.
+ */
+export function extend(
+  registry: Registry,
+  drafted: Draft,
+  { settings, state }: Pick<BuildParts, "settings" | "state">,
+): void {
+  if (drafted.home === undefined) return;
+  const { entry } = drafted.home;
+  const home: ProviderHome = { ...drafted.home, retryBudget: state.retryBudget(entry.id, entry.retryBudget) };
+  growing(registry.homes).push(home);
+  for (const model of drafted.registry.models) {
+    if (model.home === drafted.home) addDistinct({ ...model, home }, registry);
+  }
+  for (const pool of registry.allPools) {
+    const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
+    for (const model of newcomers(pool, home, registry, drafted)) {
+      const facts = { ...model, pool: pool.name, provider: entry, routing: pool.routing, budget };
+      growing<Member>(pool.members).push({ model, state: state.add(facts) });
+    }
+    pool.capable.clear();
+  }
+}
+
+/** The models of the new provider that belong into a pool. */
+function newcomers(pool: Pool, home: ProviderHome, registry: Registry, drafted: Draft): readonly ModelEntry[] {
+  const configured = drafted.registry.pool(pool.name);
+  const ids = configured?.members.filter(({ model }) => model.home === drafted.home).map(({ model }) => model.info.id);
+  const own = registry.models.filter((model) => model.home === home);
+  if (ids !== undefined) return own.filter(({ info }) => ids.includes(info.id));
+  const { capability, name } = pool;
+  const isNode = capability !== null && registry.tree.shortName(capability) === name;
+  const members = isNode ? registry.pooledAt(capability) : registry.modelsByUpstreamId(name);
+  const isOneModel = !isNode && pool.members.some(({ model }) => model.name === name);
+  return isOneModel ? [] : members.filter((model) => model.home === home);
+}
+
+/** Only here does what exists become more. */
+function growing<Item>(items: readonly Item[]): Item[] {
+  return items as Item[];
+}

@@ -1,0 +1,220 @@
+/**
+ * Money spent against daily and monthly limits, in whole nano-dollars (10⁻⁹ USD). Sums are exact up to 2⁵³ − 1
+ * nano-dollars, which is nine million USD in one window, and stay there beyond it.
+ * @module
+ */
+import { dayWindow, monthWindow, type Window } from "../util/windows.ts";
+
+/**
+ * Windows that are remembered of each kind, the last ones used: the present one, one that requests straddle, and those
+ * a wall clock that jumps may come back to.
+ */
+const windowsKept = 8;
+
+/** What may be spent, nano-dollars; no limit where none is given. */
+export interface BudgetLimits {
+  /** In one day of the UTC calendar. */
+  readonly daily?: number;
+  /** In one month of the UTC calendar. */
+  readonly monthly?: number;
+}
+
+/** Money set aside for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
+export interface Hold {
+  /** Nano-dollars. */
+  readonly nano: number;
+}
+
+/** What one window has cost, as stored. */
+export interface WindowSpend {
+  /** First moment of the window, wall clock, ms. */
+  readonly start: number;
+  /** Nano-dollars settled. */
+  readonly spent: number;
+  /** Nano-dollars set aside for requests under way. */
+  readonly held: number;
+}
+
+/** A {@linkcode Budget} as stored: plain JSON. */
+export interface BudgetSnapshot {
+  /** Days, the last used one last. */
+  readonly days: readonly WindowSpend[];
+  /** Months, the last used one last. */
+  readonly months: readonly WindowSpend[];
+}
+
+interface Sums {
+  readonly start: number;
+  readonly end: number;
+  spent: number;
+  held: number;
+}
+
+/**
+ * One budget. A limit is spent when what was settled reaches it; a reservation that would take settled and set aside
+ * together past a limit is refused. So what is spent passes a limit by no more than requests under way turn out
+ * dearer than was reserved for them.
+ *
+ * @example
+ * ```ts ignore
+ * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
+ * const hold = budget.reserve(2_000_000, clock.now());
+ * if (hold !== undefined) budget.settle(hold, 1_250_000, clock.now());
+ * ```
+ */
+export class Budget {
+  readonly #days: Ledger;
+  readonly #months: Ledger;
+  readonly #holds = new Map<Hold, readonly Sums[]>();
+
+  /** @param limits What may be spent. */
+  constructor(limits: BudgetLimits) {
+    this.#days = new Ledger(limits.daily, dayWindow);
+    this.#months = new Ledger(limits.monthly, monthWindow);
+  }
+
+  /**
+   * Sets money aside for a request.
+   *
+   * @param nano Upper bound of its cost, nano-dollars. One of 0 always fits: what is free is served also when nothing
+   *   is left.
+   * @param wall Wall clock, ms.
+   * @returns Undefined when a limit is spent or would be passed.
+   */
+  reserve(nano: number, wall: number): Hold | undefined {
+    const hold: Hold = { nano: whole(nano) };
+    const windows = [this.#days.at(wall), this.#months.at(wall)];
+    if (hold.nano > 0 && !(this.#days.fits(windows[0]!, hold.nano) && this.#months.fits(windows[1]!, hold.nano))) {
+      return undefined;
+    }
+    for (const window of windows) window.held = sum(window.held, hold.nano);
+    this.#holds.set(hold, windows);
+    return hold;
+  }
+
+  /**
+   * Ends a hold: what was really spent counts in the windows in which the hold was taken. A second end counts for
+   * nothing.
+   *
+   * @param hold Whose end it is.
+   * @param actual Nano-dollars, 0 for a failure; as reserved when nobody knows, or when it makes no sense.
+   */
+  settle(hold: Hold, actual?: number): void {
+    const windows = this.#holds.get(hold);
+    if (windows === undefined) return;
+    this.#holds.delete(hold);
+    const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
+    const cost = isKnown ? whole(actual) : hold.nano;
+    for (const window of windows) {
+      window.held = Math.max(0, window.held - hold.nano);
+      window.spent = sum(window.spent, cost);
+    }
+  }
+
+  /**
+   * Whether a limit is spent.
+   *
+   * @param wall Wall clock, ms.
+   */
+  isSpent(wall: number): boolean {
+    return this.#days.isSpent(this.#days.at(wall)) || this.#months.isSpent(this.#months.at(wall));
+  }
+
+  /**
+   * When so much more fits again: the start of the next window of the limit that stands in the way, of the later one
+   * when it is both.
+   *
+   * @param wall Wall clock, ms.
+   * @param nano What has to fit, nano-dollars; unless given, only limits that are spent stand in the way.
+   * @returns Wall clock, ms; undefined when nothing stands in the way.
+   */
+  resetsAt(wall: number, nano = 0): number | undefined {
+    const amount = whole(nano);
+    let at: number | undefined;
+    for (const ledger of [this.#days, this.#months]) {
+      const window = ledger.at(wall);
+      const isFree = amount === 0 ? !ledger.isSpent(window) : ledger.fits(window, amount);
+      if (!isFree) at = Math.max(at ?? 0, window.end);
+    }
+    return at;
+  }
+
+  /**
+   * What was settled in the present windows, nano-dollars.
+   *
+   * @param wall Wall clock, ms.
+   */
+  spent(wall: number): { readonly daily: number; readonly monthly: number } {
+    return { daily: this.#days.at(wall).spent, monthly: this.#months.at(wall).spent };
+  }
+
+  /** What is stored of it. */
+  snapshot(): BudgetSnapshot {
+    return { days: this.#days.snapshot(), months: this.#months.snapshot() };
+  }
+
+  /**
+   * Takes back what was stored. Money that was set aside counts as spent: nobody is left who could tell. Of a window
+   * that is known already the larger sum counts, so that nothing is lost and nothing counts twice.
+   *
+   * @param snapshot As it was stored; what makes no sense in it is left out.
+   */
+  restore(snapshot: BudgetSnapshot): void {
+    this.#days.restore(snapshot.days);
+    this.#months.restore(snapshot.months);
+  }
+}
+
+/** The windows of one limit. */
+class Ledger {
+  readonly #limit: number;
+  readonly #windowAt: (wall: number) => Window;
+  /** The last used one last. Requests hold on to theirs, even when it is forgotten here. */
+  #windows: Sums[] = [];
+
+  constructor(limit: number | undefined, windowAt: (wall: number) => Window) {
+    this.#limit = limit ?? Infinity;
+    this.#windowAt = windowAt;
+  }
+
+  /** The window of a time. */
+  at(wall: number): Sums {
+    const latest = this.#windows.at(-1);
+    if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
+    const { start, end } = this.#windowAt(wall);
+    const known = this.#windows.find((one) => one.start === start);
+    const window = known ?? { start, end, spent: 0, held: 0 };
+    this.#windows = [...this.#windows.filter((one) => one !== window), window].slice(-windowsKept);
+    return window;
+  }
+
+  isSpent({ spent }: Sums): boolean {
+    return spent >= this.#limit;
+  }
+
+  fits({ spent, held }: Sums, nano: number): boolean {
+    return sum(sum(spent, held), nano) <= this.#limit;
+  }
+
+  snapshot(): WindowSpend[] {
+    return this.#windows.map(({ start, spent, held }) => ({ start, spent, held }));
+  }
+
+  restore(stored: unknown): void {
+    if (!Array.isArray(stored)) return;
+    for (const one of stored.slice(-windowsKept) as (Partial<WindowSpend> | null)[]) {
+      if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
+      const window = this.at(one.start);
+      window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.held)));
+    }
+  }
+}
+
+function sum(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
+}
+
+/** Costs may be fractions of a nano-dollar by estimate: rounded up, what makes no sense is nothing. */
+function whole(nano: unknown): number {
+  return typeof nano === "number" && nano > 0 ? Math.min(Math.ceil(nano), Number.MAX_SAFE_INTEGER) : 0;
+}

@@ -1,0 +1,234 @@
+/**
+ * The counting for one model in one pool.
+ * @module
+ */
+import type { DatedPricing } from "../contracts/provider.ts";
+import type { Headroom } from "../contracts/rotation.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import { costNanoUsd } from "../util/cost.ts";
+import { readRateHeaders } from "../util/rate_headers.ts";
+import { FailureWindow } from "../util/sliding_window.ts";
+import type { Latency } from "./latency.ts";
+import type { Budget, Hold } from "./ledger.ts";
+import type { Load, Meter, MeterFacts, Obstacle, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
+import type { OutageWatch } from "./outage_watch.ts";
+import type { OutputSizes } from "./output_sizes.ts";
+import type { RateMeter, Reservation } from "./rate_meter.ts";
+import { UsageLimits } from "./usage_limits.ts";
+
+/** What a model counts over all its pools. */
+export interface SharedCounts {
+  /** Requests and tokens per time. */
+  readonly rate: RateMeter;
+  /** Time to an answer. */
+  readonly latency: Latency;
+  /** Tokens written per answer. */
+  readonly outputs: OutputSizes;
+}
+
+/** Money that a request has to fit in. */
+export interface Purse {
+  /** The money. */
+  readonly budget: Budget;
+  /** Why a model rests when it is spent. */
+  readonly reason: "provider_budget" | "budget_limit";
+}
+
+/** What a {@linkcode MemberMeter} is made of. */
+export interface MemberMeterParts {
+  readonly facts: MeterFacts;
+  readonly shared: SharedCounts;
+  readonly purses: readonly Purse[];
+  /** Its provider's calls. */
+  readonly watch: OutageWatch;
+  readonly clock: Clock;
+}
+
+/** Tokens written by an answer of a model that has given none yet, for a request that sets no limit. */
+const firstGuess = 1_000;
+
+/** Nobody knows when a request under way will end; a client that is told to come back then comes neither late nor often, ms. */
+const concurrencyMs = 1_000;
+
+/** Counts for one model in one pool. */
+export class MemberMeter implements Meter {
+  readonly #parts: MemberMeterParts;
+  readonly #limits: UsageLimits;
+  readonly #failures: FailureWindow | undefined;
+  readonly #isFree: boolean;
+
+  /** @param parts What it counts with. */
+  constructor(parts: MemberMeterParts) {
+    this.#parts = parts;
+    const { info, routing } = parts.facts;
+    const { errorRate } = routing.deactivation;
+    this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now());
+    this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
+    this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
+  }
+
+  latencyMs(now: number): number | undefined {
+    return this.#parts.shared.latency.value(now);
+  }
+
+  requests(now: number): Headroom | undefined {
+    return this.#parts.shared.rate.requests(now);
+  }
+
+  tokens(now: number): Headroom | undefined {
+    return this.#parts.shared.rate.tokens(now);
+  }
+
+  costOf({ input, output }: Load): number | undefined {
+    const { facts: { info }, clock, shared } = this.#parts;
+    const written = output ?? shared.outputs.percentile95() ?? firstGuess;
+    const usage = { prompt_tokens: input, completion_tokens: written, total_tokens: input + written };
+    return this.#isFree ? 0 : costNanoUsd(usage, info.pricing, clock.now());
+  }
+
+  obstacle(load: Load, now: number): Obstacle | undefined {
+    const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
+    const until = rate.fullUntil(now, this.#tokensOf(load));
+    if (until !== undefined) return { kind: "rate_limited", until: until === Infinity ? now + concurrencyMs : until };
+    const budget = this.#budgetObstacle(load, now);
+    if (budget !== undefined) return budget;
+    const { minDeltaMs, maxRpm } = rateLimit ?? {};
+    const spaced = minDeltaMs === undefined ? 0 : (rate.lastStartedAt ?? -Infinity) + minDeltaMs;
+    if (spaced > now) return { kind: "spacing", until: spaced };
+    return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { kind: "crowded", until: now } : undefined;
+  }
+
+  begun(): StandbyOrder | undefined {
+    this.#limits.addRequest();
+    return this.#limits.order();
+  }
+
+  spend(load: Load, now: number): Spending {
+    const { shared: { rate }, purses, clock } = this.#parts;
+    const cost = this.costOf(load) ?? 0;
+    const holds = purses.map(({ budget }) => budget.reserve(cost, clock.now()));
+    const reservation = rate.reserve(now, this.#tokensOf(load));
+    return new MemberSpending({ reservation, holds, ...this.#parts });
+  }
+
+  standing(): StandbyOrder | undefined {
+    const order = this.#limits.order();
+    return order?.restMs === undefined ? this.#spentOrder() : order; // without a window a rest starts the counts anew
+  }
+
+  recovered(): void {
+    this.#limits.recovered();
+    this.#failures?.clear();
+  }
+
+  finished(vote: Vote, end: RequestEnd, now: number): StandbyOrder | undefined {
+    const { ms, output, tokens = 0, costNano = 0 } = end;
+    const { latency, outputs } = this.#parts.shared;
+    if (vote === "success" && ms !== undefined) latency.observe(now, ms);
+    if (vote === "failure") latency.punish(now);
+    if (vote === "success" && output !== undefined) outputs.add(output);
+    this.#limits.addUsage(tokens, costNano);
+    return this.#providerOrder(end) ?? this.#spentOrder() ?? this.#limits.order() ?? this.#rateOrder(vote, now);
+  }
+
+  /** Sets the whole provider aside, where the pool asks for that. */
+  #providerOrder({ kind }: RequestEnd): StandbyOrder | undefined {
+    const { facts: { routing: { providerDeactivation, providerRecovery } }, watch } = this.#parts;
+    const rest: Pick<StandbyOrder, "doubles" | "restMs"> = providerRecovery === undefined
+      ? { doubles: true }
+      : { restMs: Infinity }; // a probe or somebody ends it
+    if (kind === "auth" && providerDeactivation?.has("on_auth_failure")) {
+      return { reason: "provider_auth_failure", scope: "provider", ...rest };
+    }
+    if (!watch.isOutage || !providerDeactivation?.has("on_api_outage")) return undefined;
+    return { reason: "provider_outage", scope: "provider", ...rest };
+  }
+
+  #tokensOf({ input, output }: Load): number {
+    return input + (output ?? this.#parts.shared.outputs.percentile95() ?? 0);
+  }
+
+  #budgetObstacle(load: Load, now: number): Obstacle | undefined {
+    const { purses, clock } = this.#parts;
+    if (purses.length === 0 || this.#isFree) return undefined;
+    const cost = this.costOf(load);
+    if (cost === undefined) return { kind: "budget", until: Infinity };
+    const wall = clock.now();
+    let until = 0;
+    for (const { budget } of purses) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);
+    return until === 0 ? undefined : { kind: "budget", until: now + Math.max(0, until - wall) };
+  }
+
+  /** The rest of a model whose money is spent; one that is free serves all the same. */
+  #spentOrder(): StandbyOrder | undefined {
+    const { purses, clock } = this.#parts;
+    if (purses.length === 0) return undefined;
+    const wall = clock.now();
+    for (const { budget, reason } of purses) {
+      if (!budget.isSpent(wall) || (this.#isFree && reason === "budget_limit")) continue;
+      const restMs = Math.max(0, (budget.resetsAt(wall) ?? wall) - wall);
+      return { reason, scope: reason === "provider_budget" ? "provider" : "model", restMs };
+    }
+    return undefined;
+  }
+
+  #rateOrder(vote: Vote, now: number): StandbyOrder | undefined {
+    const { errorRate } = this.#parts.facts.routing.deactivation;
+    if (this.#failures === undefined || errorRate === undefined || vote === "none") return undefined;
+    this.#failures.add(now, vote === "failure");
+    const requests = this.#failures.requests(now);
+    const share = this.#failures.share(now);
+    if (requests < errorRate.minRequests || share < errorRate.threshold) return undefined;
+    return { reason: "error_rate", scope: "model", doubles: true, metadata: { error_rate: share, requests } };
+  }
+}
+
+type Vote = Parameters<Meter["finished"]>[0];
+
+interface SpendingParts extends MemberMeterParts {
+  readonly reservation: Reservation;
+  readonly holds: readonly (Hold | undefined)[];
+}
+
+/** One call's share in all the counts. */
+class MemberSpending implements Spending {
+  readonly #parts: SpendingParts;
+  #isAnswered = false;
+  #isOver = false;
+
+  constructor(parts: SpendingParts) {
+    this.#parts = parts;
+  }
+
+  observe(headers: { get(name: string): string | null }): void {
+    const { shared: { rate }, clock, reservation, watch } = this.#parts;
+    this.#isAnswered = true;
+    watch.answered();
+    const reading = readRateHeaders(headers, clock.now());
+    if (reading !== undefined) rate.observe(clock.monotonic(), reading, reservation);
+  }
+
+  fail(wasSent: boolean): void {
+    const { shared: { rate }, clock, reservation, watch, facts } = this.#parts;
+    if (!this.#isAnswered) watch.unanswered(facts.info.id);
+    if (wasSent) this.#settle(() => rate.settle(clock.monotonic(), reservation), 0);
+    else this.#settle(() => rate.release(clock.monotonic(), reservation), 0);
+  }
+
+  end({ tokens, costNano }: Usage): void {
+    const { shared: { rate }, clock, reservation } = this.#parts;
+    this.#settle(() => rate.settle(clock.monotonic(), reservation, tokens), costNano);
+  }
+
+  #settle(settleRate: () => void, costNano: number | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    settleRate();
+    const { holds, purses } = this.#parts;
+    holds.forEach((hold, place) => hold !== undefined && purses[place]!.budget.settle(hold, costNano));
+  }
+}
+
+function isFree(price: DatedPricing): boolean {
+  return price.input === 0 && price.output === 0 && (price.per_request ?? 0) === 0;
+}

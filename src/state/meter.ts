@@ -1,0 +1,118 @@
+/**
+ * What counts requests, tokens and money, as the rest of the engine sees it. Whoever runs a mesh brings the counting; a
+ * mesh without limits needs none.
+ * @module
+ */
+import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
+import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
+import type { RateLimits } from "../contracts/provider.ts";
+
+/** What a request will take, by estimate. */
+export interface Load {
+  /** Tokens read. */
+  readonly input: number;
+  /** Tokens it lets be written; undefined when it does not say. */
+  readonly output: number | undefined;
+}
+
+/** Why a model is not asked now, although it is active. Switching for one changes no state. */
+export interface Obstacle {
+  /**
+   * - `rate_limited`: a limit of the vendor would be overrun
+   * - `budget`: the money is spent or set aside
+   * - `spacing`: too soon after the last request
+   * - `crowded`: more requests a minute than wanted
+   */
+  readonly kind: "rate_limited" | "budget" | "spacing" | "crowded";
+  /** When it is gone, monotonic ms; Infinity: not by itself. */
+  readonly until: number;
+}
+
+/** A rest that the counting asks for. */
+export interface StandbyOrder {
+  /** Why. */
+  readonly reason: StandbyReason;
+  /** The model in its pool, or all of its provider. */
+  readonly scope: "model" | "provider";
+  /** How long, ms; undefined: the pool's cooldown. */
+  readonly restMs?: number;
+  /** It is for a failure: the cooldown doubles with each trial that ends like that. */
+  readonly doubles?: true;
+  /** What the event says beside the reason. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What a call took. */
+export interface Usage {
+  /** Tokens read; undefined when nobody knows. */
+  readonly input?: number | undefined;
+  /** Tokens written; undefined when nobody knows. */
+  readonly output?: number | undefined;
+  /** Tokens in all. */
+  readonly tokens?: number | undefined;
+  /** What it cost, nano-dollars; undefined when nobody knows: as set aside. */
+  readonly costNano?: number | undefined;
+}
+
+/** What a model did with a request, in all its tries. */
+export interface RequestEnd extends Usage {
+  /** Time to the answer, or to a stream's first content, ms. */
+  readonly ms?: number | undefined;
+  /** HTTP status of a failure. */
+  readonly status?: number | undefined;
+  /** Class of a failure. */
+  readonly kind?: FailureKind | undefined;
+}
+
+/** One call upstream that counts, from its dispatch to its end. */
+export interface Spending {
+  /** Takes in what the answer's headers say of limits. */
+  observe(headers: { get(name: string): string | null }): void;
+  /** The call never left, or was answered by an error: it costs nothing. A second end counts for nothing. */
+  fail(wasSent: boolean): void;
+  /** The call was answered, as far as it was wanted. A second end counts for nothing. */
+  end(usage: Usage): void;
+}
+
+/** Counts for one model in one pool. Times are monotonic ms. */
+export interface Meter {
+  /** Decaying mean of the time to an answer, ms. */
+  latencyMs(now: number): number | undefined;
+  /** Requests it may still take. */
+  requests(now: number): Headroom | undefined;
+  /** Tokens it may still take. */
+  tokens(now: number): Headroom | undefined;
+  /** What a request would cost, nano-dollars; undefined where no price is known. */
+  costOf(load: Load): number | undefined;
+  /** Why a request cannot go there now. */
+  obstacle(load: Load, now: number): Obstacle | undefined;
+  /** A request goes to the model. */
+  begun(): StandbyOrder | undefined;
+  /** Counts a call that is about to be sent; whether there is room was asked just before. */
+  spend(load: Load, now: number): Spending;
+  /** A request is over. */
+  finished(vote: "success" | "failure" | "none", end: RequestEnd, now: number): StandbyOrder | undefined;
+  /** The rest that still has to be kept although its time is over. */
+  standing(now: number): StandbyOrder | undefined;
+  /** The model is back: what counts between two rests begins anew. */
+  recovered(): void;
+}
+
+/** What a meter is made for. */
+export interface MeterFacts {
+  /** The pool's name. */
+  readonly pool: string;
+  /** The model's name. */
+  readonly name: string;
+  /** What is known of it. */
+  readonly info: ModelInfo;
+  /** What its vendor allows, as declared. */
+  readonly limits?: RateLimits | undefined;
+  /** Its provider. */
+  readonly provider: ProviderEntry;
+  /** The pool's settings. */
+  readonly routing: RoutingSettings;
+  /** The pool's own budget. */
+  readonly budget?: BudgetSettings | undefined;
+}

@@ -1,0 +1,116 @@
+/**
+ * What is known of one model in one pool where requests, tokens and money count.
+ * @module
+ */
+import type { Headroom } from "../contracts/rotation.ts";
+import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
+import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
+import type { Rest } from "./rest.ts";
+
+/** A model that is set aside also for what it takes. */
+export class MeteredState extends ModelState {
+  readonly #facts: ModelStateFacts;
+  readonly #meter: Meter;
+  #hasRested = false;
+  #now = 0;
+
+  /**
+   * @param facts As for every model.
+   * @param meter Counts what it takes.
+   */
+  constructor(facts: ModelStateFacts, meter: Meter) {
+    super(facts);
+    this.#facts = facts;
+    this.#meter = meter;
+  }
+
+  get latencyMs(): number | undefined {
+    return this.#meter.latencyMs(this.#now);
+  }
+
+  get requests(): Headroom | undefined {
+    return this.#meter.requests(this.#now);
+  }
+
+  get tokens(): Headroom | undefined {
+    return this.#meter.tokens(this.#now);
+  }
+
+  override costOf(load: Load): number | undefined {
+    return this.#meter.costOf(load);
+  }
+
+  override obstacle(load: Load, now: number): Obstacle | undefined {
+    return this.#meter.obstacle(load, now);
+  }
+
+  override spend(load: Load, now: number): Spending {
+    return this.#meter.spend(load, now);
+  }
+
+  override settle(now: number): void {
+    this.#now = now;
+    const { own, providerRest } = this.#facts;
+    for (const rest of [own, providerRest]) if (isOver(rest, now)) this.#extend(rest, now);
+    super.settle(now);
+    this.#notice();
+  }
+
+  override begin(now: number): Ticket {
+    this.#notice();
+    const ticket = super.begin(now);
+    this.#obey(this.#meter.begun(), now);
+    return ticket;
+  }
+
+  override finish(ticket: Ticket, vote: Vote, now: number, end: RequestEnd = {}): void {
+    this.#notice();
+    const order = this.#meter.finished(vote, end, now);
+    const isProviders = vote === "failure" && order?.scope === "provider" && isProvidersTrial(ticket);
+    super.finish(ticket, isProviders ? "none" : vote, now, end); // that says nothing of the model
+    this.#obey(order, now);
+    this.#notice();
+  }
+
+  /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */
+  #notice(): void {
+    const isResting = this.own.standby !== undefined;
+    if (this.#hasRested && !isResting) this.#meter.recovered();
+    this.#hasRested = isResting;
+  }
+
+  /** A rest whose time is over goes on while a limit still holds. */
+  #extend(rest: Rest, now: number): void {
+    const order = this.#meter.standing(now);
+    if (order?.restMs !== undefined && order.restMs > 0 && rest === this.#restOf(order)) this.#obey(order, now);
+  }
+
+  /** Sets the model or its provider aside as the counting asks for. */
+  #obey(order: StandbyOrder | undefined, now: number): void {
+    if (order === undefined) return;
+    const { reason, restMs, doubles, metadata } = order;
+    const { cooldownMs } = this.#facts;
+    const rest = this.#restOf(order);
+    if (restMs === undefined && rest.standby !== undefined) return; // several requests learn it at once
+    const transition = doubles
+      ? rest.beginCooldown(reason, now, cooldownMs)
+      : rest.begin(reason, now, restMs ?? cooldownMs);
+    if (transition !== undefined) {
+      this.#facts.onTransition(metadata === undefined ? transition : { ...transition, metadata });
+    }
+    this.#notice();
+  }
+
+  #restOf({ scope }: StandbyOrder): Rest {
+    return scope === "provider" ? this.#facts.providerRest : this.#facts.own;
+  }
+}
+
+function isOver({ standby }: Rest, now: number): boolean {
+  return standby !== undefined && standby.until <= now;
+}
+
+/** Whether the provider was on trial, and nothing else. */
+function isProvidersTrial({ trials }: Ticket): boolean {
+  return trials.length > 0 && trials.every(({ owner }) => owner.model === undefined);
+}

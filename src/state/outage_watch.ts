@@ -1,0 +1,36 @@
+/**
+ * Notices that a provider does not answer at all.
+ * @module
+ */
+
+/** Calls in a row that were never answered. */
+const unansweredCalls = 5;
+
+/** One provider's calls, by whether anybody answered. */
+export class OutageWatch {
+  readonly #known = new Set<string>();
+  readonly #silent = new Set<string>();
+  #row = 0;
+
+  /** It has this model, too. */
+  knows(model: string): void {
+    this.#known.add(model);
+  }
+
+  /** Somebody answered, if only with an error. */
+  answered(): void {
+    this.#row = 0;
+    this.#silent.clear();
+  }
+
+  /** A call to a model was never answered. */
+  unanswered(model: string): void {
+    this.#row++;
+    this.#silent.add(model);
+  }
+
+  /** Whether that makes an outage: 5 calls in a row, over at least two of its models, or its only one. */
+  get isOutage(): boolean {
+    return this.#row >= unansweredCalls && this.#silent.size >= Math.min(2, this.#known.size);
+  }
+}

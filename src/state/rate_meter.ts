@@ -1,0 +1,173 @@
+/**
+ * What a model takes per time with one key: requests and tokens a minute, requests a day, requests at once. Counted
+ * here and corrected by what the vendor's answers say.
+ * @module
+ */
+import type { RateLimits } from "../contracts/provider.ts";
+import type { Headroom } from "../contracts/rotation.ts";
+import type { RateReading } from "../util/rate_headers.ts";
+import { type Mark, RateGauge } from "./_rate_gauge.ts";
+
+/** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
+export interface Reservation {
+  /** What a gauge of requests remembers of it. */
+  readonly requests: Mark;
+  /** What a gauge of tokens remembers of it. */
+  readonly tokens: Mark;
+}
+
+/**
+ * The meter of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and
+ * writes, by estimate until it is settled.
+ *
+ * @example
+ * ```ts ignore
+ * if (meter.isFull(now, tokens)) return askAnother();
+ * const reservation = meter.reserve(now, tokens);
+ * // on the head of the answer: meter.observe(now, readRateHeaders(headers, wall), reservation)
+ * // on its end:                meter.settle(now, reservation, usage.total_tokens)
+ * ```
+ */
+export class RateMeter {
+  readonly #requests: RateGauge;
+  readonly #tokens: RateGauge;
+  readonly #concurrent: number;
+  readonly #underWay = new Set<Reservation>();
+  #sequence = 0;
+  #lastStartedAt: number | undefined;
+
+  /** @param limits What is declared; the limits that answers tell of override them. */
+  constructor(limits: RateLimits = {}) {
+    this.#requests = new RateGauge({ minute: limits.rpm, day: limits.rpd });
+    this.#tokens = new RateGauge({ minute: limits.tpm });
+    this.#concurrent = limits.concurrent ?? Infinity;
+  }
+
+  /** Requests under way. */
+  get inFlight(): number {
+    return this.#underWay.size;
+  }
+
+  /** When the last request was reserved, monotonic ms; undefined before the first. */
+  get lastStartedAt(): number | undefined {
+    return this.#lastStartedAt;
+  }
+
+  /**
+   * Counts a request that is about to be sent, whether there is room for it or not.
+   *
+   * @param now Monotonic ms.
+   * @param tokens What it will take at most, as far as that is known.
+   */
+  reserve(now: number, tokens: number): Reservation {
+    const sequence = ++this.#sequence;
+    const reservation = {
+      requests: this.#requests.reserve(now, 1, sequence),
+      tokens: this.#tokens.reserve(now, whole(tokens), sequence),
+    };
+    this.#underWay.add(reservation);
+    this.#lastStartedAt = now;
+    return reservation;
+  }
+
+  /**
+   * Ends a reservation: the request has been answered, or failed after it was sent. A second end counts for nothing.
+   *
+   * @param now Monotonic ms.
+   * @param reservation Whose end it is.
+   * @param actualTokens What it took; as reserved when nobody knows.
+   */
+  settle(now: number, reservation: Reservation, actualTokens?: number): void {
+    if (!this.#underWay.delete(reservation)) return;
+    const { requests, tokens } = reservation;
+    this.#requests.settle(now, requests, requests.amount);
+    this.#tokens.settle(now, tokens, actualTokens === undefined ? tokens.amount : whole(actualTokens));
+  }
+
+  /**
+   * Ends a reservation as if it had never been: the request never left.
+   *
+   * @param now Monotonic ms.
+   * @param reservation Whose end it is.
+   */
+  release(now: number, reservation: Reservation): void {
+    if (!this.#underWay.delete(reservation)) return;
+    this.#requests.settle(now, reservation.requests, 0);
+    this.#tokens.settle(now, reservation.tokens, 0);
+  }
+
+  /**
+   * Takes in what an answer's headers said. What was reserved after the request they belong to counts against what
+   * they say is left; a reading of an older request than that of the last reading is passed over.
+   *
+   * @param now Monotonic ms.
+   * @param reading What they said.
+   * @param reservation The request they answered, settled or not; without one, all requests under way count against
+   *   what is left.
+   */
+  observe(now: number, reading: RateReading, reservation?: Reservation): void {
+    const newest = this.#sequence;
+    const { requests, tokens } = reading;
+    if (requests !== undefined) this.#requests.observe(now, requests, { mark: reservation?.requests, newest });
+    if (tokens !== undefined) this.#tokens.observe(now, tokens, { mark: reservation?.tokens, newest });
+  }
+
+  /**
+   * Requests it may still take, where a limit is known. The same object each time: read it at once.
+   *
+   * @param now Monotonic ms.
+   */
+  requests(now: number): Headroom | undefined {
+    return this.#requests.headroom(now);
+  }
+
+  /**
+   * Tokens it may still take, where a limit is known. The same object each time: read it at once.
+   *
+   * @param now Monotonic ms.
+   */
+  tokens(now: number): Headroom | undefined {
+    return this.#tokens.headroom(now);
+  }
+
+  /**
+   * Requests of the last minute, and up to a second more.
+   *
+   * @param now Monotonic ms.
+   */
+  rpm(now: number): number {
+    return this.#requests.inMinute(now);
+  }
+
+  /**
+   * Whether one more request would overrun a limit.
+   *
+   * @param now Monotonic ms.
+   * @param tokens What it would take.
+   */
+  isFull(now: number, tokens: number): boolean {
+    return this.#underWay.size >= this.#concurrent || this.#freeAt(now, tokens) > now;
+  }
+
+  /**
+   * When one more request would no longer overrun a limit, as far as that is known.
+   *
+   * @param now Monotonic ms.
+   * @param tokens What it would take.
+   * @returns Monotonic ms; undefined when it would not overrun one now, Infinity when a request under way has to end.
+   */
+  fullUntil(now: number, tokens: number): number | undefined {
+    if (this.#underWay.size >= this.#concurrent) return Infinity;
+    const at = this.#freeAt(now, tokens);
+    return at > now ? at : undefined;
+  }
+
+  #freeAt(now: number, tokens: number): number {
+    return Math.max(this.#requests.freeAt(now, 1), this.#tokens.freeAt(now, Math.max(1, whole(tokens))));
+  }
+}
+
+/** Estimates may be fractions, and what a vendor reports may be nonsense. */
+function whole(tokens: number): number {
+  return tokens > 0 && tokens < Infinity ? Math.ceil(tokens) : 0;
+}

@@ -1,0 +1,85 @@
+/**
+ * How much a model may serve in a pool before it rests: requests, tokens, money; between two rests, or per calendar
+ * window.
+ * @module
+ */
+import type { DeactivationSettings } from "../config/settings.ts";
+import { dayWindow, monthWindow } from "../util/windows.ts";
+import type { StandbyOrder } from "./meter.ts";
+
+type LimitName = "request_limit" | "token_limit" | "budget_limit";
+
+/** Counts against the limits of one (pool, model). */
+export class UsageLimits {
+  readonly #settings: DeactivationSettings;
+  readonly #wall: () => number;
+  #requests = 0;
+  #tokens = 0;
+  #nano = 0;
+  #windowEnd = -Infinity;
+
+  /**
+   * @param settings The limits.
+   * @param wall The wall clock, ms: windows are calendar ones, in UTC.
+   */
+  constructor(settings: DeactivationSettings, wall: () => number) {
+    this.#settings = settings;
+    this.#wall = wall;
+  }
+
+  /** A request is on its way. */
+  addRequest(): void {
+    this.#turn();
+    this.#requests++;
+  }
+
+  /**
+   * A request has been answered.
+   *
+   * @param tokens What it took.
+   * @param nano What it cost, nano-dollars.
+   */
+  addUsage(tokens: number, nano: number): void {
+    this.#turn();
+    this.#tokens += tokens;
+    this.#nano += nano;
+  }
+
+  /** The rest that a spent limit asks for. */
+  order(): StandbyOrder | undefined {
+    this.#turn();
+    const limit = this.#spent();
+    if (limit === undefined) return undefined;
+    if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
+    const restMs = Math.max(0, this.#windowEnd - this.#wall());
+    return { reason: "quota_window", scope: "model", restMs, metadata: { limit } };
+  }
+
+  /** Without a window the counts go back to zero when the rest is over. */
+  recovered(): void {
+    if (this.#settings.quotaWindow === undefined) this.#clear();
+  }
+
+  #spent(): LimitName | undefined {
+    const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
+    if (this.#requests >= requestLimit) return "request_limit";
+    if (this.#tokens >= tokenLimit) return "token_limit";
+    return this.#nano >= budgetLimitNano ? "budget_limit" : undefined;
+  }
+
+  /** A wall clock that goes back stays in the window it was in. */
+  #turn(): void {
+    const { quotaWindow } = this.#settings;
+    if (quotaWindow === undefined) return;
+    const wall = this.#wall();
+    if (wall < this.#windowEnd) return;
+    this.#windowEnd = (quotaWindow === "monthly" ? monthWindow : dayWindow)(wall).end;
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#requests = 0;
+    this.#tokens = 0;
+    this.#nano = 0;
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Cron expressions of five fields, read in UTC: `minute hour day-of-month month day-of-week`.
+ *
+ * Source: crontab(5) of Vixie cron. Steps follow `*` or a range; when both day fields are restricted either is
+ * enough; a day field that begins with `*` counts as unrestricted, so that with a step it narrows the other one.
+ * @module
+ */
+
+const minuteMs = 60_000;
+const minutesPerDay = 24 * 60;
+const dayMs = minutesPerDay * minuteMs;
+/** 1970-01-01 was a Thursday. */
+const firstWeekday = 4;
+/** The calendar repeats after 400 years to the day of the week: what does not come within them never does. */
+const monthsOfCycle = 400 * 12;
+/** Nothing longer is an expression; it bounds the work that a hostile text can cause. */
+const longestText = 200;
+
+/** A cron expression as {@linkcode parseCron} read it. */
+export interface Cron {
+  /** The minutes of a day at which it starts, 0 to 1439, ascending. */
+  readonly times: readonly number[];
+  /** Days of the month, 1 to 31. */
+  readonly days: ReadonlySet<number>;
+  /** Months, 1 to 12. */
+  readonly months: ReadonlySet<number>;
+  /** Days of the week, 0 (Sunday) to 6. */
+  readonly weekdays: ReadonlySet<number>;
+  /** Whether one of `days` and `weekdays` is enough. */
+  readonly eitherDay: boolean;
+}
+
+interface Field {
+  readonly name: string;
+  readonly least: number;
+  readonly greatest: number;
+  /** What `least` and those after it are also called. */
+  readonly names?: readonly string[];
+}
+
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const weekday: Field = { name: "day of the week", least: 0, greatest: 7, names: weekdayNames };
+const fields: readonly Field[] = [
+  { name: "minute", least: 0, greatest: 59 },
+  { name: "hour", least: 0, greatest: 23 },
+  { name: "day of the month", least: 1, greatest: 31 },
+  { name: "month", least: 1, greatest: 12, names: monthNames },
+  weekday,
+];
+
+/**
+ * Reads a cron expression.
+ *
+ * @param text Five fields of numbers, names, ranges, steps and lists.
+ * @throws {SyntaxError} When it is none; the message says which field is wrong, and why.
+ *
+ * @example
+ * ```ts ignore
+ * parseCron("30 2 * * mon-fri"); // on workdays at half past two
+ * ```
+ */
+export function parseCron(text: string): Cron {
+  if (text.length > longestText) throw new SyntaxError(`Cannot read a cron expression of ${text.length} characters`);
+  const parts = text.trim().split(/\s+/);
+  if (parts.length !== fields.length) {
+    throw unreadable(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);
+  }
+  const [minutes, hours, days, months, weekdays] = parts.map((part, place) => {
+    const values = valuesOf(part, fields[place]!);
+    if (typeof values === "string") throw unreadable(text, values);
+    return values;
+  }) as [number[], number[], number[], number[], number[]];
+  return {
+    times: ascending(hours).flatMap((hour) => ascending(minutes).map((minute) => hour * 60 + minute)),
+    days: new Set(days),
+    months: new Set(months),
+    weekdays: new Set(weekdays.map((day) => day % 7)),
+    eitherDay: !parts[2]!.startsWith("*") && !parts[4]!.startsWith("*"),
+  };
+}
+
+function unreadable(text: string, why: string): SyntaxError {
+  return new SyntaxError(`Cannot read the cron expression "${text}": ${why}`);
+}
+
+function ascending(values: readonly number[]): number[] {
+  return [...new Set(values)].sort((one, other) => one - other);
+}
+
+/** What a field stands for, or what is wrong with it. */
+function valuesOf(text: string, field: Field): number[] | string {
+  const values: number[] = [];
+  for (const part of text.split(",")) {
+    const some = valuesOfPart(part, field);
+    if (typeof some === "string") return some;
+    values.push(...some);
+  }
+  return values;
+}
+
+function valuesOfPart(part: string, field: Field): number[] | string {
+  const match = /^(?:(\*)|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:\/(\d{1,2}))?$/i.exec(part);
+  if (match === null) return `the ${field.name} "${part}" is no number, name, range or "*"`;
+  const [, all, first, last, every] = match;
+  if (every !== undefined && all === undefined && last === undefined) {
+    return `the ${field.name} "${part}" has a step after a single value: write "${first}-${field.greatest}/${every}"`;
+  }
+  const step = Number(every ?? 1);
+  if (step === 0) return `the ${field.name} "${part}" has a step of 0`;
+  const from = all === undefined ? valueOf(first!, field) : field.least;
+  let to = all === undefined ? valueOf(last ?? first!, field) : field.greatest;
+  // A week that ends on Sunday: "sat-sun", "5-0".
+  if (field === weekday && to === 0 && from !== undefined && from > 0) to = 7;
+  if (from === undefined || to === undefined) {
+    return `the ${field.name} "${part}" is not between ${field.least} and ${field.greatest}`;
+  }
+  if (from > to) return `the ${field.name} "${part}" runs backwards`;
+  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, count) => from + count * step);
+}
+
+function valueOf(text: string, { least, greatest, names = [] }: Field): number | undefined {
+  const name = names.indexOf(text.toLowerCase());
+  const value = name === -1 ? Number(text) : least + name;
+  return value >= least && value <= greatest ? value : undefined;
+}
+
+/**
+ * The first start after a time.
+ *
+ * @param cron When it starts.
+ * @param after Wall clock, ms; a start at this very moment does not count.
+ * @returns Wall clock, ms; undefined when there is none, as on 31 February.
+ *
+ * @example
+ * ```ts ignore
+ * nextStart(parseCron("0 3 29 2 *"), Date.UTC(2026, 0, 1)); // Date.UTC(2028, 1, 29, 3)
+ * ```
+ */
+export function nextStart(cron: Cron, after: number): number | undefined {
+  const today = Math.floor(after / dayMs);
+  const minute = Math.floor((after - today * dayMs) / minuteMs);
+  const time = isDay(cron, today) ? cron.times.find((one) => one > minute) : undefined;
+  if (time !== undefined) return startOf(today, time);
+  const day = searchDay(cron, today, 1);
+  return day === undefined ? undefined : startOf(day, cron.times[0]!);
+}
+
+/**
+ * The last start before a time, so that `now - lastStart(cron, now) < durationMs` says whether what it started is
+ * still going on.
+ *
+ * @param cron When it starts.
+ * @param before Wall clock, ms; a start at this very moment counts.
+ * @returns Wall clock, ms; undefined when there is none.
+ */
+export function lastStart(cron: Cron, before: number): number | undefined {
+  const today = Math.floor(before / dayMs);
+  const minute = Math.floor((before - today * dayMs) / minuteMs);
+  const time = isDay(cron, today) ? cron.times.findLast((one) => one <= minute) : undefined;
+  if (time !== undefined) return startOf(today, time);
+  const day = searchDay(cron, today, -1);
+  return day === undefined ? undefined : startOf(day, cron.times.at(-1)!);
+}
+
+function startOf(day: number, time: number): number {
+  return day * dayMs + time * minuteMs;
+}
+
+/** The nearest day that fits, `today` not included; days are counted from 1970. Months that do not fit are skipped. */
+function searchDay(cron: Cron, today: number, step: 1 | -1): number | undefined {
+  const date = new Date(today * dayMs);
+  const thisMonth = date.getUTCFullYear() * 12 + date.getUTCMonth();
+  for (let count = 0; count <= monthsOfCycle; count++) {
+    const month = thisMonth + count * step;
+    if (!cron.months.has(month % 12 + 1)) continue;
+    const [first, end] = [firstDayOf(month), firstDayOf(month + 1)];
+    let day = step === 1 ? first : end - 1;
+    if (count === 0) day = today + step;
+    for (; day >= first && day < end; day += step) {
+      if (fits(cron, day - first + 1, day)) return day;
+    }
+  }
+  return undefined;
+}
+
+/** @param month Months since the year 0. */
+function firstDayOf(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12, 1) / dayMs;
+}
+
+function isDay(cron: Cron, day: number): boolean {
+  const date = new Date(day * dayMs);
+  return cron.months.has(date.getUTCMonth() + 1) && fits(cron, date.getUTCDate(), day);
+}
+
+function fits(cron: Cron, dayOfMonth: number, day: number): boolean {
+  const fitsMonth = cron.days.has(dayOfMonth);
+  const fitsWeek = cron.weekdays.has((day % 7 + 7 + firstWeekday) % 7);
+  return cron.eitherDay ? fitsMonth || fitsWeek : fitsMonth && fitsWeek;
+}

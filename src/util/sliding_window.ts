@@ -1,0 +1,175 @@
+/**
+ * Counts and sums over a window that slides, kept in slices: adding and asking cost the same however much there is.
+ * @module
+ */
+
+/** How a {@linkcode SlidingWindow} is cut. */
+export interface SlidingWindowOptions {
+  /** Its length, ms. */
+  readonly windowMs: number;
+  /** How many slices it is kept in, which is how finely it forgets; 10 unless said. */
+  readonly slices?: number;
+  /**
+   * Forget late rather than early: all of the last `windowMs` counts, and up to a slice more. Else up to a slice
+   * less counts.
+   */
+  readonly forgetsLate?: boolean;
+}
+
+/**
+ * A sum over the last so many ms. Times are monotonic; one that goes back counts as the latest seen. Sums of whole
+ * numbers are exact up to 2⁵³.
+ *
+ * @example
+ * ```ts ignore
+ * const requests = new SlidingWindow({ windowMs: 60_000 });
+ * requests.add(clock.monotonic(), 1);
+ * requests.sum(clock.monotonic()); // 1
+ * ```
+ */
+export class SlidingWindow {
+  readonly #sliceMs: number;
+  readonly #slices: Float64Array;
+  /** The number of the newest slice, counted from time 0. */
+  #newest = 0;
+  #newestEnd: number;
+  #sum = 0;
+
+  /** @param options How it is cut. */
+  constructor({ windowMs, slices = 10, forgetsLate = false }: SlidingWindowOptions) {
+    this.#sliceMs = windowMs / slices;
+    this.#newestEnd = this.#sliceMs;
+    this.#slices = new Float64Array(forgetsLate ? slices + 1 : slices);
+  }
+
+  /**
+   * Adds a value.
+   *
+   * @param now Monotonic ms.
+   * @param value What to add.
+   */
+  add(now: number, value: number): void {
+    this.#turn(now);
+    this.#slices[this.#newest % this.#slices.length]! += value;
+    this.#sum += value;
+  }
+
+  /**
+   * Changes what was added earlier, unless it is forgotten already.
+   *
+   * @param now Monotonic ms.
+   * @param at When it was added, monotonic ms.
+   * @param change What to add to it; negative takes back.
+   * @returns Whether it was still there.
+   */
+  amend(now: number, at: number, change: number): boolean {
+    this.#turn(now);
+    const slice = Math.max(0, Math.floor(at / this.#sliceMs));
+    if (slice <= this.#newest - this.#slices.length || slice > this.#newest) return false;
+    this.#slices[slice % this.#slices.length]! += change;
+    this.#sum += change;
+    return true;
+  }
+
+  /**
+   * What the window holds.
+   *
+   * @param now Monotonic ms.
+   */
+  sum(now: number): number {
+    this.#turn(now);
+    return this.#sum;
+  }
+
+  /** Until when the sum stays as it is if nothing is added, monotonic ms. */
+  get steadyUntil(): number {
+    return this.#newestEnd;
+  }
+
+  /**
+   * When so little is left of what it holds now, if nothing is added.
+   *
+   * @param now Monotonic ms.
+   * @param most The sum it has to come down to.
+   * @returns Monotonic ms; `now` when it is there already, Infinity when it never comes.
+   */
+  fallsTo(now: number, most: number): number {
+    this.#turn(now);
+    if (this.#sum <= most) return now;
+    const length = this.#slices.length;
+    let left = this.#sum;
+    for (let slice = this.#newest - length + 1; slice <= this.#newest; slice++) {
+      left -= this.#slices[(slice + length) % length]!;
+      if (left <= most) return (slice + length) * this.#sliceMs;
+    }
+    return Infinity;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#slices.fill(0);
+    this.#sum = 0;
+  }
+
+  /** Forgets the slices that have left the window. The sum is made anew, so that no rounding can pile up in it. */
+  #turn(now: number): void {
+    if (!(now >= this.#newestEnd)) return;
+    const slice = Math.floor(now / this.#sliceMs);
+    const length = this.#slices.length;
+    for (let step = Math.min(slice - this.#newest, length); step > 0; step--) {
+      this.#slices[(slice - step + 1) % length] = 0;
+    }
+    this.#newest = slice;
+    this.#newestEnd = (slice + 1) * this.#sliceMs;
+    this.#sum = 0;
+    for (const value of this.#slices) this.#sum += value;
+  }
+}
+
+/** How many of the requests of a sliding window failed. */
+export class FailureWindow {
+  readonly #requests: SlidingWindow;
+  readonly #failures: SlidingWindow;
+
+  /** @param options How it is cut. */
+  constructor(options: SlidingWindowOptions) {
+    this.#requests = new SlidingWindow(options);
+    this.#failures = new SlidingWindow(options);
+  }
+
+  /**
+   * Counts a request.
+   *
+   * @param now Monotonic ms.
+   * @param isFailure Whether it failed.
+   */
+  add(now: number, isFailure: boolean): void {
+    this.#requests.add(now, 1);
+    if (isFailure) this.#failures.add(now, 1);
+  }
+
+  /**
+   * Requests in the window.
+   *
+   * @param now Monotonic ms.
+   */
+  requests(now: number): number {
+    return this.#requests.sum(now);
+  }
+
+  /**
+   * The share of them that failed, 0 to 1; 0 when there are none.
+   *
+   * @param now Monotonic ms.
+   */
+  share(now: number): number {
+    const requests = this.#requests.sum(now);
+    return requests === 0 ? 0 : this.#failures.sum(now) / requests;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#requests.clear();
+    this.#failures.clear();
+  }
+}

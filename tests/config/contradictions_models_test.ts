@@ -1,0 +1,147 @@
+import { assertEquals } from "@std/assert";
+import { validate } from "../../src/config/validate.ts";
+import { type Case, common, known, models, pool, price, probed, providers, warningsOf } from "./_contradictions.ts";
+import { problemsOf } from "./_known.ts";
+
+/** Priorities and models outside. */
+const outside: readonly Case[] = [
+  [
+    { providers, models, pools: { mine: { models: ["fast"], model_priority: ["slow", "fast"] } } },
+    'pools.mine.model_priority[0]: has no effect: the model "slow" is not in this pool',
+    "models.slow: is in none of the pools",
+  ],
+  [
+    { providers, models, pools: { mine: { models: ["fast"], provider_priority: ["zeta", "acme"] } } },
+    'pools.mine.provider_priority[0]: has no effect: no model of the provider "zeta" is in this pool',
+    "models.slow: is in none of the pools",
+  ],
+  [
+    { providers, models, pools: { "chat-completion": { excluded_providers: ["zeta"], model_priority: ["slow"] } } },
+    'pools.chat-completion.model_priority[0]: has no effect: the model "slow" is not in this pool',
+    "models.slow: is in none of the pools",
+  ],
+  [
+    // The model's name is "fast" here, so that a priority by the catalogue's name finds nothing.
+    {
+      providers,
+      models: { fast: { provider: "acme.llm.v1", model: "small" } },
+      pools: { "chat-completion": { model_priority: ["acme.small"] } },
+    },
+    'pools.chat-completion.model_priority[0]: has no effect: the model "acme.small" is not in this pool',
+  ],
+  [
+    // Only a provider's defaults are taken in by a capability.
+    { providers, pools: { "chat-completion": { model_priority: ["acme.small", "acme.large", "home.x"] } } },
+    'pools.chat-completion.model_priority[1]: has no effect: the model "acme.large" is not in this pool',
+  ],
+  [{ providers, pools: { "chat-completion": { models: ["acme.large"], model_priority: ["acme.large"] } } }],
+  [
+    {
+      providers,
+      pools: { "text-embeddings": { model_priority: ["acme.small"], provider_priority: ["acme", "home"] } },
+    },
+    'pools.text-embeddings.model_priority[0]: has no effect: the model "acme.small" is not in this pool',
+    'pools.text-embeddings.provider_priority[0]: has no effect: no model of the provider "acme" is in this pool',
+  ],
+  [common({ model_priority: ["fast"], provider_priority: ["home"] })],
+  [{ providers, models, pools: { "*": {} } }],
+  [{ providers, models, pools: { "text-generation": {} } }],
+  [{ providers, models, pools: { mine: { models: ["fast"] } }, aliases: { other: "slow" } }],
+  [
+    {
+      providers: { ...providers, "zeta.api.v1": { enabled: false } },
+      models,
+      pools: { mine: { models: ["fast"], provider_priority: ["zeta"] } },
+    },
+    'pools.mine.provider_priority[0]: has no effect: no model of the provider "zeta" is in this pool',
+  ],
+  [
+    {
+      providers,
+      models: { e: { provider: "acme.llm.v1", model: "embed" }, f: { provider: "zeta.api.v1", model: "my-embedder" } },
+      pools: { "chat-completion": {} },
+    },
+    "models.e: is in none of the pools",
+    "models.f: is in none of the pools",
+  ],
+];
+
+Deno.test("a provider that only a probe takes back, and that is not probed, is named", () => {
+  const health = { interval: "1m", providers: ["acme"] };
+  const document = (own: object) => pool({ ...probed, ...own }, { discovery: { health } });
+  assertEquals(warningsOf(document({})), [
+    'discovery.health.providers: leaves out "zeta.api.v1", which the pool "mine" takes back "on_probe_success" only',
+  ]);
+  assertEquals(warningsOf(document({ recovery: { probe_interval: "1m" } })), []);
+  assertEquals(warningsOf(document({ provider_recovery: "on_manual" })), []);
+});
+
+Deno.test("a priority of what is outside the pool, and a model in no pool, are named", () => {
+  for (const [document, ...lines] of outside) assertEquals(warningsOf(document), lines);
+});
+
+/** A document with models that have no price, or part of one. */
+function priced(model: object, more: object): unknown {
+  return { providers, models: { m: { provider: "zeta.api.v1", ...model } }, ...more };
+}
+
+const budget = { daily_limit: 1 };
+
+const unpriced: readonly Case[] = [
+  [priced({}, { budget }), 'models.m.pricing: missing: "budget" needs "input", "output"'],
+  [priced({ pricing: { input: 1 } }, { budget }), 'models.m.pricing: missing: "budget" needs "output"'],
+  [priced({ pricing: { input: 0, output: 0 } }, { budget })],
+  [priced({}, { budget: {} })],
+  [priced({ provider: "acme.llm.v1", model: "small-20260101" }, { budget })],
+  [
+    priced({ provider: "acme.llm.v1", model: "large" }, { budget }),
+    'models.m.pricing: missing: "budget" needs "output"',
+  ],
+  [priced({ provider: "acme.llm.v1", model: "large", pricing: { output: 1 } }, { budget })],
+  [priced({ provider: "home.local.v1" }, { budget })],
+  [
+    priced({ capabilities: ["text-to-speech"] }, { budget }),
+    'models.m.pricing: missing: "budget" needs a price',
+  ],
+  [priced({ capabilities: ["text-to-speech"], pricing: { per_minute: 1 } }, { budget })],
+  [
+    priced({}, { providers: { ...providers, "zeta.api.v1": { budget } } }),
+    'models.m.pricing: missing: "providers.zeta.api.v1.budget" needs "input", "output"',
+  ],
+  [priced({}, { providers: { ...providers, "acme.llm.v1": { budget } } })],
+  [
+    priced({}, { pools: { "chat-completion": { budget } } }),
+    'models.m.pricing: missing: "pools.chat-completion.budget" needs "input", "output"',
+  ],
+  [
+    priced({}, { pools: { a: { models: ["m"], deactivation: { budget_limit: 1 } } } }),
+    'models.m.pricing: missing: "pools.a.deactivation.budget_limit" needs "input", "output"',
+  ],
+  [priced({}, { pools: { "text-embeddings": { budget }, b: { models: ["m"] } } })],
+  [
+    priced({}, { pools: { "*": { budget } } }),
+    'models.m.pricing: missing: "pools.*.budget" needs "input", "output"',
+  ],
+  [priced({}, { providers: { ...providers, "zeta.api.v1": { enabled: false } }, budget })],
+  [
+    priced({ pricing: { input: -1 } }, { budget }),
+    "models.m.pricing.input: expected a number of 0 or more, found -1",
+  ],
+];
+
+Deno.test("a configured model without a price under a money limit stops a start", () => {
+  for (const [document, ...lines] of unpriced) {
+    assertEquals(problemsOf(() => validate(document, { known })), lines);
+  }
+});
+
+Deno.test("what is said of a thousand models in a hundred pools is said in no time", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, place) => [`m${place}`, { provider: "zeta.api.v1", ...price }]),
+  );
+  const entry = { capability: "chat-completion", model_priority: Object.keys(many).slice(0, 50), budget };
+  const pools = Object.fromEntries(Array.from({ length: 100 }, (_, place) => [`p${place}`, entry]));
+  const started = performance.now();
+  assertEquals(warningsOf({ providers, models: many, pools, budget }), []);
+  assertEquals(performance.now() - started < 2000, true);
+});

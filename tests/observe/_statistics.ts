@@ -1,0 +1,66 @@
+/**
+ * Statistics to look into, and shorthands for what is told to them.
+ * @module
+ */
+import type { StatsMetrics } from "../../src/contracts/events.ts";
+import type { StandbyReason } from "../../src/contracts/rotation.ts";
+import { type RequestPath, Statistics } from "../../src/observe/statistics.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import type { RestOwner } from "../../src/state/rest.ts";
+
+/** A minute, ms. */
+export const minute = 60_000;
+
+/** `ok`, or what failed, at `<model>@<provider>`; each took 100 ms. */
+export type Step = readonly [at: string, outcome: string];
+
+/** A request in pool `chat`: whoever was `ok` answered it, else it was last at the last one. */
+export function path(...steps: readonly Step[]): RequestPath {
+  const fallback_chain = steps.map(([at, outcome]) => ({ ...namesOf(at), outcome, ms: 100 }));
+  const end = fallback_chain.find(({ outcome }) => outcome === "ok") ?? fallback_chain.at(-1);
+  return { pool: "chat", model: end?.model ?? null, provider: end?.provider ?? null, fallback_chain };
+}
+
+/** The two names of `<model>@<provider>`. */
+export function namesOf(at: string): { readonly model: string; readonly provider: string } {
+  const [model = "", provider = ""] = at.split("@");
+  return { model, provider };
+}
+
+/** `[<pool>/][<model>]@<provider>` of a rest. */
+function ownerOf(text: string): RestOwner {
+  const [, pool, model, provider = ""] = /^(?:(.+)\/)?(.+)?@(.+)$/.exec(text)!;
+  return { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
+}
+
+/** Statistics and the clock they go by. */
+export class Bench {
+  readonly clock: FakeClock = fakeClock();
+  readonly statistics: Statistics = new Statistics(this.clock);
+
+  /** @param members `<pool>/<model>@<provider>` each. */
+  constructor(...members: readonly string[]) {
+    this.statistics.configure(members.map((member) => ownerOf(member) as Required<RestOwner>));
+  }
+
+  /** A rest begins. */
+  standby(owner: string, reason: StandbyReason = "retry_limit"): void {
+    this.statistics.transition({ owner: ownerOf(owner), to: "standby", reason });
+  }
+
+  /** A rest ends. */
+  active(owner: string, reason: StandbyReason = "retry_limit"): void {
+    this.statistics.transition({ owner: ownerOf(owner), to: "active", reason });
+  }
+
+  /** Some metrics of `<scope> <id>`. */
+  look<Name extends keyof StatsMetrics>(record: string, ...names: readonly Name[]): (number | null)[] {
+    const found = this.statistics.records().find(({ scope, id }) => `${scope} ${id}` === record);
+    return names.map((name) => found?.[name] ?? null);
+  }
+
+  /** Requests in all, answered and failed. */
+  requests(record: string): string {
+    return this.look(record, "requests_total", "requests_success", "requests_failed").join(" ");
+  }
+}

@@ -1,0 +1,296 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { UnsupportedRequestError } from "../../src/errors.ts";
+import { applyNarrowing } from "../../src/pipeline/apply_narrowing.ts";
+import { type Narrowing, readNarrowing } from "../../src/pipeline/narrowing.ts";
+import type { Member, ProviderHome } from "../../src/registry/registry.ts";
+import { seededRandom } from "../../src/runtime/test.ts";
+import { junk } from "../support/_junk.ts";
+import { memberOf, modelOf, namesOf } from "../support/_members.ts";
+
+const header = "x-mesh-route";
+const long = (length: number) => "n".repeat(length);
+
+/** The error of a request that is refused. */
+function refusal(act: () => unknown): UnsupportedRequestError {
+  return assertThrows(act, UnsupportedRequestError);
+}
+
+describe("readNarrowing()", () => {
+  it("is undefined where nothing is asked", () => {
+    for (const given of [undefined, null, "", " ", ";", " ; ; "]) assertEquals(readNarrowing(given, {}), undefined);
+    for (const mesh of [undefined, null, {}, { only: null, tags: undefined }]) {
+      assertEquals(readNarrowing(undefined, { mesh }), undefined);
+    }
+  });
+
+  const headers: readonly (readonly [value: string, narrowing: Narrowing])[] = [
+    ["only=a", { only: { names: ["a"], param: header } }],
+    [" Only = a , b/c:7 ; ", { only: { names: ["a", "b/c:7"], param: header } }],
+    ["ignore=b;order=c,a,c", {
+      ignore: { names: ["b"], param: header },
+      order: { names: ["c", "a"], param: header },
+    }],
+    ["max-price=0.01", { maxPrice: { nano: 10_000_000, param: header } }],
+    ["max-price=0", { maxPrice: { nano: 0, param: header } }],
+    ["max-price=1000000", { maxPrice: { nano: 1e15, param: header } }],
+    ["deadline=1m30s", { deadlineMs: 90_000 }],
+    [`only=${Array.from({ length: 64 }, (_, place) => place)}`, {
+      only: { names: Array.from({ length: 64 }, (_, place) => `${place}`), param: header },
+    }],
+  ];
+  for (const [value, narrowing] of headers) {
+    it(`reads the header "${value.slice(0, 60)}"`, () => assertEquals(readNarrowing(value, {}), narrowing));
+  }
+
+  it("reads every member of the body", () => {
+    const mesh = {
+      only: ["a, b; c=d", "ü"],
+      ignore: ["e"],
+      order: ["f"],
+      max_price: 0.07,
+      deadline: "20s",
+      session: "s-1",
+      tags: { team: "search" },
+    };
+    assertEquals(readNarrowing(undefined, { mesh }), {
+      only: { names: ["a, b; c=d", "ü"], param: "mesh.only" },
+      ignore: { names: ["e"], param: "mesh.ignore" },
+      order: { names: ["f"], param: "mesh.order" },
+      maxPrice: { nano: 70_000_000, param: "mesh.max_price" },
+      deadlineMs: 20_000,
+      session: "s-1",
+      tags: { team: "search" },
+    });
+    assertEquals(readNarrowing(null, { mesh: { tags: ["x", "y"] } }), { tags: ["x", "y"] });
+  });
+
+  it("lets the body win, member by member", () => {
+    assertEquals(
+      readNarrowing("only=a;deadline=5s;max-price=1", { mesh: { only: ["b"], deadline: null, session: "s" } }),
+      {
+        only: { names: ["b"], param: "mesh.only" },
+        deadlineMs: 5000,
+        maxPrice: { nano: 1e9, param: header },
+        session: "s",
+      },
+    );
+  });
+
+  const badHeaders: readonly (readonly [value: string, says: string])[] = [
+    ["target=https://evil.example", '"target" of the header "x-mesh-route" is no routing field: the fields are only,'],
+    ["max_price=1", 'did you mean "max-price"?'],
+    ["session=a", "no routing field"],
+    ["toString=a", "no routing field"],
+    ["only=a;ignore=b;only=c", '"only" of the header "x-mesh-route" is given twice'],
+    ["only=a;ONLY=c", "is given twice"],
+    ["only", "1 to 64 names"],
+    ["only=", "1 to 64 names"],
+    ["only=a,,b", "1 to 64 names"],
+    [`only=${Array(65).fill("a")}`, "1 to 64 names"],
+    [`order=${long(257)}`, "1 to 256 characters"],
+    ["only=a, ignore=b", 'fields are separated by ";"'],
+    ["max-price=cheap", "USD"],
+    ["max-price=-1", "USD"],
+    ["max-price=1e-3", "USD"],
+    ["max-price=1000001", "USD"],
+    ["max-price=", "USD"],
+    ["deadline=20", 'not 20: write "20s" or "20ms"'],
+    ["deadline=0s", "longer than 0"],
+    ["deadline=soon", "duration"],
+    ["deadline=", "duration"],
+    [`only=${long(4096)}`, "up to 4096 characters"],
+  ];
+  for (const [value, says] of badHeaders) {
+    it(`refuses the header "${value.slice(0, 60)}"`, () => {
+      const error = refusal(() => readNarrowing(value, {}));
+      assertEquals([error.code, error.param], ["invalid_value", header]);
+      assertStringIncludes(error.message, says);
+      // what the body would override is checked all the same
+      refusal(() => readNarrowing(value, { mesh: { only: ["a"], order: ["a"], max_price: 1, deadline: "1s" } }));
+    });
+  }
+
+  const badMembers: readonly (readonly [param: string, value: unknown, says: string])[] = [
+    ["only", [], "1 to 64 names"],
+    ["only", "a", "1 to 64 names"],
+    ["only", ["a", 7], "1 to 64 names"],
+    ["only", [" "], "1 to 64 names"],
+    ["ignore", Array(65).fill("a"), "1 to 64 names"],
+    ["order", [long(257)], "1 to 256 characters"],
+    ["max_price", "0.01", "USD"],
+    ["max_price", -0.01, "USD"],
+    ["max_price", 1e300, "USD"],
+    ["max_price", NaN, "USD"],
+    ["deadline", 20, 'not 20: write "20s" or "20ms"'],
+    ["deadline", "20", 'not 20: write "20s" or "20ms"'],
+    ["deadline", 1.5, "duration"],
+    ["deadline", -5, "duration"],
+    ["deadline", "0ms", "duration"],
+    ["deadline", { s: 20 }, "duration"],
+    ["session", "", "1 to 256 characters"],
+    ["session", long(257), "1 to 256 characters"],
+    ["session", 7, "1 to 256 characters"],
+    ["tags", "team", "up to 16"],
+    ["tags", Array(17).fill("a"), "up to 16"],
+    ["tags", Object.fromEntries(Array.from({ length: 17 }, (_, place) => [place, "a"])), "up to 16"],
+    ["tags", { team: 7 }, "1 to 64 characters"],
+    ["tags", { "": "a" }, "1 to 64 characters"],
+    ["tags", [long(65)], "1 to 64 characters"],
+    ["onyl", ["a"], 'is no routing field: did you mean "only"?'],
+    ["api_key", "sk-1", "is no routing field: the fields are"],
+    ["constructor", {}, "is no routing field"],
+  ];
+  for (const [name, value, says] of badMembers) {
+    it(`refuses mesh.${name}: ${(JSON.stringify(value) ?? "").slice(0, 40)}`, () => {
+      const error = refusal(() => readNarrowing("only=a", { mesh: { [name]: value } }));
+      assertEquals([error.code, error.param], ["invalid_value", `mesh.${name}`]);
+      assertStringIncludes(error.message, `"mesh.${name}"`);
+      assertStringIncludes(error.message, says);
+    });
+  }
+
+  it("refuses a mesh that is no object", () => {
+    for (const mesh of ["only=a", 7, true, ["only"]]) {
+      assertEquals(refusal(() => readNarrowing(undefined, { mesh })).param, "mesh");
+    }
+  });
+
+  it("says little of what it refuses: no error is long", () => {
+    for (const act of [() => readNarrowing(long(4000), {}), () => readNarrowing("", { mesh: { [long(9999)]: 1 } })]) {
+      assert(refusal(act).message.length < 300);
+    }
+  });
+
+  it("does not let tags reach a prototype", () => {
+    const mesh = JSON.parse('{"tags": {"__proto__": "a", "team": "b"}}');
+    const tags = readNarrowing(undefined, { mesh })?.tags;
+    assertEquals([Object.getPrototypeOf(tags), Object.keys(tags ?? {})], [Object.prototype, ["__proto__", "team"]]);
+  });
+
+  it("throws nothing but its error, whatever comes", () => {
+    const random = seededRandom(3);
+    const fields = ["only", "ignore", "order", "max-price", "deadline", "deadline", "tags", ""];
+    const values = ["a", "a,b", "0.5", "20s", "20", "é", ",", "=", " ", "\u0000", ""];
+    const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)]!;
+    const segment = () => `${pick(fields)}${random() < 0.9 ? "=" : pick(values)}${pick(values)}`;
+    let read = 0;
+    for (let round = 0; round < 5000; round++) {
+      const value = Array.from({ length: Math.floor(random() * 3) }, segment).join(";");
+      try {
+        const narrowing = readNarrowing(value, { mesh: random() < 0.5 ? null : junk(random) });
+        if (narrowing !== undefined) read++;
+        const { only, maxPrice, deadlineMs = 1 } = narrowing ?? {};
+        assert((only?.names.length ?? 1) > 0 && (maxPrice?.nano ?? 0) >= 0 && deadlineMs > 0);
+      } catch (error) {
+        assert(UnsupportedRequestError.isInstance(error), `${error}`);
+        assertEquals(error.code, "invalid_value");
+        assert(error.param !== null);
+      }
+    }
+    assert(read > 50, `${read}`);
+  });
+});
+
+/** Five models: a1, a2 at the provider `acme`, b1, b2 at `bolt` of the vendor `bolt-ai`, c at `clay`. */
+const homeOf = (id: string, vendor = id) => ({ vendor, entry: { id } }) as ProviderHome;
+const [acme, bolt, clay] = [homeOf("acme"), homeOf("bolt", "bolt-ai"), homeOf("clay")];
+const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2", bolt], ["c", clay]].map(
+  ([name, home]) => memberOf(modelOf(name as string, {}, { home: home as ProviderHome })),
+);
+const prices: Readonly<Record<string, number>> = { a1: 0, a2: 5, b1: 10, b2: 11 };
+const costOf = ({ model }: Member) => prices[model.name];
+const apply = (mesh: object, members = pool) =>
+  applyNarrowing(members, readNarrowing(undefined, { mesh }), { pool, costOf });
+
+describe("applyNarrowing()", () => {
+  const cases: readonly (readonly [mesh: object, left: string])[] = [
+    [{}, "a1 a2 b1 b2 c"],
+    [{ only: ["c", "a1"] }, "a1 c"],
+    [{ only: ["bolt"] }, "b1 b2"],
+    [{ only: ["bolt-ai", "a2"] }, "a2 b1 b2"],
+    [{ ignore: ["acme", "b2"] }, "b1 c"],
+    [{ only: ["acme", "c"], ignore: ["a1"] }, "a2 c"],
+    [{ order: ["c"] }, "a1 a2 b1 b2 c"],
+    [{ max_price: 10e-9 }, "a1 a2 b1"],
+    [{ max_price: 0 }, "a1"],
+    [{ only: ["bolt"], max_price: 10e-9 }, "b1"],
+  ];
+  for (const [mesh, left] of cases) {
+    it(`leaves ${left} by ${JSON.stringify(mesh)}`, () => assertEquals(namesOf(apply(mesh).members).join(" "), left));
+  }
+
+  it("leaves all as they are where nothing is asked", () => {
+    const narrowed = applyNarrowing(pool, undefined, { pool, costOf });
+    assert(narrowed.members === pool && narrowed.foremost === undefined);
+  });
+
+  const empty: readonly (readonly [mesh: object, param: string, says: string])[] = [
+    [{ only: ["acme"], ignore: ["a1", "a2"] }, "mesh.ignore", "ignores all"],
+    [{ ignore: ["acme", "bolt", "clay"] }, "mesh.ignore", "ignores all"],
+    [{ only: ["c"], max_price: 1 }, "mesh.max_price", "1 USD"],
+    [{ only: ["b2"], max_price: 10e-9 }, "mesh.max_price", "0.00000001 USD"],
+  ];
+  for (const [mesh, param, says] of empty) {
+    it(`says who took the last one away: ${JSON.stringify(mesh)}`, () => {
+      const error = refusal(() => apply(mesh));
+      assertEquals([error.code, error.param], ["unsupported_by_pool", param]);
+      assertStringIncludes(error.message, says);
+    });
+  }
+
+  it("tells a model that cannot take this request from one outside the pool", () => {
+    const able = pool.slice(0, 2);
+    assertEquals(refusal(() => apply({ only: ["b1"] }, able)).code, "unsupported_by_pool");
+    for (const mesh of [{ only: ["a1", "b9"] }, { ignore: ["b9"] }, { order: ["a1", "b9"] }]) {
+      const error = refusal(() => apply(mesh));
+      assertEquals([error.code, error.param], ["invalid_value", `mesh.${Object.keys(mesh)[0]}`]);
+      assertStringIncludes(error.message, '"b9"');
+    }
+    assertStringIncludes(refusal(() => apply({ only: ["blot"] })).message, 'did you mean "bolt"?');
+  });
+
+  it("names the header where that is at fault", () => {
+    const narrowing = readNarrowing("ignore=b9", { mesh: { only: ["a1"] } });
+    assertEquals(refusal(() => applyNarrowing(pool, narrowing, { pool, costOf })).param, header);
+  });
+});
+
+describe("the order of a narrowed request", () => {
+  /** In which groups candidates would be asked. */
+  function turns(mesh: object, candidates = pool): string {
+    const { foremost = (members: readonly Member[]) => members } = apply(mesh);
+    const groups: string[] = [];
+    for (let left = candidates; left.length > 0;) {
+      const first = foremost(left);
+      groups.push(namesOf(first).join(" "));
+      left = left.filter((member) => !first.includes(member));
+    }
+    return groups.join(" | ");
+  }
+
+  it("puts names of the order first, one after the other, the rest last, each in the pool's order", () => {
+    assertEquals(turns({}), "a1 a2 b1 b2 c");
+    assertEquals(turns({ order: ["c", "a2"] }), "c | a2 | a1 b1 b2");
+    assertEquals(turns({ order: ["bolt-ai", "a1"] }), "b1 b2 | a1 | a2 c");
+    assertEquals(turns({ order: ["b2", "bolt"] }), "b2 | b1 | a1 a2 c");
+    assertEquals(turns({ order: ["bolt", "b2"] }), "b1 b2 | a1 a2 c");
+    assertEquals(turns({ order: ["clay", "acme", "bolt"] }), "c | a1 a2 | b1 b2");
+  });
+
+  it("goes on to the next ones when the first are gone", () => {
+    assertEquals(turns({ order: ["c", "a2"] }, pool.slice(0, 2)), "a2 | a1");
+    assertEquals(turns({ order: ["c", "a2"] }, []), "");
+  });
+
+  it("asks everybody once, whatever the order", () => {
+    const random = seededRandom(5);
+    const names = ["a1", "a2", "b1", "b2", "c", "acme", "bolt", "bolt-ai", "clay"];
+    for (let round = 0; round < 300; round++) {
+      const order = names.filter(() => random() < 0.4).sort(() => random() - 0.5);
+      if (order.length === 0) continue;
+      const asked = turns({ order }).split(/[ |]+/);
+      assertEquals(asked.toSorted(), namesOf(pool), JSON.stringify(order));
+    }
+  });
+});

@@ -1,0 +1,38 @@
+/**
+ * What an operator and the machine's clock do to a mesh now and then.
+ * @module
+ */
+import { Chance } from "./chance.ts";
+import { wired } from "./features.ts";
+import { hour, minute, second } from "./_times.ts";
+import type { ModelPlan, ProviderPlan } from "./scenario.ts";
+
+/** The wall clock is set, or an operator sets something aside or takes it back. */
+export type Act =
+  | { readonly kind: "wall"; readonly at: number; readonly ms: number }
+  | { readonly kind: "deactivate" | "activate"; readonly at: number; readonly target: string };
+
+interface ActWorld {
+  readonly seed: number;
+  readonly horizonMs: number;
+  readonly providers: readonly ProviderPlan[];
+  readonly models: readonly ModelPlan[];
+}
+
+/** All acts of a world in order. */
+export function acts({ seed, horizonMs, providers, models }: ActWorld): Act[] {
+  const chance = new Chance(seed, "acts");
+  const planned: Act[] = [];
+  for (let jumps = chance.happens(0.3) ? chance.whole(1, 3) : 0; jumps > 0; jumps--) {
+    const ms = chance.pick([-1, 1]) * chance.pick([second, minute, 3 * hour, 26 * hour]);
+    planned.push({ kind: "wall", at: Math.round(chance.between(0, horizonMs)), ms });
+  }
+  const targets = [...providers.map(({ id }) => id), ...models.map(({ name }) => name)];
+  for (let left = wired.has("manual") && chance.happens(0.4) ? chance.whole(1, 4) : 0; left > 0; left--) {
+    const target = chance.pick(targets);
+    const at = Math.round(chance.between(0, horizonMs * 0.9));
+    planned.push({ kind: "deactivate", at, target });
+    planned.push({ kind: "activate", at: Math.round(chance.between(at, horizonMs)), target });
+  }
+  return planned.sort((one, other) => one.at - other.at);
+}

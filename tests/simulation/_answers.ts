@@ -1,0 +1,29 @@
+/**
+ * What simulated vendors say: the number of the request, so that an answer is known to be the right one.
+ * @module
+ */
+import type { ChatCompletion, CompletionChunk, CompletionUsage } from "../../mod.ts";
+import { answerOf, chunkOf } from "../support/_custom_provider.ts";
+import type { Arrival } from "./_traffic.ts";
+
+/** What a request takes at any vendor. Its text is counted low, so that no estimate can be too low. */
+export function usageFor({ letters, written }: Arrival): CompletionUsage {
+  const read = 3 + Math.floor(letters / 8);
+  return { prompt_tokens: read, completion_tokens: written, total_tokens: read + written };
+}
+
+/** The text of the right answer to a request. */
+export function textFor({ id }: Arrival): string {
+  return `Answer to request ${id}`;
+}
+
+/** A whole answer. */
+export function answerFor(arrival: Arrival, isEmpty: boolean): ChatCompletion {
+  return { ...answerOf(isEmpty ? "" : textFor(arrival)), usage: usageFor(arrival) };
+}
+
+/** One of the three events of a streamed answer. */
+export function chunkFor(arrival: Arrival, place: number, isEmpty: boolean): CompletionChunk {
+  if (place < 2) return chunkOf(isEmpty ? "" : place === 0 ? textFor(arrival) : ".");
+  return { value: { ...chunkOf(undefined).value, usage: usageFor(arrival) } };
+}

@@ -1,0 +1,67 @@
+/**
+ * A scenario as a configuration document.
+ * @module
+ */
+import type { PoolPlan } from "./_pool_plans.ts";
+import type { ModelPlan, Scenario } from "./scenario.ts";
+import type { Vendors } from "./vendors.ts";
+
+/**
+ * The document.
+ *
+ * @param scenario The world.
+ * @param vendors Its providers.
+ */
+export function configOf(scenario: Scenario, vendors: Vendors): Record<string, unknown> {
+  const { providers, models, pools, dailyUsd } = scenario;
+  return {
+    providers: Object.fromEntries(providers.map(({ id, timeoutMs, dailyUsd }) => [id, {
+      instance: vendors.provider(id),
+      execution: { timeout: `${timeoutMs}ms` },
+      ...budgetOf(dailyUsd),
+    }])),
+    models: Object.fromEntries(models.map((model) => [model.name, modelOf(model)])),
+    pools: Object.fromEntries(pools.map((pool) => [pool.name, poolOf(pool)])),
+    ...budgetOf(dailyUsd),
+  };
+}
+
+function modelOf({ provider, price, limits, weight }: ModelPlan): Record<string, unknown> {
+  return { provider, pricing: price, weight, ...(Object.keys(limits).length === 0 ? {} : { limits }) };
+}
+
+function poolOf(pool: PoolPlan): Record<string, unknown> {
+  const { maxRpm, minDeltaMs } = pool;
+  return {
+    models: pool.models,
+    strategy: pool.strategy,
+    ...(pool.fallback === undefined ? {} : { fallback_strategy: pool.fallback }),
+    balance_mode: pool.balance,
+    retry: {
+      max_attempts: pool.maxAttempts,
+      backoff: pool.backoff,
+      initial_delay: `${pool.initialDelayMs}ms`,
+      max_delay: `${pool.maxDelayMs}ms`,
+      scope: pool.scope,
+      honor_retry_after: pool.honorsHints,
+    },
+    deactivation: {
+      retry_limit: pool.retryLimit,
+      ...(pool.errorCodes.length === 0 ? {} : { error_codes: pool.errorCodes }),
+      ...pool.rules,
+    },
+    recovery: { cooldown: `${pool.cooldownMs}ms` },
+    ...(maxRpm === undefined && minDeltaMs === undefined ? {} : {
+      rate_limit: {
+        ...(maxRpm === undefined ? {} : { max_rpm: maxRpm }),
+        ...(minDeltaMs === undefined ? {} : { min_delta: `${minDeltaMs}ms` }),
+      },
+    }),
+    ...(pool.providerDeactivation.length === 0 ? {} : { provider_deactivation: pool.providerDeactivation }),
+    ...budgetOf(pool.dailyUsd),
+  };
+}
+
+function budgetOf(dailyUsd: number | undefined): { budget?: { daily_limit: number } } {
+  return dailyUsd === undefined ? {} : { budget: { daily_limit: dailyUsd } };
+}

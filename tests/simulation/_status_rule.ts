@@ -1,0 +1,41 @@
+/**
+ * What a mesh says of its states and what its events have said agree.
+ * @module
+ */
+import type { PoolStatus } from "../../mod.ts";
+import type { FakeClock } from "../../src/runtime/test.ts";
+import type { Referee } from "./referee.ts";
+
+/**
+ * Compares.
+ *
+ * @param status What the mesh says.
+ * @param referee What its events said.
+ * @param clock For the time.
+ * @returns What is wrong.
+ */
+export function statusRule(
+  status: Readonly<Record<string, PoolStatus>>,
+  { book }: Referee,
+  clock: FakeClock,
+): string[] {
+  const wrong: string[] = [];
+  for (const [pool, { models, active, standby }] of Object.entries(status)) {
+    for (const { name: model, provider, status, reason, retryAt } of models) {
+      const told = book.standby({ pool, model, provider });
+      const where = `${model} in ${pool}`;
+      if ((status === "standby") !== told.length > 0) {
+        wrong.push(
+          `${where} is ${status}, expected otherwise: ${told.map(({ key }) => key).join() || "no event"} holds`,
+        );
+      } else if (status === "standby" && !told.some((one) => one.reason === reason)) {
+        wrong.push(`${where} rests for ${reason}, expected ${told.map((one) => one.reason).join(" or ")}`);
+      }
+      if (retryAt !== undefined && Date.parse(retryAt) < clock.now() - 1) {
+        wrong.push(`${where} was to be back at ${retryAt}, expected it to be`);
+      }
+    }
+    if (active + standby !== models.length) wrong.push(`${pool} counts ${active} + ${standby} of ${models.length}`);
+  }
+  return wrong;
+}

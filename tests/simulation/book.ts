@@ -1,0 +1,133 @@
+/**
+ * Every state of a mesh as its events tell it: what an observer who sees nothing else believes.
+ * @module
+ */
+import type { MeshEvent } from "../../mod.ts";
+
+/** Something that rests, or is back on trial. */
+export interface Entry {
+  /** Pool, model and provider, as far as it is about them. */
+  readonly key: string;
+  readonly reason: string;
+  /** When it was set aside or taken back, monotonic ms. */
+  readonly at: number;
+  /** When it was set aside at first, monotonic ms. */
+  readonly since: number;
+  readonly state: "standby" | "trial";
+  /** Its place among all changes. */
+  readonly order: number;
+  /** The trial may be over. */
+  isDoubtful?: boolean;
+  /** The request that spent a limit has been seen: the next one goes elsewhere. */
+  hasSeenLast?: boolean;
+}
+
+/** A model in a pool. */
+export interface Place {
+  readonly pool: string;
+  readonly model: string;
+  readonly provider: string;
+}
+
+/** Each of these goes on beside whatever else its owner rests for, and is taken back by itself. */
+const holds: ReadonlySet<string> = new Set(["health_probe", "maintenance_window", "manual"]);
+
+/** Keeps book of deactivations and recoveries. */
+export class Book {
+  /** By key and, for a hold, its reason. */
+  readonly #entries = new Map<string, Entry>();
+  /** Deactivations and recoveries so far. */
+  changes = 0;
+
+  /**
+   * Takes an event in.
+   *
+   * @param event Of any kind.
+   * @param now Monotonic ms.
+   * @returns What is wrong with it.
+   */
+  take(event: MeshEvent, now: number): string | undefined {
+    if (event.event !== "deactivation" && event.event !== "recovery") return undefined;
+    const order = ++this.changes;
+    const key = keyOf(event);
+    if (event.event === "recovery" && event.reason === "manual") return this.#takeBack(key);
+    const place = placeOf(key, event.reason);
+    const known = this.#entries.get(place);
+    const isResting = known?.state === "standby";
+    if (event.event === "recovery") {
+      this.#entries.set(place, { key, reason: event.reason, order, at: now, since: now, state: "trial" });
+      return isResting ? undefined : `a recovery of ${key}, which was not in standby`;
+    }
+    this.#entries.set(place, {
+      key,
+      reason: event.reason,
+      order,
+      at: now,
+      since: isResting ? known.since : now,
+      state: "standby",
+    });
+    if (event.pool !== undefined && event.model !== undefined) this.#endTrials(event);
+    if (isResting && known.reason === event.reason) return `a second deactivation of ${key} for ${event.reason}`;
+    return undefined;
+  }
+
+  /** Somebody ends all that it rests for, once. */
+  #takeBack(key: string): string | undefined {
+    const resting = [...this.#entries].filter(([, entry]) => entry.key === key && entry.state === "standby");
+    for (const [place] of resting) this.#entries.delete(place);
+    return resting.length > 0 ? undefined : `a recovery of ${key}, which was not in standby`;
+  }
+
+  /** What keeps a model from being asked. */
+  standby(place: Place): Entry[] {
+    return this.#of(place).filter(({ state }) => state === "standby");
+  }
+
+  /** What a model has yet to prove. */
+  trials(place: Place): Entry[] {
+    return this.#of(place).filter(({ state, isDoubtful }) => state === "trial" && isDoubtful !== true);
+  }
+
+  /** Whether a model has nothing to prove, for sure. */
+  isProven(place: Place): boolean {
+    return this.#of(place).length === 0;
+  }
+
+  /** A request that began after so many changes may have succeeded: nobody can say whether trials go on. */
+  doubt(place: Place, beganAfter: number): void {
+    for (const entry of this.trials(place)) if (entry.order <= beganAfter) entry.isDoubtful = true;
+  }
+
+  /** It has succeeded: trials that were under way then are passed. */
+  prove(place: Place, beganAfter: number): void {
+    for (const { key, reason, order, state } of this.#of(place)) {
+      if (state === "trial" && order <= beganAfter) this.#entries.delete(placeOf(key, reason));
+    }
+  }
+
+  #of({ pool, model, provider }: Place): Entry[] {
+    const keys = [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })];
+    return [...this.#entries.values()].filter(({ key }) => keys.includes(key));
+  }
+
+  /** A failed trial sets the model aside in its pool; what else was on trial then may not be any more. */
+  #endTrials({ pool, model, provider }: MeshEvent): void {
+    const keys = [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })];
+    for (const entry of this.#entries.values()) {
+      if (keys.includes(entry.key) && entry.state === "trial") entry.isDoubtful = true;
+    }
+  }
+}
+
+/** Whether an entry's key means a model in a pool. */
+export function isAbout(key: string, { pool, model, provider }: Place): boolean {
+  return [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })].includes(key);
+}
+
+function placeOf(key: string, reason: string): string {
+  return holds.has(reason) ? `${key} ${reason}` : key;
+}
+
+function keyOf({ pool = "*", model = "*", provider }: { pool?: string; model?: string; provider: string }): string {
+  return `${pool}/${model}/${provider}`;
+}

@@ -1,0 +1,86 @@
+/**
+ * What every request of a simulated world has been through, as seen from outside the mesh.
+ * @module
+ */
+import type { CallEnd, VendorCall } from "./vendors.ts";
+import type { Arrival } from "./_traffic.ts";
+import type { PoolPlan } from "./_pool_plans.ts";
+import type { Trouble } from "./_troubles.ts";
+
+/** One request on its way. */
+export interface Journey {
+  readonly arrival: Arrival;
+  readonly pool: PoolPlan;
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  /** Wall clock when the present model was asked first, ms. */
+  wall: number;
+  /** Models asked, in order, each once. */
+  readonly asked: string[];
+  /** Changes of states before the present model was asked. */
+  askedOrder: number;
+  /** Providers that can serve no model of theirs in this request. */
+  readonly ruledOut: Set<string>;
+  /** Providers that refused the key, or whose account is empty. */
+  readonly refusedBy: Set<string>;
+  /** What the last call ran into. */
+  lastTrouble?: Trouble;
+  /** Models that found fault with the request. */
+  readonly faulted: Set<string>;
+  /** Provider of the model asked first. */
+  home?: string;
+  /** Calls over the network. */
+  sends: number;
+  /** Calls under way. */
+  readonly underWay: Set<VendorCall>;
+  /** A stream's first content is there. */
+  isCommitted: boolean;
+}
+
+/** A request that has just arrived. */
+export function journeyOf(arrival: Arrival, pool: PoolPlan, startedAt: number): Journey {
+  return {
+    arrival,
+    pool,
+    startedAt,
+    wall: 0,
+    asked: [],
+    askedOrder: 0,
+    ruledOut: new Set(),
+    refusedBy: new Set(),
+    faulted: new Set(),
+    sends: 0,
+    underWay: new Set(),
+    isCommitted: false,
+  };
+}
+
+/** Notes a call; whether it is a retry of the model that was asked last. */
+export function noteCall(journey: Journey, call: VendorCall, at: { changes: number; wall: number }): boolean {
+  const { name, provider } = call.model;
+  const isRetry = journey.asked.at(-1) === name;
+  journey.underWay.add(call);
+  journey.home ??= provider;
+  if (isRetry) return true;
+  journey.asked.push(name);
+  journey.askedOrder = at.changes;
+  journey.wall = at.wall;
+  return false;
+}
+
+/** Notes how a call ended, and what that means for the rest of the request. */
+export function noteEnd(journey: Journey, call: VendorCall, end: CallEnd): void {
+  journey.underWay.delete(call);
+  journey.lastTrouble = call.trouble;
+  if (end !== "failed") return;
+  const { trouble, model, arrival } = call;
+  if (trouble?.kind === "auth" || trouble?.kind === "quota") journey.refusedBy.add(model.provider);
+  if (trouble !== undefined && ["auth", "quota", "refused"].includes(trouble.kind)) {
+    journey.ruledOut.add(model.provider);
+  } else if (arrival.isFaulty) journey.faulted.add(model.name);
+}
+
+/** A fault of the request itself is carried to three models at most. */
+export function isFaulty({ faulted }: Journey): boolean {
+  return faulted.size >= 3;
+}

@@ -1,0 +1,203 @@
+/**
+ * Watches one simulated world and holds the mesh to the rules.
+ * @module
+ */
+import type { MeshEvent, RoutingRecord, UsageReport } from "../../mod.ts";
+import type { FakeClock } from "../../src/runtime/test.ts";
+import { Book } from "./book.ts";
+import { type Journey, journeyOf, noteCall, noteEnd } from "./journeys.ts";
+import { costOf, Purses } from "./purses.ts";
+import {
+  answeredRule,
+  answerRule,
+  errorRule,
+  type Facts,
+  placeOf,
+  recordRule,
+  ruledOutRule,
+  standbyRule,
+  trialRule,
+} from "./rules.ts";
+import type { ModelPlan, Scenario } from "./scenario.ts";
+import { Storm } from "./_storm.ts";
+import type { Arrival } from "./_traffic.ts";
+import type { CallEnd, VendorCall, VendorWatch } from "./vendors.ts";
+import type { Overrun, VendorCounts } from "./_vendor_counts.ts";
+
+/** What a referee is told of its world. */
+export interface RefereeParts {
+  readonly scenario: Scenario;
+  readonly clock: FakeClock;
+  /** Told everything that happens, one line each. */
+  readonly trace?: (line: string) => void;
+}
+
+/** An answer that was read to its end. */
+export interface Answered {
+  /** The model's name. */
+  readonly by: string;
+  readonly text: string;
+  /** Nano-dollars, where the mesh says. */
+  readonly costNano: number | undefined;
+}
+
+/** Sees everything, and remembers the first thing that was wrong. */
+export class Referee implements VendorWatch {
+  /** What was wrong, and when. */
+  violation: string | undefined;
+  readonly book: Book = new Book();
+  readonly open: Map<number, Journey> = new Map();
+  readonly models: ReadonlyMap<string, ModelPlan>;
+  /** The vendors' counts, once there are vendors. */
+  counts: ReadonlyMap<string, VendorCounts> = new Map();
+  /** Calls over the network so far. */
+  sends = 0;
+  readonly #parts: RefereeParts;
+  readonly #purses: Purses;
+  readonly #storm: Storm;
+
+  /** @param parts The world. */
+  constructor(parts: RefereeParts) {
+    const { scenario } = parts;
+    this.#parts = parts;
+    this.#purses = new Purses(scenario);
+    this.#storm = new Storm(scenario, this.book);
+    this.models = new Map(scenario.models.map((model) => [model.name, model]));
+  }
+
+  /** Remembers what is wrong, if something is. */
+  hold(rule: string, wrong: string | undefined): void {
+    if (wrong === undefined) return;
+    this.note(() => `VIOLATION of "${rule}": ${wrong}`);
+    this.violation ??= `${rule}: at ${this.#now} ms ${wrong}`;
+  }
+
+  /** Tells who follows the world. */
+  note(line: () => string): void {
+    this.#parts.trace?.(`${String(this.#now).padStart(11)} ms  ${line()}`);
+  }
+
+  /** A request is on its way. */
+  arrived(arrival: Arrival): Journey {
+    const pool = this.#parts.scenario.pools.find(({ name }) => name === arrival.pool)!;
+    const journey = journeyOf(arrival, pool, this.#now);
+    this.open.set(arrival.id, journey);
+    this.#storm.arrived(this.#now);
+    this.note(() => `request ${arrival.id} to ${arrival.pool}${arrival.stream ? ", streamed" : ""}`);
+    return journey;
+  }
+
+  /** The mesh tells something. */
+  readonly record = (record: MeshEvent | RoutingRecord): void => {
+    if (record.type === "routing") return this.#routed(record);
+    const { event, pool, model, provider, reason } = record;
+    this.note(() => `${event} of ${[pool, model, provider].filter((name) => name !== undefined).join("/")}: ${reason}`);
+    this.hold("events alternate", this.book.take(record, this.#now));
+    this.hold("attempts under an outage", this.#storm.look(this.#now));
+  };
+
+  called(call: VendorCall): void {
+    const journey = this.open.get(call.arrival.id);
+    if (journey === undefined) return this.hold("calls", `a call for request ${call.arrival.id}, which is over`);
+    const { model } = call;
+    const facts = this.#facts;
+    const isRetry = noteCall(journey, call, { changes: this.book.changes, wall: facts.wall });
+    this.note(() => `  request ${call.arrival.id} asks ${model.name}${isRetry ? " again" : ""}`);
+    this.hold("nothing to standby", standbyRule(journey, model, isRetry, facts));
+    if (isRetry) return;
+    this.hold("ruled out for the request", ruledOutRule(journey, model));
+    this.hold("one at a time on trial", trialRule(journey, model, facts));
+    const spent = this.#purses.spentFor(journey, model, facts.wall);
+    if (spent !== undefined) {
+      this.hold("budgets", `request ${call.arrival.id} went to ${model.name}: ${spent} is spent`);
+    }
+  }
+
+  sent({ arrival }: VendorCall): void {
+    this.sends++;
+    this.#storm.sent(this.#now);
+    const journey = this.open.get(arrival.id);
+    if (journey !== undefined) journey.sends++;
+  }
+
+  overrun({ arrival, model }: VendorCall, overrun: Overrun): void {
+    const limit = `${overrun} of ${model.limits[overrun]}`;
+    this.hold("limits", `request ${arrival.id} overran ${model.name}: expected to be within its ${limit}`);
+  }
+
+  ended(call: VendorCall, end: CallEnd): void {
+    const { arrival, model, trouble } = call;
+    this.note(() => `  ${model.name} ${end} request ${arrival.id}${trouble === undefined ? "" : ` (${trouble.kind})`}`);
+    const journey = this.open.get(arrival.id);
+    if (end === "left") this.#purses.givenUp++;
+    if (journey === undefined) return;
+    noteEnd(journey, call, end);
+    if (end === "served") this.book.doubt(placeOf(journey, model), journey.askedOrder);
+  }
+
+  used(provider: string, { model, costUsd }: UsageReport): void {
+    this.note(() => `  ${provider} is told that ${model} cost ${costUsd ?? "nobody knows how many"} USD`);
+  }
+
+  /** A request is answered, and its answer read to the end. */
+  answered(journey: Journey, { by, text, costNano }: Answered): void {
+    const { arrival } = journey;
+    const model = this.models.get(by)!;
+    this.note(() => `request ${arrival.id} is answered by ${by}`);
+    this.hold("right answer", answeredRule(journey, by, text));
+    this.#over(journey);
+    if (text !== "") this.book.prove(placeOf(journey, model), journey.askedOrder);
+    if (costNano !== undefined && costNano !== costOf(journey, model)) {
+      this.hold("cost", `request ${arrival.id} cost ${costNano} nano-dollars, expected ${costOf(journey, model)}`);
+    }
+    const passed = this.#purses.pay(journey, model, journey.wall);
+    if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);
+  }
+
+  /** A request came to nothing. */
+  failed(journey: Journey, error: unknown, client: AbortSignal): void {
+    this.note(() => `request ${journey.arrival.id} fails: ${error}`);
+    this.#over(journey);
+    this.hold("errors", errorRule(journey, error, client));
+  }
+
+  /** A request is over since a moment. */
+  left({ arrival, underWay }: Journey): void {
+    const [call] = underWay;
+    if (call === undefined) return;
+    this.hold("no call outlives its request", `${call.model.name} still works on request ${arrival.id}, which is over`);
+  }
+
+  /** Time has passed. */
+  tick(): void {
+    this.hold("attempts under an outage", this.#storm.look(this.#now));
+    for (const journey of this.open.values()) this.#lateRule(journey);
+  }
+
+  #routed(record: RoutingRecord): void {
+    const journey = [...this.open.values()].find(({ arrival }) => `request-${arrival.id}` === record.request_id);
+    if (journey === undefined) return this.hold("records", `a record of ${record.request_id}, which is over`);
+    this.hold("records", recordRule(journey, record));
+    this.hold("answered if anybody could", answerRule(journey, record, this.#facts));
+  }
+
+  #over(journey: Journey): void {
+    this.open.delete(journey.arrival.id);
+    this.#lateRule(journey);
+  }
+
+  #lateRule({ arrival, startedAt, isCommitted }: Journey): void {
+    const end = startedAt + arrival.timeoutMs + 1;
+    if (isCommitted || this.#now <= end) return;
+    this.hold("deadlines", `request ${arrival.id} is not over, expected at ${end} ms by its ${arrival.timeoutMs} ms`);
+  }
+
+  get #now(): number {
+    return this.#parts.clock.monotonic();
+  }
+
+  get #facts(): Facts {
+    const { book, models, counts, open } = this;
+    return { book, models, counts, open, purses: this.#purses, now: this.#now, wall: this.#parts.clock.now() };
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What a mesh must never do, whatever happens to it. Each rule looks at facts seen from outside and says what is wrong.
+ * @module
+ */
+import { MeshError, type RoutingRecord, StreamInterruptedError } from "../../mod.ts";
+import { type Book, type Entry, isAbout, type Place } from "./book.ts";
+import { wired } from "./features.ts";
+import { isFaulty, type Journey } from "./journeys.ts";
+import type { Purses } from "./purses.ts";
+import type { ModelPlan } from "./scenario.ts";
+import { textFor } from "./_answers.ts";
+import type { VendorCounts } from "./_vendor_counts.ts";
+
+/** What the rules look at. */
+export interface Facts {
+  readonly book: Book;
+  readonly purses: Purses;
+  readonly models: ReadonlyMap<string, ModelPlan>;
+  readonly counts: ReadonlyMap<string, VendorCounts>;
+  /** Requests that are not over, by number. */
+  readonly open: ReadonlyMap<number, Journey>;
+  /** Monotonic ms. */
+  readonly now: number;
+  /** Wall clock, ms. */
+  readonly wall: number;
+}
+
+/** Reasons that come with the request that spends a limit, which still goes to the model. */
+const spentByRequest: ReadonlySet<string> = new Set(["request_limit", "quota_window"]);
+
+/** A model as a member of a journey's pool. */
+export function placeOf({ pool }: Journey, { name, provider }: ModelPlan): Place {
+  return { pool: pool.name, model: name, provider };
+}
+
+/** No request is sent to a model in standby. */
+export function standbyRule(journey: Journey, model: ModelPlan, isRetry: boolean, facts: Facts): string | undefined {
+  if (isRetry && !wired.has("retries_heed_standby")) return undefined;
+  const entry = facts.book.standby(placeOf(journey, model)).find((one) => !isLastOfLimit(one, isRetry, facts.now));
+  if (entry === undefined) return undefined;
+  return `request ${journey.arrival.id} ${isRetry ? "was sent again" : "went"} to ${model.name} in ` +
+    `${journey.pool.name}, expected none since ${entry.key} has been in standby (${entry.reason}) since ${entry.at} ms`;
+}
+
+function isLastOfLimit(entry: Entry, isRetry: boolean, now: number): boolean {
+  if (isRetry) return spentByRequest.has(entry.reason);
+  if (!spentByRequest.has(entry.reason) || entry.at !== now || entry.hasSeenLast === true) return false;
+  entry.hasSeenLast = true;
+  return true;
+}
+
+/** One request at a time to a model on trial, while somebody else could take the next one. */
+export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): string | undefined {
+  for (const trial of facts.book.trials(placeOf(journey, model))) {
+    const other = [...facts.open.values()].find((one) => one !== journey && isTrialOf(one, trial, facts));
+    if (other === undefined) continue;
+    const free = candidates(journey, facts).find((one) =>
+      !journey.asked.slice(0, -1).includes(one.name) && one !== model &&
+      facts.book.isProven(placeOf(journey, one)) && hasRoom(journey, one, facts)
+    );
+    if (free === undefined) continue;
+    return `request ${journey.arrival.id} went to ${model.name} in ${journey.pool.name}, with ${trial.key} on trial ` +
+      `since ${trial.at} ms and request ${other.arrival.id} under way to it; expected ${free.name}, which is free`;
+  }
+  return undefined;
+}
+
+/** Whether a request is under way that will tell whether a trial is passed. */
+function isTrialOf({ askedOrder, asked, pool, underWay }: Journey, { key, order }: Entry, { models }: Facts): boolean {
+  if (askedOrder < order || underWay.size === 0) return false;
+  const model = models.get(asked.at(-1)!)!;
+  return isAbout(key, { pool: pool.name, model: model.name, provider: model.provider });
+}
+
+/** A provider that refused the key, or whose account is empty, is not asked for another model by the same request. */
+export function ruledOutRule({ arrival, refusedBy }: Journey, { name, provider }: ModelPlan): string | undefined {
+  if (!refusedBy.has(provider)) return undefined;
+  return `request ${arrival.id} went to ${name}, expected not to: ${provider} refused it before`;
+}
+
+/** Errors are of the family, the client's own abort is passed on, and only a vendor's failure breaks off a stream. */
+export function errorRule(journey: Journey, error: unknown, client: AbortSignal): string | undefined {
+  const { arrival, isCommitted, lastTrouble } = journey;
+  if (client.aborted && error === client.reason) return undefined;
+  const stack = error instanceof Error ? error.stack : undefined;
+  if (!MeshError.isInstance(error)) return `request ${arrival.id} failed with ${stack ?? error}, expected a MeshError`;
+  if (!isCommitted || lastTrouble !== undefined && StreamInterruptedError.isInstance(error)) return undefined;
+  return `the stream of request ${arrival.id} broke off with ${error}, expected an end: its vendor did nothing wrong`;
+}
+
+/** A request goes unanswered only when nobody is left who could be asked. */
+export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
+  const outcomes = record.fallback_chain.map(({ outcome }) => outcome);
+  if (["ok", "empty", "aborted"].some((end) => outcomes.includes(end)) || isFaulty(journey)) return undefined;
+  const spared = candidates(journey, facts).find((model) =>
+    !journey.asked.includes(model.name) && hasRoom(journey, model, facts)
+  );
+  if (spared === undefined) return undefined;
+  return `request ${journey.arrival.id} went unanswered in ${journey.pool.name} after ` +
+    `${journey.asked.join(", ") || "nobody"} (${
+      outcomes.join(", ")
+    }), expected that ${spared.name} is asked: it is active`;
+}
+
+/** Models that may be asked by their states and by what the request has met so far. */
+function candidates(journey: Journey, facts: Facts): ModelPlan[] {
+  const { pool, ruledOut, home } = journey;
+  if (pool.scope === "same_model" && home !== undefined) return [];
+  return pool.models.map((name) => facts.models.get(name)!).filter((model) =>
+    facts.book.standby(placeOf(journey, model)).length === 0 && !ruledOut.has(model.provider) &&
+    (pool.scope === "any" || home === undefined || home === model.provider)
+  );
+}
+
+/** Whether neither limits nor money nor spacing can keep a request from a model, however a mesh may reckon. */
+function hasRoom(journey: Journey, model: ModelPlan, { counts, purses, open, now, wall }: Facts): boolean {
+  return counts.get(model.name)!.hasAmpleRoom(now) &&
+    purses.isAmple(journey, model, { wall, open: open.size }) &&
+    journey.pool.minDeltaMs === undefined;
+}
+
+/** An answer is the right one, and of the model asked last; an empty one may be an earlier model's. */
+export function answeredRule({ arrival, asked }: Journey, by: string, text: string): string | undefined {
+  if (text === "" && asked.includes(by)) return undefined;
+  if (by !== asked.at(-1)) return `request ${arrival.id} was answered by ${by}, expected ${asked.at(-1)}`;
+  if (text.replace(".", "") === textFor(arrival)) return undefined;
+  return `request ${arrival.id} got ${JSON.stringify(text)}, expected "${textFor(arrival)}"`;
+}
+
+/** The record tells where the request has been, and no fewer calls than there were. */
+export function recordRule(journey: Journey, record: RoutingRecord): string | undefined {
+  const told = record.fallback_chain.map(({ model }) => model).join(", ");
+  const asked = journey.asked.join(", ");
+  if (told !== asked) return `the record of request ${journey.arrival.id} tells of ${told}, expected ${asked}`;
+  const { attempts } = record;
+  if (attempts <= journey.sends && journey.sends <= 2 * attempts) return undefined;
+  return `the record of request ${journey.arrival.id} tells of ${attempts} attempts, expected ${journey.sends}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * What happens in one simulated world: who is there, what goes wrong when, who asks what. Plain data, made of a seed.
+ * @module
+ */
+import type { RateLimits } from "../../mod.ts";
+import { type Act, acts } from "./_acts.ts";
+import { Chance } from "./chance.ts";
+import { type PoolPlan, poolPlans } from "./_pool_plans.ts";
+import { type Arrival, traffic } from "./_traffic.ts";
+import { type Trouble, troubles } from "./_troubles.ts";
+import { hour, minute, second } from "./_times.ts";
+import { wired } from "./features.ts";
+
+/** A provider as the vendor runs it. */
+export interface ProviderPlan {
+  readonly id: string;
+  /** Limit of a whole answer, ms; of silence in a stream too. */
+  readonly timeoutMs: number;
+  /** USD a UTC day. */
+  readonly dailyUsd?: number;
+}
+
+/** A model as the vendor runs it. */
+export interface ModelPlan {
+  readonly name: string;
+  readonly provider: string;
+  /** Median time to an answer, ms. */
+  readonly latencyMs: number;
+  /** USD per million tokens. */
+  readonly price: { readonly input: number; readonly output: number };
+  /** What the vendor counts, and what the mesh was told of it. */
+  readonly limits: RateLimits;
+  /** Answers carry rate-limit headers. */
+  readonly tellsLimits: boolean;
+  readonly weight: number;
+}
+
+/** One world. */
+export interface Scenario {
+  readonly seed: number;
+  /** It has a total outage under load. */
+  readonly isStorm: boolean;
+  /** How long it lasts, ms. */
+  readonly horizonMs: number;
+  readonly providers: readonly ProviderPlan[];
+  readonly models: readonly ModelPlan[];
+  readonly pools: readonly PoolPlan[];
+  /** The first that applies counts. */
+  readonly troubles: readonly Trouble[];
+  readonly arrivals: readonly Arrival[];
+  readonly acts: readonly Act[];
+  /** USD a UTC day over all. */
+  readonly dailyUsd?: number;
+}
+
+/**
+ * The scenario of a seed.
+ *
+ * @param seed Where chance starts.
+ */
+export function scenarioOf(seed: number): Scenario {
+  const chance = new Chance(seed, "scenario");
+  const horizonMs = chance.pick([10 * minute, hour, 6 * hour, 24 * hour, 72 * hour]);
+  const isStorm = chance.happens(1 / 8);
+  const providers = providerPlans(new Chance(seed, "providers"));
+  const models = providers.flatMap((provider) => modelPlans(provider, new Chance(seed, provider.id)));
+  const world = { seed, horizonMs, isStorm, providers, models };
+  const pools = poolPlans(world);
+  const planned = troubles(world);
+  return {
+    ...world,
+    pools,
+    troubles: planned,
+    arrivals: traffic({ ...world, pools, troubles: planned }),
+    acts: acts(world),
+    ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.between(0.001, 0.05) } : {}),
+  };
+}
+
+function providerPlans(chance: Chance): ProviderPlan[] {
+  return Array.from({ length: chance.whole(1, 4) }, (_, place) => ({
+    id: `vendor${place}`,
+    timeoutMs: chance.pick([5, 20, 60, 240]) * second,
+    ...(wired.has("budgets") && chance.happens(0.3) ? { dailyUsd: chance.between(0.0005, 0.02) } : {}),
+  }));
+}
+
+function modelPlans({ id }: ProviderPlan, chance: Chance): ModelPlan[] {
+  return Array.from({ length: chance.whole(1, 3) }, (_, place) => ({
+    name: `${id}-m${place}`,
+    provider: id,
+    latencyMs: chance.pick([50, 300, 1500, 6000]),
+    price: chance.happens(0.15) ? { input: 0, output: 0 } : {
+      input: chance.pick([0.1, 0.5, 2.5]),
+      output: chance.pick([0.4, 2, 10]),
+    },
+    limits: wired.has("limits") && chance.happens(0.5) ? limitsOf(chance) : {},
+    tellsLimits: chance.happens(0.5),
+    weight: chance.pick([1, 1, 1, 2, 5]),
+  }));
+}
+
+function limitsOf(chance: Chance): RateLimits {
+  return {
+    ...(chance.happens(0.6) ? { rpm: chance.whole(2, 30) } : {}),
+    ...(chance.happens(0.4) ? { tpm: chance.whole(2_000, 20_000) } : {}),
+    ...(chance.happens(0.2) ? { rpd: chance.whole(20, 200) } : {}),
+    ...(chance.happens(0.4) ? { concurrent: chance.whole(1, 6) } : {}),
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * Lives through one simulated world: days of requests, outages and recoveries in some milliseconds.
+ * @module
+ */
+import { ModelMesh } from "../../mod.ts";
+import type { RoutedRequest } from "../../src/pipeline/request.ts";
+import { FakeClock, settle } from "../../src/runtime/test.ts";
+import { Chance } from "./chance.ts";
+import { configOf } from "./_config.ts";
+import type { Journey } from "./journeys.ts";
+import { Referee } from "./referee.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
+import { statusRule } from "./_status_rule.ts";
+import { hour, minute, second } from "./_times.ts";
+import type { Act } from "./_acts.ts";
+import type { Arrival } from "./_traffic.ts";
+import { Vendors } from "./vendors.ts";
+
+/** What became of a world. */
+export interface SimulationEnd {
+  /** What was wrong; undefined: nothing. */
+  readonly violation?: string;
+  /** Requests made. */
+  readonly requests: number;
+  /** Those of them that were answered. */
+  readonly answered: number;
+  /** Calls that vendors got. */
+  readonly sends: number;
+  /** Deactivations and recoveries. */
+  readonly changes: number;
+}
+
+/** When worlds begin: an ordinary day, before a leap day, before the year's end. */
+const beginnings = [Date.UTC(2026, 0, 1), Date.UTC(2026, 5, 15, 13), Date.UTC(2028, 1, 28, 21), Date.UTC(2026, 11, 31)];
+
+/** A world takes some milliseconds of real time, ms. */
+const longestRunMs = 30_000;
+
+/**
+ * Lives through the world of a seed. The same seed is the same world, down to the millisecond.
+ *
+ * @param seed Which.
+ * @param options Who follows it: told everything that happens, one line each.
+ *
+ * @example
+ * ```ts ignore
+ * const { violation } = await simulate(42, { trace: console.log });
+ * ```
+ */
+export async function simulate(
+  seed: number,
+  { trace }: { readonly trace?: (line: string) => void } = {},
+): Promise<SimulationEnd> {
+  const failed = (violation: string): SimulationEnd => ({ violation, requests: 0, answered: 0, sends: 0, changes: 0 });
+  let watchdog: ReturnType<typeof setTimeout> | undefined;
+  let onFault = (_event: PromiseRejectionEvent | ErrorEvent) => {};
+  const stuck = new Promise<SimulationEnd>((resolve) => {
+    const message = `timers go on setting new ones: the world is not over after ${longestRunMs} ms of real time`;
+    watchdog = setTimeout(() => resolve(failed(message)), longestRunMs);
+    onFault = (event) => {
+      event.preventDefault();
+      const fault = "reason" in event ? event.reason : event.error;
+      resolve(failed(`an error that nobody noticed: ${fault?.stack ?? fault}`));
+    };
+  });
+  addEventListener("unhandledrejection", onFault);
+  addEventListener("error", onFault);
+  return await Promise.race([new World(scenarioOf(seed), trace).live(), stuck]).finally(() => {
+    clearTimeout(watchdog);
+    removeEventListener("unhandledrejection", onFault);
+    removeEventListener("error", onFault);
+  });
+}
+
+class World {
+  readonly #scenario: Scenario;
+  readonly #clock: FakeClock;
+  readonly #referee: Referee;
+  readonly #vendors: Vendors;
+  readonly #mesh: ModelMesh;
+  readonly #chance: Chance;
+  readonly #arrivals: Arrival[];
+  #answered = 0;
+
+  constructor(scenario: Scenario, trace: ((line: string) => void) | undefined) {
+    const chance = new Chance(scenario.seed, "world");
+    const clock = new FakeClock({ now: chance.pick(beginnings) });
+    const referee = new Referee({ scenario, clock, ...(trace === undefined ? {} : { trace }) });
+    this.#scenario = scenario;
+    this.#chance = chance;
+    this.#clock = clock;
+    this.#referee = referee;
+    this.#arrivals = [...scenario.arrivals];
+    this.#vendors = new Vendors({ scenario, clock, watch: referee, arrivalOf: (id) => this.#arrivals[id]! });
+    referee.counts = this.#vendors.counts;
+    const { fetch } = this.#vendors;
+    this.#mesh = new ModelMesh({ clock, fetch, random: chance.next, env: {}, on: referee.record });
+  }
+
+  async live(): Promise<SimulationEnd> {
+    await this.#mesh.initialize(configOf(this.#scenario, this.#vendors));
+    const { arrivals, acts } = this.#scenario;
+    const steps = [
+      ...arrivals.map((arrival) => ({ at: arrival.at, take: () => void this.#request(arrival) })),
+      ...acts.map((act) => ({ at: act.at, take: () => this.#act(act) })),
+    ].sort((one, other) => one.at - other.at);
+    for (const { at, take } of steps) {
+      await this.#until(at);
+      if (this.#isSpoilt) break;
+      take();
+    }
+    if (!this.#isSpoilt) await this.#drain();
+    if (!this.#isSpoilt && this.#chance.happens(0.7)) await this.#heal(); // else closed while much is still set
+    await this.#close();
+    const { violation, book, sends } = this.#referee;
+    const requests = this.#arrivals.length;
+    return { requests, answered: this.#answered, sends, changes: book.changes, ...(violation && { violation }) };
+  }
+
+  get #isSpoilt(): boolean {
+    return this.#referee.violation !== undefined;
+  }
+
+  async #until(at: number): Promise<void> {
+    const waitMs = at - this.#clock.monotonic();
+    if (waitMs > 0) await this.#clock.advance(waitMs);
+    this.#referee.tick();
+    if (waitMs > 0 && this.#chance.happens(0.3)) this.#look();
+  }
+
+  /** Before anybody asks the mesh for its states: that alone would end what is over. */
+  #look(): void {
+    const now = this.#clock.monotonic();
+    for (const { name, members } of this.#mesh.registry.pools) {
+      for (const { state: { retryAt = Infinity, name: model } } of members) {
+        if (retryAt >= now) continue;
+        this.#referee.hold("recoveries in time", `${model} in ${name} rests, expected to be back since ${retryAt} ms`);
+      }
+    }
+    for (const wrong of statusRule(this.#mesh.poolStatus(), this.#referee, this.#clock)) {
+      this.#referee.hold("every change of state has its event", wrong);
+    }
+  }
+
+  #act(act: Act): void {
+    if (act.kind === "wall") {
+      this.#referee.note(() => `the wall clock is set by ${act.ms} ms`);
+      return this.#clock.jumpWall(act.ms);
+    }
+    this.#referee.note(() => `an operator says ${act.kind} ${act.target}`);
+    const operator = this.#mesh as unknown as Record<Act["kind"], (target: string) => void>;
+    operator[act.kind](act.target);
+  }
+
+  async #request(arrival: Arrival): Promise<void> {
+    const journey = this.#referee.arrived(arrival);
+    const client = new AbortController();
+    const { leavesAfterMs = Infinity } = arrival;
+    const leave = () => client.abort(new DOMException("The client left", "AbortError"));
+    const cancel = leavesAfterMs === Infinity ? () => {} : this.#clock.after(leavesAfterMs, leave);
+    try {
+      await this.#converse(journey, client.signal);
+    } catch (error) {
+      this.#referee.failed(journey, error, client.signal);
+    } finally {
+      cancel();
+    }
+    await settle();
+    this.#referee.left(journey);
+  }
+
+  async #converse(journey: Journey, client: AbortSignal): Promise<void> {
+    const { arrival } = journey;
+    const cancels = arrival.id % 2 === 0; // a client leaves a stream by its signal, or by reading no further
+    const wire = new AbortController();
+    client.addEventListener("abort", () => journey.isCommitted && cancels ? undefined : wire.abort(client.reason));
+    const answer = await this.#mesh.chat(requestOf(arrival, wire.signal));
+    journey.isCommitted = true;
+    let text = "";
+    if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
+    else {
+      const { stream } = answer;
+      if (cancels) client.addEventListener("abort", () => stream.cancel());
+      for (let chunk = await stream.read(); chunk !== undefined; chunk = await stream.read()) {
+        text += chunk.value.choices[0]?.delta.content ?? "";
+      }
+    }
+    this.#answered++;
+    client.throwIfAborted();
+    const costNano = answer.kind === "whole" ? answer.costNanoUsd : undefined;
+    this.#referee.answered(journey, { by: answer.routing.model ?? "nobody", text, costNano });
+  }
+
+  /** Nothing new arrives: what is under way ends. */
+  async #drain(): Promise<void> {
+    for (let left = 60; left > 0 && this.#referee.open.size > 0; left--) {
+      await this.#clock.advance(minute);
+      this.#referee.tick();
+      if (this.#isSpoilt) return;
+    }
+    const hanging = [...this.#referee.open.keys()];
+    if (hanging.length > 0) this.#referee.hold("no request hangs", `${hanging.join(", ")} are not over after an hour`);
+    await settle();
+    const { underWay } = this.#vendors;
+    if (underWay > 0) {
+      this.#referee.hold("no call outlives its request", `${underWay} calls are under way, expected none`);
+    }
+    for (const { name, members } of this.#mesh.registry.pools) {
+      for (const { state: { inFlight, name: model } } of members) {
+        if (inFlight === 0) continue;
+        this.#referee.hold("in-flight counts", `${model} in ${name} counts ${inFlight} requests in flight, expected 0`);
+      }
+    }
+  }
+
+  /** Nothing goes wrong any more: a day later every pool answers. */
+  async #heal(): Promise<void> {
+    this.#vendors.isHealed = true;
+    const setBackMs = this.#scenario.acts.reduce(
+      (sum, act) => act.kind === "wall" ? sum + Math.max(0, -act.ms) : sum,
+      0,
+    );
+    await this.#until(this.#clock.monotonic() + 25 * hour + setBackMs); // calendar windows last as much longer
+    this.#look();
+    for (const { name } of this.#scenario.pools) {
+      const before = this.#answered;
+      for (let tries = 0; tries < 3 && this.#answered === before && !this.#isSpoilt; tries++) {
+        if (tries > 0) await this.#until(this.#clock.monotonic() + 61 * minute); // maintenance may have just begun
+        const arrival = lastArrival(this.#arrivals.length, name, this.#clock.monotonic());
+        this.#arrivals.push(arrival);
+        void this.#request(arrival);
+        await this.#drain();
+      }
+      if (this.#answered > before || this.#isSpoilt) continue;
+      this.#referee.hold("all is well again", `${name} does not answer although nothing is wrong, expected an answer`);
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#mesh.close();
+    await settle();
+    const { pending } = this.#clock;
+    if (this.#isSpoilt || pending === 0) return;
+    this.#referee.hold("no timer is left after close()", `${pending} timers are set, expected none`);
+  }
+}
+
+function requestOf(arrival: Arrival, signal: AbortSignal): RoutedRequest {
+  const { id, pool, stream, session, maxTokens, letters, timeoutMs } = arrival;
+  return {
+    id: `request-${id}`,
+    operation: "chat",
+    delivery: stream ? "stream" : "sync",
+    model: pool,
+    body: {
+      model: pool,
+      messages: [{ role: "user", content: "x".repeat(letters) }],
+      seed: id,
+      stream,
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    },
+    signal,
+    timeoutMs,
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+function lastArrival(id: number, pool: string, at: number): Arrival {
+  const timeoutMs = 600 * second;
+  return { at, id, pool, stream: false, maxTokens: 4, letters: 10, written: 4, timeoutMs, isFaulty: false };
+}

@@ -1,0 +1,116 @@
+/**
+ * `recovery.probe_on_start`: a process that takes up the state of the last one asks the providers of what rests before
+ * its first request.
+ */
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { serverConnectors } from "../../connectors/server.ts";
+import { MemoryStorage } from "../../connectors/storage/memory.ts";
+import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
+import { serverParts } from "../../src/background/server_parts.ts";
+import { stateIn } from "../../src/background/state_sync.ts";
+import { settingsOf } from "../../src/config/sources.ts";
+import { Mesh } from "../../src/mesh.ts";
+import { surroundingsOf } from "../../src/registry/catalogue.ts";
+import { serverRuntime } from "../../src/runtime/server.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { backEvent, changes, configured, listed, modelA, providerA, stateOf } from "../support/_transitions.ts";
+import { type Behaviour, startUpstream, status } from "../support/upstream.ts";
+
+const start = Date.UTC(2026, 0, 1, 18);
+
+/** A storage in which the model `a` of the pool `chat`, or its provider, rests for another minute. */
+async function storageOf(clock: FakeClock, reason: StandbyReason, whose: object): Promise<MemoryStorage> {
+  const rest = { ...whose, standby: { reason, since: start - 60_000, until: start + 60_000 } };
+  const record = { version: 1, saved_at: start, rests: [rest], failures: [] };
+  const storage = new MemoryStorage(clock);
+  await storage.save("state", new TextEncoder().encode(JSON.stringify(record)));
+  return storage;
+}
+
+interface Restart {
+  readonly reason?: StandbyReason;
+  readonly whose?: object;
+  readonly probe?: Behaviour;
+  readonly recovery?: object;
+  readonly config?: object;
+}
+
+/** Starts a mesh over such a state and looks at it once it is ready, and a minute later. */
+async function restarted({ reason = "retry_limit", whose = modelA, probe = listed, recovery, config = {} }: Restart) {
+  const clock = fakeClock({ now: start, skipSleeps: true });
+  await using upstream = await startUpstream(probe);
+  const records: (MeshEvent | RoutingRecord)[] = [];
+  const mesh = new Mesh({
+    ...serverParts,
+    connectors: serverConnectors,
+    runtime: { ...serverRuntime(), clock, random: () => 0.5 },
+    storage: stateIn(await storageOf(clock, reason, whose)),
+    on: (record) => records.push(record),
+  });
+  const pool = { recovery: { probe_on_start: true, ...recovery } };
+  const settings = configured({ a: upstream.url }, { pool, config: { ...config } }).config;
+  mesh.configure(settingsOf(settings, surroundingsOf(mesh)));
+  await mesh.ready();
+  const scene = { proxy: { mesh } } as unknown as Parameters<typeof stateOf>[0];
+  const atStart = { state: stateOf(scene), told: changes(records), probes: upstream.calls };
+  await clock.advance(60_000);
+  const later = stateOf(scene);
+  await mesh.close();
+  return { ...atStart, later };
+}
+
+/** What a model rests by that nobody has asked about. */
+const resting = (reason: string) => ({
+  status: "standby",
+  reason,
+  since: new Date(start - 60_000).toISOString(),
+  retryAt: new Date(start + 60_000).toISOString(),
+});
+
+describe("standby, recovery.probe_on_start", () => {
+  for (const [reason, whose] of [["error_rate", modelA], ["provider_outage", providerA]] as const) {
+    it(`${reason}, and the probe succeeds: active before the first request`, async () => {
+      const { state, told, probes } = await restarted({ reason, whose });
+      assertEquals([state, probes], [{ status: "active" }, 1]);
+      assertEquals(told, [backEvent(whose, reason)]);
+    });
+  }
+
+  it("and the probe fails: standby until the cooldown is over", async () => {
+    const { state, told, probes, later } = await restarted({ probe: status(500) });
+    assertEquals([state, told, probes], [resting("retry_limit"), [], 1]);
+    assertEquals(later, { status: "active" });
+  });
+
+  it("one failed probe never sets a provider aside that nobody goes on watching", async () => {
+    const config = { discovery: { health: { failure_threshold: 1 } } };
+    const { state, later } = await restarted({ probe: status(500), config });
+    assertEquals([state, later], [resting("retry_limit"), { status: "active" }]);
+  });
+
+  it("is off unless said: nobody is asked", async () => {
+    const { state, probes } = await restarted({ recovery: { probe_on_start: undefined } });
+    assertEquals([state, probes], [resting("retry_limit"), 0]);
+  });
+
+  it("quota_exhausted: no probe can tell, and none is sent", async () => {
+    const { state, probes } = await restarted({ reason: "quota_exhausted", whose: providerA });
+    assertEquals([state, probes], [resting("quota_exhausted"), 0]);
+  });
+
+  it("what rests until a probe succeeds is on trial where nobody probes any more", async () => {
+    const recovery = { probe_on_start: false };
+    const whose = { ...providerA, cause: "health_probe" };
+    const { state, told, probes } = await restarted({ reason: "health_probe", whose, recovery });
+    assertEquals([state, told, probes], [{ status: "active" }, [backEvent(providerA, "health_probe")], 0]);
+  });
+
+  it("and goes on resting where somebody does", async () => {
+    const recovery = { probe_on_start: false };
+    const config = { discovery: { health: { interval: "10m" } } };
+    const whose = { ...providerA, cause: "health_probe" };
+    const { state, told } = await restarted({ reason: "health_probe", whose, recovery, config });
+    assertEquals([state, told], [resting("health_probe"), []]);
+  });
+});

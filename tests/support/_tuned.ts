@@ -1,0 +1,53 @@
+/**
+ * Single models and providers of a stage with settings of their own.
+ * @module
+ */
+import type { StageOptions } from "./_failover.ts";
+import { testConfig } from "./proxy.ts";
+
+/** A stage's settings, and those of single models and providers. */
+export interface Tuning extends StageOptions {
+  /** Settings by model name, over the provider and the capability. */
+  readonly models?: Sections;
+  /** Settings by provider, over the address and the key. */
+  readonly providers?: Sections;
+}
+
+type Sections = Readonly<Record<string, object>>;
+
+/**
+ * What `stage` makes its proxy of.
+ *
+ * @param tuning Settings.
+ *
+ * @example
+ * ```ts ignore
+ * await stage({ a: ok(), b: ok() }, tuned({ models: { a: { limits: { rpm: 10 } } } }));
+ * ```
+ */
+export function tuned(
+  { models = {}, providers = {}, config, ...rest }: Tuning,
+): (urls: Readonly<Record<string, string>>) => StageOptions {
+  return (upstreams) => {
+    const plain = testConfig({ upstreams, ...rest }) as Record<"providers" | "models", Sections>;
+    return {
+      ...rest,
+      config: { providers: over(plain.providers, providers), models: over(plain.models, models), ...config },
+    };
+  };
+}
+
+/**
+ * Numbers of things that are the same, such as `{ a: 10, b: 40 }` of ten `a` and forty `b`.
+ *
+ * @param values The things.
+ */
+export function tally(values: readonly (string | number | null | undefined)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
+  return counts;
+}
+
+function over(plain: Sections, own: Sections): Sections {
+  return Object.fromEntries(Object.entries(plain).map(([name, section]) => [name, { ...section, ...own[name] }]));
+}
