@@ -2,13 +2,11 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import type { discoverModels } from "./background/discover.ts";
-import type { startWatch, Watch } from "./background/watch.ts";
-import type { meteringOf } from "./state/metering.ts";
+import type { MeshParts } from "./background/mesh_parts.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
-import type { StateKeeper, StateKeeping } from "./background/state_keeper.ts";
+import type { StateKeeper } from "./background/state_keeper.ts";
+import type { Watch } from "./background/watch.ts";
 import type { Settings } from "./config/settings.ts";
-import type { Connector } from "./contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
 import type { ModelInfo } from "./contracts/provider.ts";
@@ -18,73 +16,12 @@ import { Hub } from "./observe/hub.ts";
 import { Redactor } from "./observe/redact.ts";
 import { chat, type ChatAnswer } from "./pipeline/chat.ts";
 import type { RouteDeps, RoutedRequest } from "./pipeline/request.ts";
-import { buildRegistry, type FillRegistry } from "./registry/build.ts";
+import { buildRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
 import type { ProviderHome, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
 import type { Transition } from "./state/rest.ts";
-import type { costNanoUsd } from "./util/cost.ts";
-
-/** What a mesh is made with. */
-export interface MeshParts {
-  /** Connectors it can use, in order of detection. */
-  readonly connectors: readonly Connector[];
-  /** The door to the outside. */
-  readonly runtime: Runtime;
-  /** Told every event and routing decision, beside the sinks configured. */
-  readonly on?: (record: MeshEvent | RoutingRecord) => void;
-  /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
-  readonly storage?: StateKeeping;
-  /**
-   * Reads what settings say of models and pools: `fillAsConfigured`. Without it there are the catalogue's models.
-   *
-   * @internal
-   */
-  readonly fill?: FillRegistry;
-  /**
-   * Asks local servers for their models: `discoverModels`. Without it nobody is asked.
-   *
-   * @internal
-   */
-  readonly discover?: typeof discoverModels;
-  /**
-   * What an answer costs: `costNanoUsd`. Without it no cost is told.
-   *
-   * @internal
-   */
-  readonly costOf?: typeof costNanoUsd;
-  /**
-   * Counts rates, tokens and money: `meteringOf`. Without it nothing has a limit.
-   *
-   * @internal
-   */
-  readonly metering?: typeof meteringOf;
-  /**
-   * Finds whom a request fits: `fit`. Without it the short check of features holds.
-   *
-   * @internal
-   */
-  readonly fit?: RouteDeps["fit"];
-  /**
-   * Holds requests to limits and budgets: `limits`.
-   *
-   * @internal
-   */
-  readonly limits?: RouteDeps["limits"];
-  /**
-   * Probes providers and keeps calendars: `startWatch`. Without it rests end by their time alone.
-   *
-   * @internal
-   */
-  readonly watch?: typeof startWatch;
-  /**
-   * Counts requests: that of `StatisticsFeed`. Without it nobody does.
-   *
-   * @internal
-   */
-  readonly count?: RouteDeps["count"];
-}
 
 /** What local servers listed, by provider entry id. */
 type Discovered = ReadonlyMap<string, readonly ModelInfo[]>;

@@ -2,13 +2,13 @@
  * What a mesh on a server works with and a page's may lack.
  * @module
  */
-import type { MeshParts } from "../mesh.ts";
 import { fit } from "../pipeline/fit.ts";
 import { limits } from "../pipeline/limits.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
 import { meteringOf } from "../state/metering.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { discoverModels } from "./discover.ts";
+import type { MeshParts } from "./mesh_parts.ts";
 import { startWatch } from "./watch.ts";
 
 type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "limits" | "watch";

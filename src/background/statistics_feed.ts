@@ -6,13 +6,13 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { MeshParts } from "../mesh.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import { type RequestResult, Statistics } from "../observe/statistics.ts";
 import type { Routed, RoutedRequest } from "../pipeline/request.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { RestOwner } from "../state/rest.ts";
+import type { MeshParts } from "./mesh_parts.ts";
 
 type FeedParts = Required<Pick<MeshParts, "metering" | "watch" | "count">>;
 

@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { ProviderInstance } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
-import type { MeshParts } from "../mesh.ts";
+import type { MeshParts } from "../background/mesh_parts.ts";
 import type { CreateOptions } from "./options.ts";
 
 /** What a client is made of: settings, and the code that serves them. */

@@ -1,0 +1,74 @@
+/**
+ * What a mesh is put together from.
+ * @module
+ */
+import type { Connector } from "../contracts/connector.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { RouteDeps } from "../pipeline/request.ts";
+import type { FillRegistry } from "../registry/build.ts";
+import type { meteringOf } from "../state/metering.ts";
+import type { costNanoUsd } from "../util/cost.ts";
+import type { discoverModels } from "./discover.ts";
+import type { StateKeeping } from "./state_keeper.ts";
+import type { startWatch } from "./watch.ts";
+
+/** What a mesh is made with. */
+export interface MeshParts {
+  /** Connectors it can use, in order of detection. */
+  readonly connectors: readonly Connector[];
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told every event and routing decision, beside the sinks configured. */
+  readonly on?: (record: MeshEvent | RoutingRecord) => void;
+  /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
+  readonly storage?: StateKeeping;
+  /**
+   * Reads what settings say of models and pools: `fillAsConfigured`. Without it there are the catalogue's models.
+   *
+   * @internal
+   */
+  readonly fill?: FillRegistry;
+  /**
+   * Asks local servers for their models: `discoverModels`. Without it nobody is asked.
+   *
+   * @internal
+   */
+  readonly discover?: typeof discoverModels;
+  /**
+   * What an answer costs: `costNanoUsd`. Without it no cost is told.
+   *
+   * @internal
+   */
+  readonly costOf?: typeof costNanoUsd;
+  /**
+   * Counts rates, tokens and money: `meteringOf`. Without it nothing has a limit.
+   *
+   * @internal
+   */
+  readonly metering?: typeof meteringOf;
+  /**
+   * Finds whom a request fits: `fit`. Without it the short check of features holds.
+   *
+   * @internal
+   */
+  readonly fit?: RouteDeps["fit"];
+  /**
+   * Holds requests to limits and budgets: `limits`.
+   *
+   * @internal
+   */
+  readonly limits?: RouteDeps["limits"];
+  /**
+   * Probes providers and keeps calendars: `startWatch`. Without it rests end by their time alone.
+   *
+   * @internal
+   */
+  readonly watch?: typeof startWatch;
+  /**
+   * Counts requests: that of `StatisticsFeed`. Without it nobody does.
+   *
+   * @internal
+   */
+  readonly count?: RouteDeps["count"];
+}
