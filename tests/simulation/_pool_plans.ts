@@ -82,7 +82,7 @@ function poolPlan(name: string, { isStorm, models, chance }: PoolParts): PoolPla
     rules: rulesOf(chance),
     ...(wired.has("spacing") && chance.happens(0.2) ? { maxRpm: chance.whole(2, 20) } : {}),
     ...(wired.has("spacing") && chance.happens(0.2) ? { minDeltaMs: chance.whole(50, 3000) } : {}),
-    ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.between(0.0005, 0.02) } : {}),
+    ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.pick([0.002, 0.02, 0.2]) } : {}),
     providerDeactivation: wired.has("provider_actions") && chance.happens(0.3)
       ? chance.some(["on_auth_failure", "on_api_outage"])
       : [],
@@ -97,9 +97,9 @@ function rulesOf(chance: Chance): Record<string, unknown> {
     rules.error_rate_min_requests = chance.whole(2, 10);
   }
   if (chance.happens(0.3) && wired.has("usage_limits")) {
-    if (chance.happens(0.5)) rules.request_limit = chance.whole(1, 30);
-    if (chance.happens(0.3)) rules.token_limit = chance.whole(500, 10_000);
-    if (chance.happens(0.3)) rules.budget_limit = chance.between(0.0002, 0.01);
+    if (chance.happens(0.5)) rules.request_limit = chance.whole(2, 60);
+    if (chance.happens(0.3)) rules.token_limit = chance.whole(1_000, 40_000);
+    if (chance.happens(0.3)) rules.budget_limit = chance.between(0.0005, 0.1);
     const isLimited = Object.keys(rules).some((key) => key.endsWith("_limit"));
     if (isLimited && chance.happens(0.4) && wired.has("quota_windows")) rules.quota_window = "daily";
   }

@@ -73,7 +73,7 @@ export function scenarioOf(seed: number): Scenario {
     troubles: planned,
     arrivals: traffic({ ...world, pools, troubles: planned }),
     acts: acts(world),
-    ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.between(0.001, 0.05) } : {}),
+    ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.pick([0.005, 0.05, 0.5]) } : {}),
   };
 }
 
@@ -81,7 +81,7 @@ function providerPlans(chance: Chance): ProviderPlan[] {
   return Array.from({ length: chance.whole(1, 4) }, (_, place) => ({
     id: `vendor${place}`,
     timeoutMs: chance.pick([5, 20, 60, 240]) * second,
-    ...(wired.has("budgets") && chance.happens(0.3) ? { dailyUsd: chance.between(0.0005, 0.02) } : {}),
+    ...(wired.has("budgets") && chance.happens(0.3) ? { dailyUsd: chance.pick([0.002, 0.02, 0.2]) } : {}),
   }));
 }
 

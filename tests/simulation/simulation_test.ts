@@ -1,5 +1,6 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { scenarioOf } from "./scenario.ts";
 import { simulate } from "./simulation.ts";
 
 const seeds = 200;
@@ -11,6 +12,7 @@ describe("Simulated worlds", () => {
     for (let seed = 1; seed <= seeds; seed++) {
       const end = await simulate(seed);
       assertEquals(end.violation, undefined, `follow it with: deno task simulate --seeds=1 --from=${seed}`);
+      if (scenarioOf(seed).isStorm) continue; // hundreds of requests of which nobody could answer one
       requests += end.requests;
       answered += end.answered;
     }
