@@ -114,11 +114,12 @@ export class StatisticsFeed implements Observability {
     let isOpen = true;
     return {
       ...routed,
-      settle: (vote, usage = {}) => {
-        routed.settle(vote, usage);
-        const { input: tokensIn, output: tokensOut, costNano } = usage;
+      settle: (vote, usage) => {
+        const used = routed.settle(vote, usage);
+        const { input: tokensIn, output: tokensOut, costNano } = used;
         if (isOpen) this.#over(routed.routing, { vote, latencyMs, tokensIn, tokensOut, costNano });
         isOpen = false;
+        return used;
       },
     };
   }

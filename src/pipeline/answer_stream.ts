@@ -5,17 +5,11 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
-import type { Usage } from "../state/meter.ts";
+import type { Vote } from "../state/model_state.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Routed } from "./request.ts";
-
-/** How a stream ended: as it should, by a failure, or because nobody wanted the rest. */
-export type StreamEnd = "complete" | "interrupted" | "cancelled";
-
-/** Told once, when the stream is over. */
-export type OnStreamEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => Usage | undefined;
 
 /** What an {@linkcode AnswerStream} is made of. */
 export interface AnswerStreamParts {
@@ -23,8 +17,8 @@ export interface AnswerStreamParts {
   readonly routed: Routed<OpenStream>;
   /** Whether the client asked for the usage. */
   readonly wantsUsage: boolean;
-  /** Told how it ended. */
-  readonly onEnd: OnStreamEnd;
+  /** Told when the provider fails midway. */
+  readonly onInterrupt: () => void;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
 }
@@ -77,7 +71,7 @@ export class AnswerStream {
   /** Ends the stream early, and the provider's call with it; no failure of anybody. */
   cancel(): void {
     if (this.#isOver) return;
-    this.#end("cancelled");
+    this.#end("none");
     this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
     this.#closeSource();
   }
@@ -86,7 +80,7 @@ export class AnswerStream {
   #stop(reason: unknown): void {
     if (this.#isOver || reason instanceof AttemptTimeout) return;
     this.#stopped = { reason };
-    this.#end("cancelled");
+    this.#end("none");
     this.#closeSource();
     this.onStop?.(reason);
   }
@@ -112,7 +106,7 @@ export class AnswerStream {
         member.model.home.provider!,
         this.#parts.redact,
       );
-      this.#end("interrupted");
+      this.#end("failure");
       connection.abort(error);
       throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
     } finally {
@@ -124,7 +118,7 @@ export class AnswerStream {
   #finish(): CompletionChunk | undefined {
     const owes = this.#parts.wantsUsage && !this.#usageSent && this.#usage !== undefined && this.#last !== undefined;
     if (!owes) {
-      this.#end("complete");
+      this.#end("success");
       return undefined;
     }
     this.#usageSent = true;
@@ -132,12 +126,12 @@ export class AnswerStream {
     return { value: { id, object, created, model, choices: [], usage: this.#usage! } };
   }
 
-  #end(end: StreamEnd): void {
+  #end(vote: Vote): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const usage = this.#parts.onEnd(end, this.#usage);
-    this.#parts.routed.settle(end === "complete" ? "success" : end === "interrupted" ? "failure" : "none", usage);
-    if (end === "complete") this.#closeSource();
+    this.#parts.routed.settle(vote, this.#usage);
+    if (vote === "failure") this.#parts.onInterrupt();
+    if (vote === "success") this.#closeSource();
   }
 
   /** Lets a source that has more to say, such as data after `[DONE]`, free its socket. */

@@ -3,13 +3,10 @@
  * @module
  */
 import { servesChat } from "../capability/operations.ts";
-import type { CompletionUsage } from "../contracts/openai.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
-import { tellQuietly } from "../observe/told.ts";
-import type { Usage } from "../state/meter.ts";
-import { AnswerStream, type StreamEnd } from "./answer_stream.ts";
+import { AnswerStream } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
@@ -46,7 +43,7 @@ const complete: Task<CompletionResponse> = {
   serves: servesChat,
   async call({ model }, completion, options) {
     const answer = await model.home.provider!.complete(completion, options);
-    return { answer, empty: isEmptyCompletion(answer.body) };
+    return { answer, empty: isEmptyCompletion(answer.body), usage: answer.body.usage };
   },
 };
 
@@ -88,68 +85,36 @@ async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAn
   if (request.delivery === "stream") return streamed(request, await route(request, stream, deps), deps);
   const routed = await route(request, complete, deps);
   const { answer } = routed;
-  const usage = report(routed, answer.body.usage, deps);
-  routed.settle("success", usage);
+  const { costNano } = routed.settle("success", answer.body.usage);
   return {
     kind: "whole",
     ...factsOf(request, routed),
     response: answer,
-    costNanoUsd: usage?.costNano,
+    costNanoUsd: costNano,
   };
 }
 
 function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = request.body.stream_options?.include_usage === true;
-  const onEnd = (end: StreamEnd, usage: CompletionUsage | undefined) => {
-    const used = report(routed, usage, deps);
+  const onInterrupt = () => {
     const { pool, member: { state } } = routed;
-    if (end === "interrupted") {
-      deps.hub.trace({
-        severity: "warning",
-        component: "router",
-        message: "A stream was interrupted after its first content",
-        request_id: request.id,
-        pool: pool.name,
-        model: state.name,
-        provider: state.provider,
-      });
-    }
-    return used;
+    deps.hub.trace({
+      severity: "warning",
+      component: "router",
+      message: "A stream was interrupted after its first content",
+      request_id: request.id,
+      pool: pool.name,
+      model: state.name,
+      provider: state.provider,
+    });
   };
   return {
     kind: "stream",
     ...factsOf(request, routed),
-    stream: new AnswerStream({
-      routed,
-      wantsUsage,
-      onEnd,
-      redact: deps.redact,
-    }),
+    stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact: deps.redact }),
   };
 }
 
 function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
   return { requestId: request.id, routing, dropped };
-}
-
-/** Tells the provider what the request used; that, and its cost where it is known. */
-function report(
-  { member }: Routed<unknown>,
-  usage: CompletionUsage | undefined,
-  { runtime, hub, costOf }: RouteDeps,
-): Usage | undefined {
-  if (typeof usage !== "object" || usage === null) return undefined;
-  const { info, home } = member.model;
-  const cost = costOf?.(usage, info.pricing, runtime.clock.now());
-  tellQuietly(
-    () =>
-      home.provider!.reportUsage({
-        model: info.id,
-        tokensIn: usage.prompt_tokens,
-        tokensOut: usage.completion_tokens,
-        costUsd: cost && cost / 1e9,
-      }),
-    () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
-  );
-  return { input: usage.prompt_tokens, output: usage.completion_tokens, tokens: usage.total_tokens, costNano: cost };
 }

@@ -2,6 +2,7 @@
  * Opening a stream: events are held until one bears content, so that a failure up to there can go to another model.
  * @module
  */
+import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { bearsContent } from "./content.ts";
 import type { Served } from "./request.ts";
@@ -43,11 +44,13 @@ export async function openStream(
 async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: AbortSignal): Promise<Served<OpenStream>> {
   const held: CompletionChunk[] = [];
   let size = 0;
+  let usage: CompletionUsage | null | undefined;
   for (;;) {
     const { done, value } = await rest.next();
     signal.throwIfAborted();
-    if (done) return { answer: { held, rest, complete: true }, empty: true };
+    if (done) return { answer: { held, rest, complete: true }, empty: true, usage };
     held.push(value);
+    usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (bearsContent(value.value) || size > mostHeldChars) {
       return { answer: { held, rest, complete: false }, empty: false };

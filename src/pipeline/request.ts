@@ -4,7 +4,7 @@
  */
 import type { Operation } from "../capability/operations.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { ChatCompletionRequest, CompletionUsage } from "../contracts/openai.ts";
 import type { CallOptions, CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -66,6 +66,8 @@ export interface Served<T> {
   readonly answer: T;
   /** Nothing was said, and nothing says why. */
   readonly empty: boolean;
+  /** What it took, as it tells itself; told of an empty one only. */
+  readonly usage?: CompletionUsage | null | undefined;
 }
 
 /** Asks one model: a whole answer, or a stream up to its first content. */
@@ -91,5 +93,5 @@ export interface Routed<T> {
   readonly settle: Settle;
 }
 
-/** Ends a request: what it meant for the model that took it, and what it took. */
-export type Settle = (vote: Vote, usage?: Usage) => void;
+/** Ends a request: what it meant for the model that took it, and what the answer says it took. Tells that in numbers. */
+export type Settle = (vote: Vote, usage: CompletionUsage | null | undefined) => Usage;

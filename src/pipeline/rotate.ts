@@ -15,7 +15,9 @@ import { filterByState } from "./filter_by_state.ts";
 import { learn } from "./learn.ts";
 import { errorOf } from "./outcome.ts";
 import type { Admitted, Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
+import { report } from "./report.ts";
 import { Trip } from "./trip.ts";
+import type { Usage } from "../state/meter.ts";
 import type { ModelState } from "../state/model_state.ts";
 
 /** A request whose pool is known. */
@@ -49,7 +51,7 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
       const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
       if (landing === undefined) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
-      landing.settle("none");
+      landing.settle("none", landing.served.usage);
       if (empty !== undefined) break; // a second empty answer: the first is as good
       empty = landing;
     }
@@ -172,10 +174,12 @@ async function ask<T>(
     if ("served" in end) {
       step(end.served.empty ? "empty" : "ok");
       const ms = clock.monotonic() - from;
-      const settle = once((vote, usage = {}) => {
+      const settle = once((vote, usage) => {
+        const used = report(member, usage, deps);
         end.connection.close();
-        end.spending?.end(usage);
-        state.finish(ticket, vote, clock.monotonic(), { ms, ...usage });
+        end.spending?.end(used);
+        state.finish(ticket, vote, clock.monotonic(), { ms, ...used });
+        return used;
       });
       return { member, adapted, ...end, settle };
     }
@@ -205,15 +209,12 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     connection,
     settle(vote, usage) {
       trip.end();
-      landing.settle(vote, usage);
+      return landing.settle(vote, usage);
     },
   };
 }
 
 function once(settle: Settle): Settle {
-  let isOpen = true;
-  return (vote, usage) => {
-    if (isOpen) settle(vote, usage);
-    isOpen = false;
-  };
+  let used: Usage | undefined;
+  return (vote, usage) => used ??= settle(vote, usage);
 }

@@ -22,6 +22,16 @@ function bothWays(name: string, cast: Cast, check: (scene: Stage, stream: boolea
 const ask = (scene: Stage, stream: boolean) => stream ? scene.askStream() : scene.ask();
 
 describe("an empty answer", () => {
+  for (const stream of [false, true]) {
+    for (const [what, cast] of Object.entries({ "left behind": { a: empty, b: full }, "passed on": { a: empty } })) {
+      it(`counts for what it says it took, ${what} (${stream ? "streamed" : "whole"})`, async () => {
+        await using scene = await stage(cast as Cast, { pool: { deactivation: { token_limit: 15 } } });
+        assertEquals((await ask(scene, stream)).status, 200);
+        assertEquals(scene.states().a, "token_limit for 60s"); // all 15 of them
+      });
+    }
+  }
+
   bothWays(
     "goes to the next provider, without a vote and without a retry",
     { a: empty, b: full },

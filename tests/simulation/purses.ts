@@ -30,6 +30,8 @@ export class Purses {
   readonly #purses = new Map<string, Purse>();
   /** Calls that were given up: nobody can say what a mesh takes them for, but not for more than what it set aside. */
   givenUp = 0;
+  /** Providers that an operator took back: a free model of theirs may be asked until an answer shows what is spent. */
+  readonly #takenBack = new Set<string>();
   /** The highest prices of all models. */
   readonly #dearest: ModelPlan["price"];
 
@@ -47,10 +49,16 @@ export class Purses {
   /** The budget that stands against a request although it is about to be sent; one that is spent. */
   spentFor({ pool }: Journey, model: ModelPlan, wall: number): string | undefined {
     const isFree = model.price.input === 0 && model.price.output === 0;
+    const isHeld = !isFree || !this.#takenBack.has(model.provider);
     const spent = this.#for(pool.name, model).find(({ limitNano, spent, holdsForFree }) =>
-      (!isFree || holdsForFree) && (spent.get(Math.floor(wall / dayMs))?.all ?? 0) >= limitNano
+      (holdsForFree ? isHeld : !isFree) && (spent.get(Math.floor(wall / dayMs))?.all ?? 0) >= limitNano
     );
     return spent?.name;
+  }
+
+  /** An operator took a provider back, if it is one. */
+  takenBack(provider: string): void {
+    this.#takenBack.add(provider);
   }
 
   /** Whether there is money, however much a mesh sets aside for every request under way. */
@@ -69,6 +77,7 @@ export class Purses {
    */
   pay(journey: Journey, model: ModelPlan, wall: number): string | undefined {
     const nano = costOf(journey, model);
+    this.#takenBack.delete(model.provider);
     let passed: string | undefined;
     for (const { name, limitNano, spent } of this.#for(journey.pool.name, model)) {
       const day = Math.floor(wall / dayMs);

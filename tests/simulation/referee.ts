@@ -77,6 +77,11 @@ export class Referee implements VendorWatch {
     this.#parts.trace?.(`${String(this.#now).padStart(11)} ms  ${line()}`);
   }
 
+  /** An operator took a model or a provider back. */
+  takenBack(target: string): void {
+    this.#purses.takenBack(target);
+  }
+
   /** A request is on its way. */
   arrived(arrival: Arrival): Journey {
     const pool = this.#parts.scenario.pools.find(({ name }) => name === arrival.pool)!;

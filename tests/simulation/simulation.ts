@@ -150,6 +150,7 @@ class World {
     this.#referee.note(() => `an operator says ${act.kind} ${act.target}`);
     const operator = this.#mesh as unknown as Record<Act["kind"], (target: string) => void>;
     operator[act.kind](act.target);
+    if (act.kind === "activate") this.#referee.takenBack(act.target);
   }
 
   async #request(arrival: Arrival): Promise<void> {
