@@ -41,9 +41,9 @@ export class FakeClock implements Clock {
     this.#skipSleeps = options.skipSleeps ?? false;
   }
 
-  /** Wall clock, ms. */
+  /** Wall clock, whole ms, as that of a machine. */
   now(): number {
-    return this.#wall;
+    return Math.floor(this.#wall);
   }
 
   /** Time advanced since the start, ms. */
