@@ -1,7 +1,7 @@
 /** Money is set aside when a request is sent and settled when it is answered: requests at once do not overspend. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { behind, breathe, type Seen, soon, type Stage, stage } from "../support/_failover.ts";
+import { behind, breathe, letGo, type Seen, soon, type Stage, stage } from "../support/_failover.ts";
 import { tally, tuned } from "../support/_tuned.ts";
 import { Gate, hang, ok, status, stream } from "../support/upstream.ts";
 
@@ -13,12 +13,8 @@ const written = (tokens: number) =>
 const daily = (limit: number) => ({ providers: { a: { budget: { daily_limit: limit } } } });
 
 /** 50 requests at once; those that were sent are held until `sent` of them are, then let go. */
-async function atOnce(scene: Stage, gate: Gate, { sent, body = {} }: { sent: number; body?: object }): Promise<Seen[]> {
-  const answers = Array.from({ length: 50 }, () => scene.ask({ ...body }));
-  await soon(gate.reached(sent));
-  await breathe();
-  gate.openAll();
-  return await soon(Promise.all(answers));
+function atOnce(scene: Stage, gate: Gate, { sent, body = {} }: { sent: number; body?: object }): Promise<Seen[]> {
+  return letGo(Array.from({ length: 50 }, () => scene.ask({ ...body })), gate, sent);
 }
 
 describe("50 requests at once under a budget", () => {

@@ -1,7 +1,17 @@
 /** What a vendor allows is never overrun, however many requests come at once; switching for it changes no state. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { after, behind, breathe, eveningClock, type Seen, soon, type Stage, stage } from "../support/_failover.ts";
+import {
+  after,
+  behind,
+  breathe,
+  eveningClock,
+  letGo,
+  type Seen,
+  soon,
+  type Stage,
+  stage,
+} from "../support/_failover.ts";
 import { tally, tuned } from "../support/_tuned.ts";
 import { Gate, ok, status, stream } from "../support/upstream.ts";
 
@@ -13,12 +23,8 @@ const hundredTokens = { max_tokens: 95 };
 const fifty = 50;
 
 /** So many requests at once, and what came of them while all that were sent are held; then all are let go. */
-async function atOnce(scene: Stage, gate: Gate, sent: number, count = fifty): Promise<Seen[]> {
-  const answers = Array.from({ length: count }, () => scene.ask(hundredTokens));
-  await soon(gate.reached(sent));
-  await breathe();
-  gate.openAll();
-  return await soon(Promise.all(answers));
+function atOnce(scene: Stage, gate: Gate, sent: number, count = fifty): Promise<Seen[]> {
+  return letGo(Array.from({ length: count }, () => scene.ask(hundredTokens)), gate, sent);
 }
 
 describe("a limit of a vendor, with 50 requests at once", () => {

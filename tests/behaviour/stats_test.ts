@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { StatsMetrics } from "../../mod.ts";
-import { after, behind, breathe, type Stage, stage, until } from "../support/_failover.ts";
+import { after, behind, type Stage, stage, until } from "../support/_failover.ts";
 import { configured, dollar } from "../support/_transitions.ts";
 import { Gate, hang, ok, status, stream } from "../support/upstream.ts";
 
@@ -88,8 +88,7 @@ describe("stats()", () => {
     await scene.received("a");
     await scene.clock.advance(100);
     gate.open(3);
-    await gate.reached(4);
-    await breathe();
+    await until(() => scene.proxy.records.some(({ type }) => type === "routing"));
     await scene.clock.advance(400);
     assertEquals(requests(scene, "pool chat"), "0 0 0");
     gate.openAll();

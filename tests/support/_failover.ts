@@ -244,6 +244,16 @@ export async function until(holds: () => boolean): Promise<void> {
   await soon(watch()).finally(() => isOver = true);
 }
 
+/** Lets requests go that a gate holds, once so many of them are sent and all the others have come back. */
+export async function letGo(answers: readonly Promise<Seen>[], gate: Gate, sent: number): Promise<Seen[]> {
+  let back = 0;
+  const all = answers.map((answer) => answer.finally(() => back++));
+  await soon(gate.reached(sent));
+  await until(() => back === answers.length - sent);
+  gate.openAll();
+  return await soon(Promise.all(all));
+}
+
 /** Whether a promise is still open once all that can happen without time passing has happened. */
 export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   let open = true;
