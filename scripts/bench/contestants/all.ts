@@ -1,0 +1,26 @@
+/**
+ * All who can be measured.
+ * @module
+ */
+import type { Contestant } from "../kit/contestant.ts";
+import { denoPass, direct, nodePass } from "./bare.ts";
+import { ownDeno, ownDenoNode, ownNode } from "./ours.ts";
+import { liteLlm, portkey } from "./peers.ts";
+
+/** In the order of tables. */
+export const all: readonly Contestant[] = [
+  direct,
+  denoPass,
+  ownDeno,
+  ownDenoNode,
+  nodePass("20"),
+  ownNode("20"),
+  portkey("20"),
+  nodePass("24"),
+  ownNode("24"),
+  portkey("24"),
+  liteLlm,
+];
+
+/** Their names. */
+export const names: readonly string[] = all.map(({ name }) => name);

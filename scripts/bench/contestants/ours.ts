@@ -1,0 +1,64 @@
+/**
+ * Our proxy, as it is run by who uses it: with a configuration and nothing else.
+ * @module
+ */
+import type { Contestant, Stage } from "../kit/contestant.ts";
+import { trustOf } from "../kit/contestant.ts";
+import { ownPackage } from "../kit/packages.ts";
+import { denoCommand, nodePath, root } from "../kit/runtimes.ts";
+
+/**
+ * Writes our configuration and returns its path.
+ *
+ * @param stage Where the proxy and the upstream are.
+ * @param proxy What else the section `proxy` has.
+ */
+export async function writeConfiguration(stage: Stage, proxy: Record<string, unknown> = {}): Promise<string> {
+  const path = `${stage.folder}/modelmesh.json`;
+  const document = {
+    providers: { mock: { connector: "openai.llm.v1", base_url: stage.upstream, api_key: "key" } },
+    models: { "mock-model": { provider: "mock", capabilities: ["chat-completion"] } },
+    pools: { bench: { models: ["mock-model"] } },
+    proxy: { port: stage.port, max_concurrent: 20_000, ...proxy },
+  };
+  await Deno.writeTextFile(path, JSON.stringify(document));
+  return path;
+}
+
+/** On Deno, from this checkout. */
+export const ownDeno: Contestant = {
+  name: "deno",
+  title: "ModelMesh on Deno",
+  bare: "pass",
+  model: "bench",
+  async start(stage) {
+    const command = [...denoCommand(`${root}cli.ts`), "proxy", "--config", await writeConfiguration(stage)];
+    return { command, env: trustOf(stage) };
+  },
+};
+
+/** On Deno with Node's listener. */
+export const ownDenoNode: Contestant = {
+  ...ownDeno,
+  name: "deno-node",
+  title: "ModelMesh on Deno, proxy.listener: node",
+  async start(stage) {
+    const config = await writeConfiguration(stage, { listener: "node" });
+    return { command: [...denoCommand(`${root}cli.ts`), "proxy", "--config", config], env: trustOf(stage) };
+  },
+};
+
+/** On Node, from the packed package. */
+export const ownNode = (version: string): Contestant => ({
+  name: `node${version}`,
+  title: `ModelMesh on Node ${version}`,
+  bare: `pass${version}`,
+  model: "bench",
+  async start(stage) {
+    const config = await writeConfiguration(stage);
+    return {
+      command: [await nodePath(version), await ownPackage(), "proxy", "--config", config],
+      env: trustOf(stage),
+    };
+  },
+});

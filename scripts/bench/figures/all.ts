@@ -1,0 +1,29 @@
+/**
+ * All that is measured.
+ * @module
+ */
+import type { Figure } from "../kit/bench.ts";
+import { disconnect } from "./disconnect.ts";
+import { latency, tail } from "./latency.ts";
+import { library } from "./library.ts";
+import { memory } from "./memory.ts";
+import { routing } from "./routing.ts";
+import { importing, start } from "./start.ts";
+import { events, streams } from "./streams.ts";
+import { throughput, tls } from "./throughput.ts";
+
+/** In the order of the table. */
+export const figures: readonly Figure[] = [
+  throughput,
+  tls,
+  latency,
+  tail,
+  streams,
+  events,
+  memory,
+  disconnect,
+  library,
+  routing,
+  start,
+  importing,
+];

@@ -1,0 +1,104 @@
+/**
+ * What a gateway adds to the wait for whole answers: at ease, and at half of what it can do.
+ * @module
+ */
+import type { Bench, Figure, Side } from "../kit/bench.ts";
+import { type Load, load, saturate } from "../kit/load.ts";
+import { median, medianOfPairs } from "../kit/statistics.ts";
+import { formatNumber, formatTable } from "../kit/table.ts";
+
+const delayMs = 20;
+const mostLateMs = 10;
+const goals: Readonly<Record<number, { must: number; aim: number }>> = {
+  1: { must: 1.2, aim: 0.9 },
+  16: { must: 2, aim: 1.4 },
+};
+
+/** Our contestants, with titles for rows. */
+export const owns: readonly (readonly [name: string, title: string, base: string])[] = [
+  ["deno", "Deno", "pass"],
+  ["deno-node", "Deno, listener node", "pass"],
+  ["node20", "Node 20", "pass20"],
+  ["node24", "Node 24", "pass24"],
+];
+
+/** A sample of a side, NaN when it failed. */
+function sampleOf(bench: Bench, { contestant }: Side, { failed, requests }: Load, value: number | null): number {
+  if (failed <= requests / 100 && value !== null) return value;
+  bench.problem(`${contestant.name}: ${failed} of ${failed + requests} requests failed`);
+  return NaN;
+}
+
+/** Median of what a side's samples are more than another one's. */
+function added(samples: ReadonlyMap<string, number[]>, name: string, base: string): number | undefined {
+  const [left, right] = [samples.get(name), samples.get(base)];
+  return left && right && medianOfPairs(left, right, (a, b) => a - b);
+}
+
+/** p50 over that of going straight to the upstream, which answers after 20 ms. */
+export const latency: Figure = {
+  name: "latency",
+  title: "added p50, upstream answering in 20 ms",
+  async run(bench) {
+    const sides = await bench.sides(["direct", "pass", "deno", "node20", "node24"]);
+    await bench.upstream.set({ delayMs });
+    const seconds = Math.max(2, bench.options.seconds);
+    const lines: string[][] = [];
+    for (const connections of [1, 16]) {
+      bench.say(`  ${connections} connections`);
+      const mode = { mode: "closed", connections, seconds, scatterMs: delayMs } as const;
+      const samples = await bench.rounds(sides, async (side) => {
+        const done = await load(side.target(), mode, side.isSecure);
+        return sampleOf(bench, side, done, done.p50);
+      });
+      bench.raw[`latency ${connections}`] = Object.fromEntries(samples);
+      for (const [name, own] of samples) {
+        const over = added(samples, name, "direct");
+        const cells = [median(own), over ?? NaN].map(formatNumber);
+        lines.push([name, String(connections), ...cells]);
+        const title = owns.find(([one]) => one === name)?.[1];
+        if (title === undefined || over === undefined) continue;
+        const goal = name === "deno" || name.startsWith("node2") ? goals[connections] : {};
+        const figure = `added p50 over direct: ${title}, ${connections} connection${connections === 1 ? "" : "s"}`;
+        bench.rows.push({ figure, measured: over, unit: "ms", better: "less", ...goal });
+      }
+    }
+    const head = ["contestant", "connections", "p50 net of the upstream's 20 ms", "added, ms"];
+    bench.tables.push(`Whole answers after ${delayMs} ms\n${formatTable(head, lines)}`);
+  },
+};
+
+/** p99 at half of one's own saturation, requests coming at random times, over the pass-through's. */
+export const tail: Figure = {
+  name: "tail",
+  title: "p99 at half of saturation",
+  async run(bench) {
+    const sides = await bench.sides(["pass", "deno", "pass20", "node20", "pass24", "node24"]);
+    await bench.upstream.set({});
+    const seconds = Math.max(2, bench.options.seconds);
+    const rates = new Map<string, number>();
+    const most = await bench.rounds(sides, async (side) => {
+      const { requests, seconds } = await saturate(side.target(), 64, 1, side.isSecure);
+      return requests / seconds;
+    }, 1);
+    for (const [name, samples] of most) rates.set(name, Math.round(median(samples) / 2));
+    const samples = await bench.rounds(sides, async (side) => {
+      const done = await load(side.target(), { mode: "open", rate: rates.get(side.contestant.name)!, seconds });
+      if (done.late !== undefined && done.late > mostLateMs) {
+        bench.problem(`tail, ${side.contestant.name}: the load itself was ${Math.round(done.late)} ms late`);
+        return NaN;
+      }
+      return sampleOf(bench, side, done, done.p99);
+    });
+    bench.raw.tail = { rates: Object.fromEntries(rates), p99: Object.fromEntries(samples) };
+    const lines = [...samples].map(([name, own]) => [name, formatNumber(rates.get(name)!), formatNumber(median(own))]);
+    bench.tables.push(`Half of saturation\n${formatTable(["contestant", "req/s", "p99, ms"], lines)}`);
+    for (const [name, title, base] of owns) {
+      const [left, right] = [samples.get(name), samples.get(base)];
+      if (left === undefined || right === undefined) continue;
+      const measured = medianOfPairs(left, right, (a, b) => a / b);
+      const figure = `p99 at half of saturation over the pass-through's: ${title}`;
+      bench.rows.push({ figure, measured, must: 1.3, aim: 1.1, better: "less" });
+    }
+  },
+};

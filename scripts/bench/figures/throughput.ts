@@ -1,0 +1,147 @@
+/**
+ * Whole answers: requests a second, and what each costs the gateway's process.
+ * @module
+ */
+import { names } from "../contestants/all.ts";
+import type { Bench, Figure, Side } from "../kit/bench.ts";
+import { type Load, saturate } from "../kit/load.ts";
+import { median, medianOfPairs } from "../kit/statistics.ts";
+import { formatNumber, formatTable, type Row } from "../kit/table.ts";
+
+/** A measurement, per second and per request. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly cpuMicros: number;
+}
+
+/** Rates per contestant, a sample per round. */
+export type Rates = ReadonlyMap<string, readonly Rate[]>;
+
+/** A load as rates; NaN when more than one request in a hundred failed. */
+export function rateOf(
+  bench: Bench,
+  side: Side,
+  load: Load & { cpuSeconds: number },
+  count: number = load.requests,
+): Rate {
+  if (load.failed > load.requests / 100) {
+    bench.problem(`${side.contestant.name}: ${load.failed} of ${load.failed + load.requests} requests failed`);
+    return { perSecond: NaN, cpuMicros: NaN };
+  }
+  return { perSecond: count / load.seconds, cpuMicros: load.cpuSeconds * 1e6 / count };
+}
+
+/** The ratio of two contestants, round by round. */
+export function ratio(rates: Rates, name: string, base: string, of: keyof Rate): number | undefined {
+  const [left, right] = [rates.get(name), rates.get(base)];
+  if (left === undefined || right === undefined) return undefined;
+  return medianOfPairs(left.map((rate) => rate[of]), right.map((rate) => rate[of]), (a, b) => a / b);
+}
+
+/** A table of rates: a line per contestant, and columns per number of connections. */
+export function tableOf(title: string, unit: string, byConnections: ReadonlyMap<number, Rates>): string {
+  const sizes = [...byConnections.keys()];
+  const found = [...new Set([...byConnections.values()].flatMap((rates) => [...rates.keys()]))];
+  const lines = found.map((name) => [
+    name,
+    ...sizes.flatMap((size) => {
+      const rates = byConnections.get(size)!.get(name) ?? [];
+      return (["perSecond", "cpuMicros"] as const).map((of) => formatNumber(median(rates.map((rate) => rate[of]))));
+    }),
+  ]);
+  const head = ["contestant", ...sizes.flatMap((size) => [`${size}: ${unit}/s`, "CPU µs"])];
+  return `${title}\n${formatTable(head, lines)}`;
+}
+
+/** What a contestant has to reach against another one. */
+interface Goal {
+  readonly name: string;
+  readonly base: string;
+  readonly title: string;
+  readonly connections: readonly number[];
+  readonly must: number;
+  readonly aim: number;
+}
+
+const some = [16, 64, 256];
+const bareNode = "over the bare pass-through on the same Node";
+
+const goals: readonly Goal[] = [
+  { name: "deno", base: "pass", title: "Deno over the bare pass-through", connections: some, must: 1, aim: 1.25 },
+  { name: "node20", base: "pass20", title: `Node 20 ${bareNode}`, connections: some, must: 0.8, aim: 0.9 },
+  { name: "node24", base: "pass24", title: `Node 24 ${bareNode}`, connections: some, must: 0.8, aim: 0.9 },
+  { name: "node20", base: "portkey20", title: "Node 20 over Portkey", connections: [64], must: 10, aim: 12 },
+  { name: "node24", base: "portkey24", title: "Node 24 over Portkey", connections: [64], must: 7, aim: 9 },
+  { name: "deno", base: "litellm", title: "Deno over LiteLLM", connections: [64], must: 90, aim: 120 },
+];
+
+function rowsOf(byConnections: ReadonlyMap<number, Rates>): Row[] {
+  const rows: Row[] = [];
+  for (const { name, base, title, connections, must, aim } of goals) {
+    for (const size of connections) {
+      const measured = ratio(byConnections.get(size) ?? new Map(), name, base, "perSecond");
+      if (measured === undefined) continue;
+      rows.push({ figure: `requests/s: ${title}, ${size} connections`, measured, must, aim, better: "more" });
+    }
+  }
+  for (const [size, rates] of byConnections) {
+    const measured = ratio(rates, "deno", "pass", "cpuMicros");
+    if (measured === undefined) continue;
+    const figure = `CPU a request: Deno over the bare pass-through, ${size} connections`;
+    rows.push({ figure, measured, better: "less", ...(size >= 16 ? { must: 1, aim: 0.8 } : {}) });
+  }
+  return rows;
+}
+
+/** Measures all at each number of connections. */
+async function measureAll(bench: Bench, connections: readonly number[], isSecure: boolean) {
+  const sides = await bench.sides(names, isSecure);
+  await bench.upstream.set({});
+  const measured = new Map<number, Rates>();
+  for (const size of connections) {
+    bench.say(`  ${size} connections`);
+    measured.set(
+      size,
+      await bench.rounds(sides, async (side) => {
+        const run = () => saturate(side.target(), size, bench.secondsFor(side), side.isSecure);
+        return rateOf(bench, side, await bench.withCpu(side, run));
+      }),
+    );
+  }
+  return measured;
+}
+
+/** Without TLS, at every number of connections. */
+export const throughput: Figure = {
+  name: "throughput",
+  title: "requests a second and CPU a request, whole answers of 1 KB",
+  isQuick: true,
+  async run(bench) {
+    const measured = await measureAll(bench, bench.options.connections, false);
+    bench.tables.push(tableOf("Whole answers, plain HTTP upstream, by connections", "req", measured));
+    bench.rows.push(...rowsOf(measured));
+    bench.raw.throughput = Object.fromEntries([...measured].map(([size, rates]) => [size, Object.fromEntries(rates)]));
+  },
+};
+
+/** The same with an upstream that speaks TLS. */
+export const tls: Figure = {
+  name: "tls",
+  title: "the same over TLS upstream",
+  async run(bench) {
+    const { connections, contestants } = bench.options;
+    const sizes = contestants.length > 0 ? connections : connections.filter((size) => size === 64);
+    const measured = await measureAll(bench, sizes, true);
+    bench.tables.push(tableOf("Whole answers, TLS upstream, by connections", "req", measured));
+    for (const [size, rates] of measured) {
+      for (const { name, base, title } of goals.slice(0, 3)) {
+        const ratios = [ratio(rates, name, base, "perSecond"), ratio(rates, name, base, "cpuMicros")];
+        if (ratios[0] === undefined) continue;
+        const at = `${title}, TLS upstream, ${size} connections`;
+        bench.rows.push({ figure: `requests/s: ${at}`, measured: ratios[0], better: "more" });
+        bench.rows.push({ figure: `CPU a request: ${at}`, measured: ratios[1], better: "less" });
+      }
+    }
+    bench.raw.tls = Object.fromEntries([...measured].map(([size, rates]) => [size, Object.fromEntries(rates)]));
+  },
+};

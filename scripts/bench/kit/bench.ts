@@ -1,0 +1,254 @@
+/**
+ * One run: who takes part, and what came of it.
+ * @module
+ */
+import { all } from "../contestants/all.ts";
+import { type Contestant, type Stage, type Target, targetOf } from "./contestant.ts";
+import { saturate } from "./load.ts";
+import type { Options } from "./options.ts";
+import { cores, freePort, type Running, startProgram, untilListening } from "./process.ts";
+import { median, orderOf } from "./statistics.ts";
+import type { Row } from "./table.ts";
+import { type Upstream, usualMode } from "./upstream.ts";
+import { coreSeconds, cpuSeconds } from "./usage.ts";
+
+const readyMs = 5000;
+const slowFactor = 3;
+
+/** A contestant that runs. */
+export interface Side {
+  readonly contestant: Contestant;
+  /** Undefined when there is no gateway. */
+  readonly program?: Running;
+  /** What a client sends it. */
+  target(isStream?: boolean): Target;
+  /** The file that it writes to. */
+  readonly log?: string;
+  /** Whether its streams are the upstream's. */
+  readonly isStreaming: boolean;
+  /** Whether clients speak TLS with it: only where there is no gateway. */
+  readonly isSecure: boolean;
+}
+
+/** What is measured. */
+export interface Figure {
+  /** As `--only` names it. */
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  /** Whether it is measured when time is short. */
+  readonly isQuick?: boolean;
+  /** Measures it. */
+  run(bench: Bench): Promise<void>;
+}
+
+/** Every contestant is asked for so long before anything is measured, s. */
+const leastWarmSeconds = 8;
+
+/** One run. */
+export class Bench {
+  readonly options: Options;
+  readonly upstream: Upstream;
+  readonly rows: Row[] = [];
+  readonly tables: string[] = [];
+  readonly raw: Record<string, unknown> = {};
+  /** What did not work, one line each. */
+  readonly problems: Set<string> = new Set();
+  readonly #folder: string;
+  readonly #sides = new Map<string, Promise<Side | undefined>>();
+  readonly #foreign: number[] = [];
+  #made = 0;
+
+  /**
+   * @param options What is asked for.
+   * @param upstream The mock.
+   * @param folder For configurations and logs.
+   */
+  constructor(options: Options, upstream: Upstream, folder: string) {
+    this.options = options;
+    this.upstream = upstream;
+    this.#folder = folder;
+  }
+
+  /** Tells people how far it is. */
+  say(text: string): void {
+    console.error(text);
+  }
+
+  /**
+   * Those of a figure that take part, started and warm.
+   *
+   * @param names Whom the figure is about.
+   * @param isSecure Whether the upstream speaks TLS.
+   */
+  async sides(names: readonly string[], isSecure = false): Promise<Side[]> {
+    const sides: Side[] = [];
+    for (const name of this.chosen(names)) {
+      const key = `${name}${isSecure ? " over TLS" : ""}`;
+      if (!this.#sides.has(key)) this.#sides.set(key, this.#start(name, key, isSecure));
+      const side = await this.#sides.get(key);
+      if (side !== undefined) sides.push(side);
+    }
+    return sides;
+  }
+
+  /**
+   * Those of a figure that stream.
+   *
+   * @param names Whom the figure is about.
+   */
+  async streamSides(names: readonly string[]): Promise<Side[]> {
+    return (await this.sides(names)).filter(({ isStreaming }) => isStreaming);
+  }
+
+  /** Those of a figure that are asked for. */
+  chosen(names: readonly string[]): string[] {
+    const { contestants, isQuick } = this.options;
+    if (contestants.length > 0) return names.filter((name) => contestants.includes(name));
+    return names.filter((name) => !isQuick || !/portkey|litellm|deno-node|20$/.test(name));
+  }
+
+  /**
+   * A contestant in a process of its own, beside the one that others share.
+   *
+   * @param name Whom.
+   * @throws {Error} When it does not start.
+   */
+  async fresh(name: string, isSecure = false): Promise<Side> {
+    const contestant = all.find((one) => one.name === name)!;
+    const folder = `${this.#folder}/${name}-${this.#made++}`;
+    await Deno.mkdir(folder);
+    if (name === "direct") return this.#straight(contestant, folder, isSecure);
+    const certificate = isSecure ? { certificate: this.upstream.certificate } : {};
+    const stage: Stage = { port: freePort(), upstream: this.upstream.url(isSecure), folder, ...certificate };
+    const log = `${folder}/log`;
+    const program = await startProgram({ folder, ...await contestant.start(stage), core: "gateway", log });
+    try {
+      await untilListening(program, stage.port, contestant.startMs);
+    } catch (error) {
+      await program.kill();
+      throw new Error(`${(error as Error).message}: ${(await Deno.readTextFile(log)).trim().slice(-500)}`);
+    }
+    const target = (isStream = false) => targetOf(contestant, stage, isStream);
+    return { contestant, program, log, target, isStreaming: true, isSecure: false };
+  }
+
+  #straight(contestant: Contestant, folder: string, isSecure: boolean): Side {
+    const { plain, secure } = this.upstream.ports;
+    const stage: Stage = { port: isSecure ? secure : plain, upstream: "", folder };
+    const target = (isStream = false) => targetOf(contestant, stage, isStream);
+    return { contestant, target, isStreaming: true, isSecure };
+  }
+
+  async #start(name: string, key: string, isSecure: boolean): Promise<Side | undefined> {
+    this.say(`  ${key}: starting`);
+    let side: Side | undefined;
+    try {
+      side = await this.fresh(name, isSecure);
+      await this.#untilRight(side);
+      const isStreaming = await this.#canStream(side, key);
+      const seconds = this.secondsFor(side);
+      // until it is compiled: the more a program does per request, the longer that takes
+      for (let warm = 0; warm < leastWarmSeconds; warm += seconds) {
+        await saturate(side.target(), 64, seconds, side.isSecure);
+      }
+      return { ...side, isStreaming };
+    } catch (error) {
+      const written = side?.log === undefined ? "" : (await Deno.readTextFile(side.log)).trim().slice(-500);
+      this.problem(`${key} takes no part: ${(error as Error).message} ${written}`);
+      await side?.program?.kill();
+      return undefined;
+    }
+  }
+
+  /** One whole answer, looked at closely: a wrong one is no measurement. Some listen before they can answer. */
+  async #untilRight(side: Side): Promise<void> {
+    const until = performance.now() + readyMs;
+    while (true) {
+      try {
+        return await this.#verify(side, false);
+      } catch (error) {
+        if (performance.now() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  }
+
+  async #canStream(side: Side, key: string): Promise<boolean> {
+    try {
+      await this.#verify(side, true);
+      return true;
+    } catch (error) {
+      this.problem(`${key} takes no part in streams: ${(error as Error).message}`);
+      return false;
+    }
+  }
+
+  async #verify({ target, isSecure }: Side, isStream: boolean): Promise<void> {
+    if (isSecure) return;
+    await this.upstream.set({});
+    const { port, path, headers, body } = target(isStream);
+    const signal = AbortSignal.timeout(30_000);
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body, signal });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`it answered ${response.status}: ${text.slice(0, 300)}`);
+    const isWhole = !isStream || text.split("token ").length > usualMode.events && text.includes("[DONE]");
+    if (!isWhole || !text.includes("token ")) throw new Error(`its answer is not the upstream's: ${text.slice(-300)}`);
+    const { lastBody } = await this.upstream.seen();
+    if (!lastBody.includes('"mock-model"')) throw new Error(`the upstream was asked for another model: ${lastBody}`);
+  }
+
+  /**
+   * Rounds in turn: everybody is measured in each, in an order that changes.
+   *
+   * @param sides Who.
+   * @param measure One measurement; a failed one is no number and a problem.
+   * @param rounds How many.
+   * @returns Per side, a sample per round.
+   */
+  async rounds<T>(
+    sides: readonly Side[],
+    measure: (side: Side) => Promise<T>,
+    rounds: number = this.options.rounds,
+  ): Promise<Map<string, T[]>> {
+    const samples = new Map<string, T[]>(sides.map(({ contestant }) => [contestant.name, []]));
+    for (let round = 0; round < rounds; round++) {
+      for (const side of orderOf(sides, round)) samples.get(side.contestant.name)!.push(await measure(side));
+    }
+    return samples;
+  }
+
+  /**
+   * CPU seconds that a contestant used meanwhile; NaN when it has no process. What others used of its core besides is
+   * kept too.
+   *
+   * @param side Who.
+   * @param run What happens meanwhile.
+   */
+  async withCpu<T>({ program }: Side, run: () => Promise<T>): Promise<T & { cpuSeconds: number }> {
+    if (program === undefined) return { ...await run(), cpuSeconds: NaN };
+    const [from, own, core] = [performance.now(), await cpuSeconds(program.pid), await coreSeconds(cores.gateway)];
+    const result = await run();
+    const used = await cpuSeconds(program.pid) - own;
+    const seconds = (performance.now() - from) / 1000;
+    this.#foreign.push(Math.max(0, await coreSeconds(cores.gateway) - core - used) / seconds);
+    return { ...result, cpuSeconds: used };
+  }
+
+  /** What other programs used of the gateway's core while it was measured: the median share. NaN when nothing was. */
+  get foreignShare(): number {
+    return median(this.#foreign);
+  }
+
+  /** How long a measurement of a contestant takes. */
+  secondsFor({ contestant }: Side): number {
+    return this.options.seconds * (contestant.isSlow ? slowFactor : 1);
+  }
+
+  /** What did not work. */
+  problem(text: string): void {
+    const line = text.replaceAll(/\s+/g, " ").trim();
+    if (!this.problems.has(line)) this.say(`  ! ${line}`);
+    this.problems.add(line);
+  }
+}

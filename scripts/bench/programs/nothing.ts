@@ -1,0 +1,4 @@
+/**
+ * Nothing: what it takes to start Deno.
+ * @module
+ */

@@ -1,0 +1,122 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ratio } from "../scripts/bench/figures/throughput.ts";
+import { readOptions } from "../scripts/bench/kit/options.ts";
+import { median, medianOfPairs, orderOf, percentile } from "../scripts/bench/kit/statistics.ts";
+import { formatNumber, formatRows, formatTable, type Row, verdictOf } from "../scripts/bench/kit/table.ts";
+import { coreTicksIn, cpuTicksIn, residentKibIn } from "../scripts/bench/kit/usage.ts";
+import { stream, wholeAnswer, wholeStream } from "../scripts/bench/programs/mock_answers.js";
+
+Deno.test("percentile() lies between the two nearest samples", () => {
+  const cases = [
+    [[3, 1, 2], 0.5, 2],
+    [[1, 2], 0.5, 1.5],
+    [[1, 2, 3, 4, 5], 1, 5],
+    [[7], 0.99, 7],
+    [[], 0.5, NaN],
+  ] as const;
+  for (const [samples, share, expected] of cases) assertEquals(percentile(samples, share), expected);
+});
+
+Deno.test("medianOfPairs() compares round by round, and leaves out rounds that failed", () => {
+  const divide = (left: number, right: number) => left / right;
+  assertEquals(medianOfPairs([10, 40, 90], [10, 20, 30], divide), 2);
+  assertEquals(medianOfPairs([10, NaN, 90], [10, 20, 30], divide), 2);
+  assertEquals(medianOfPairs([10, 5], [0, 5], divide), 1);
+  assertEquals(medianOfPairs([], [1], divide), NaN);
+});
+
+Deno.test("orderOf() lets everybody begin a round", () => {
+  assertEquals([0, 1, 2, 3].map((round) => orderOf(["a", "b", "c"], round).join("")), ["abc", "bca", "cab", "abc"]);
+  assertEquals(orderOf([], 5), []);
+});
+
+Deno.test("median() of samples in any order", () => {
+  assertEquals(median([9, 1, 5]), 5);
+});
+
+Deno.test("verdictOf() knows both directions", () => {
+  const more = { figure: "", must: 1, aim: 1.25, better: "more" } as const;
+  const less = { figure: "", must: 1, aim: 0.8, better: "less" } as const;
+  const cases: [Row, string][] = [
+    [{ ...more, measured: 0.99 }, "MISSED"],
+    [{ ...more, measured: 1 }, "reached"],
+    [{ ...more, measured: 1.25 }, "aim reached"],
+    [{ ...less, measured: 1.01 }, "MISSED"],
+    [{ ...less, measured: 0.9 }, "reached"],
+    [{ ...less, measured: 0.8 }, "aim reached"],
+    [{ ...less, measured: Infinity }, "MISSED"],
+    [{ ...less, measured: undefined }, "not measured"],
+    [{ ...less, measured: NaN }, "not measured"],
+    [{ figure: "", measured: 3, better: "less" }, ""],
+  ];
+  for (const [row, expected] of cases) assertEquals(verdictOf(row), expected);
+});
+
+Deno.test("formatNumber() keeps three digits that count", () => {
+  const cases = [[12_345.6, "12,346"], [75.25, "75.3"], [0.1924, "0.192"], [1, "1"], [0, "0"], [NaN, "-"]] as const;
+  for (const [value, expected] of cases) assertEquals(formatNumber(value), expected);
+});
+
+Deno.test("formatTable() puts numbers to the right", () => {
+  const expected = ["name | req/s", "-----|------", "a    |    12", "bcde |     5"].join("\n");
+  assertEquals(formatTable(["name", "req/s"], [["a", "12"], ["bcde", "5"]]), expected);
+});
+
+Deno.test("formatRows() prints the figure, what it must reach and the verdict", () => {
+  const row: Row = { figure: "wait", measured: 0.5, unit: "ms", must: 1.2, aim: 0.9, better: "less" };
+  assertEquals(formatRows([row]).split("\n").at(-1), "wait   |   0.5 ms | 1.2 ms | 0.9 ms | aim reached |");
+});
+
+Deno.test("ratio() is of rounds, and nothing when one took no part", () => {
+  const rate = (perSecond: number) => ({ perSecond, cpuMicros: 100 / perSecond });
+  const rates = new Map([["deno", [rate(4), rate(9)]], ["pass", [rate(2), rate(3)]]]);
+  assertEquals(ratio(rates, "deno", "pass", "perSecond"), 2.5);
+  assertEquals(ratio(rates, "deno", "pass", "cpuMicros")?.toFixed(3), "0.417");
+  assertEquals(ratio(rates, "deno", "litellm", "perSecond"), undefined);
+});
+
+Deno.test("cpuTicksIn() is not confused by a program's name", () => {
+  const rest = "S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0";
+  assertEquals(cpuTicksIn(`42 (a (b) c) ${rest}`), 300);
+});
+
+Deno.test("coreTicksIn() takes the one core, without what it waited for", () => {
+  const text = "cpu  9 9 9 9 9\ncpu0 100 1 50 9000 7 0 3\ncpu10 7 7 7 7\ncpu1 4 5 6 9000 7\n";
+  assertEquals([coreTicksIn(text, 0), coreTicksIn(text, 1)], [151, 15]);
+});
+
+Deno.test("residentKibIn() reads the kernel's own number", () => {
+  assertEquals(residentKibIn("Name:\tdeno\nVmPeak:\t   9000 kB\nVmRSS:\t   68056 kB\n"), 68056);
+});
+
+Deno.test("readOptions() takes lists and numbers, and refuses what it does not know", () => {
+  const read = readOptions(["--only=tls,start", "--connections=64", "--seconds=3", "--json"])!;
+  assertEquals([read.only, read.connections, read.seconds, read.rounds], [["tls", "start"], [64], 3, 3]);
+  assertEquals([read.isJson, read.isQuick, readOptions(["--quick"])!.connections], [true, false, [16, 64]]);
+  assertEquals(readOptions(["--help"]), undefined);
+  for (const wrong of ["--fast", "throughput", "--seconds=0", "--rounds=x", "--connections=1.5"]) {
+    assertThrows(() => readOptions([wrong]), TypeError);
+  }
+});
+
+Deno.test("wholeAnswer() has the size it is asked for, and says it", () => {
+  const { bytes, idAt } = wholeAnswer(1024);
+  const [head = "", body = ""] = bytes.toString().split("\r\n\r\n");
+  assertEquals([body.length, head.includes("content-length: 1024")], [1024, true]);
+  assertEquals(JSON.parse(body).choices[0].message.role, "assistant");
+  assertEquals(bytes.toString().slice(idAt, idAt + 12), "000000000000");
+});
+
+Deno.test("wholeStream() is made of chunks whose lengths are right", async () => {
+  const text = wholeStream(3, true).toString();
+  const chunks = text.slice(text.indexOf("\r\n\r\n") + 4).split("\r\n");
+  const events: string[] = [];
+  for (let at = 0; chunks[at] !== "0"; at += 2) {
+    assertEquals(parseInt(chunks[at]!, 16), chunks[at + 1]!.length);
+    events.push(chunks[at + 1]!);
+  }
+  const data = (await new Response(events.join("")).text()).split("\n\n").filter((event) => event !== "");
+  assertEquals([data.length, data.at(-1)], [7, "data: [DONE]"]); // role, 3 tokens, finish, usage, end
+  assertEquals(JSON.parse(data.at(-2)!.slice(6)).usage.total_tokens, 30);
+  assertEquals(stream.first(1234).includes("chatcmpl-000000001234"), true);
+});
