@@ -18,7 +18,13 @@ import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/se
 import { serverRuntime } from "./src/runtime/server.ts";
 import { serverShell } from "./src/runtime/server_shell.ts";
 
-export type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
+export type {
+  PlainRequest,
+  PlainResponse,
+  RequestHandler,
+  RunningServer,
+  ServeOptions as ListenOptions,
+} from "./src/contracts/shell.ts";
 export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
 export { Mesh } from "./src/mesh.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";

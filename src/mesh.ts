@@ -41,6 +41,8 @@ interface Assembly {
   readonly registry: Registry;
   /** Adds the pools that no configuration names. */
   readonly addPools: (registry: Registry) => void;
+  /** What its pipeline works with. */
+  readonly deps: RouteDeps;
 }
 
 /**
@@ -142,8 +144,7 @@ export class Mesh {
    * @internal
    */
   get routeDeps(): RouteDeps {
-    const { registry, runtime, hub, redact } = this;
-    return { ...this.#parts, registry, runtime, hub, redact };
+    return this.#current.deps;
   }
 
   /** Whether it can answer requests at once. */
@@ -192,7 +193,7 @@ export class Mesh {
    */
   async chat(request: RoutedRequest): Promise<ChatAnswer> {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
-    await this.ready();
+    if (!this.#isReady) await this.ready();
     try {
       return await chat(request, this.routeDeps);
     } catch (error) {
@@ -268,7 +269,8 @@ export class Mesh {
     const state = new MeshState((transition) => this.#tell(transition), makeState);
     const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered });
     addPools(registry);
-    return { settings, state, registry, addPools };
+    const { runtime, hub, redact } = this;
+    return { settings, state, registry, addPools, deps: { ...this.#parts, registry, runtime, hub, redact } };
   }
 
   async #start(): Promise<void> {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
-import type { Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
@@ -33,12 +33,10 @@ export async function readBytes(response: UpstreamResponse, limit: number = maxA
   if (response.bytes !== undefined && Number(response.headers.get("content-length") ?? Infinity) <= limit) {
     return await response.bytes();
   }
-  const { body } = response;
-  if (body === null) return new Uint8Array();
+  const reader = response.reader();
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const reader = body.getReader();
-  for (;;) {
+  while (reader !== null) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
@@ -56,6 +54,17 @@ export async function readBytes(response: UpstreamResponse, limit: number = maxA
     at += piece.length;
   }
   return bytes;
+}
+
+/**
+ * Reads the body of a streamed answer as it arrives.
+ *
+ * @throws {UpstreamError} `invalid_response` when it has none.
+ */
+export function streamReaderOf(response: UpstreamResponse): BodyReader {
+  const reader = response.reader();
+  if (reader === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
+  return reader;
 }
 
 /**

@@ -81,6 +81,7 @@ export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
 export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #vendor: OpenAiCompatible;
   readonly #baseUrl: string;
+  readonly #chatUrl: string;
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
 
@@ -95,6 +96,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     super(settings.id, modelsOf(vendor));
     this.#vendor = vendor;
     this.#baseUrl = (settings.baseUrl ?? vendor.baseUrl ?? "").replace(/\/+$/, "");
+    this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.#runtime = runtime;
     this.#faults = {
       readError: readOpenAiError,
@@ -110,10 +112,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   /** A streamed answer, each event's text kept. */
-  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const response = await this.#post(request, options);
+  stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
-    yield* readStream(response, { readWhole: completionOf, readChunk: (data) => chunks.read(data), chunks });
+    return readStream(this.#post(request, options), {
+      readWhole: completionOf,
+      readChunk: (data) => chunks.read(data),
+      chunks,
+    });
   }
 
   /** Asks `GET /models`. */
@@ -140,7 +145,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const response = await options.send({
-      url: `${this.#baseUrl}/chat/completions`,
+      url: this.#chatUrl,
       headers: this.#headers(options),
       body: this.#write(request),
       signal: options.signal,

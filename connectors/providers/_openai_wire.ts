@@ -10,7 +10,7 @@ import { readSse } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
-import { readOpenAiError, throwIfError, upstreamError } from "./_http.ts";
+import { readOpenAiError, streamReaderOf, throwIfError, upstreamError } from "./_http.ts";
 
 /** What a request's body lacks for the provider: its own name of the model, and that usage is to be told. */
 export function editsOf(
@@ -49,15 +49,15 @@ export interface StreamParts {
 /**
  * Reads a streamed answer. It ends by `[DONE]`, or where every choice has its finish reason.
  *
- * @param response The answer, its head read.
+ * @param opening The answer, once its head is read.
  * @param parts How it is read.
  * @throws {UpstreamError} For an error event, and for a stream that ends before the answer does.
  */
 export async function* readStream(
-  response: UpstreamResponse,
+  opening: Promise<UpstreamResponse>,
   { readWhole, readChunk, chunks }: StreamParts,
 ): AsyncGenerator<CompletionChunk> {
-  if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
+  const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield* chunksOf(readWhole(await readObject(response)));
     return;
@@ -66,14 +66,18 @@ export async function* readStream(
   let isDone = false;
   let empty = true;
   try {
-    for await (const { event, data } of readSse(response.body, (data) => unfinished = data)) {
-      if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
-      isDone = data === "[DONE]";
+    for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
+      for (let place = 0; place < events.length && !isDone; place++) {
+        const { event, data } = events[place]!;
+        if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
+        isDone = data === "[DONE]";
+        const chunk = isDone || data === "" ? undefined : readChunk(data);
+        if (chunk === undefined) continue;
+        if (events[place + 1]?.data) chunk.more = true;
+        yield chunk;
+        empty = false;
+      }
       if (isDone) break;
-      const chunk = data === "" ? undefined : readChunk(data);
-      if (chunk === undefined) continue;
-      yield chunk;
-      empty = false;
     }
   } catch (error) {
     // a connection that breaks after the answer's end has nothing more to say

@@ -23,7 +23,7 @@ import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
-import { readFault } from "./_http.ts";
+import { readFault, streamReaderOf } from "./_http.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
@@ -89,11 +89,12 @@ class AnthropicProvider extends BaseProvider {
       yield* chunksOf(toChatCompletion(await readObject(response), facts));
       return;
     }
-    if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
     const stream = new MessageStream(facts);
-    for await (const { data } of readSse(response.body)) {
-      for (const value of stream.push(data)) yield { value };
-      if (stream.finished) return;
+    for await (const events of readSse(streamReaderOf(response))) {
+      for (const { data } of events) {
+        for (const value of stream.push(data)) yield { value };
+        if (stream.finished) return;
+      }
     }
     throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
   }

@@ -218,10 +218,9 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
   }
 
   /** A streamed answer. */
-  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const response = await this.#post(request, options);
+  stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
-    yield* readStream(response, {
+    return readStream(this.#post(request, options), {
       chunks,
       readWhole: (body) => this.#readWhole(body),
       readChunk: (data) => {

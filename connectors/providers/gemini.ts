@@ -25,7 +25,7 @@ import { toGenerateContent } from "./_gemini_request.ts";
 import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
-import { type FaultReader, parseObject, readFault } from "./_http.ts";
+import { type FaultReader, parseObject, readFault, streamReaderOf } from "./_http.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 /** Far more than there are models: a server that never ends its list must not keep us. */
@@ -83,9 +83,8 @@ class GeminiProvider extends BaseProvider {
 
   async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("streamGenerateContent?alt=sse", request, options);
-    if (response.body === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
     const stream = new GeminiStream(this.#factsOf(request));
-    for await (const text of eventsOf(response, response.body)) {
+    for await (const text of eventsOf(response)) {
       for (const event of this.#answersIn(text)) {
         for (const value of stream.push(event)) yield { value };
       }
@@ -193,14 +192,14 @@ function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityP
 }
 
 /** The data of each event; a body that is no event stream counts as one. */
-async function* eventsOf(response: UpstreamResponse, body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* eventsOf(response: UpstreamResponse): AsyncGenerator<string> {
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield await readText(response);
     return;
   }
   let unfinished = "";
-  for await (const { data } of readSse(body, (data) => unfinished = data)) {
-    if (data !== "" && data !== "[DONE]") yield data;
+  for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
+    for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
   }
   // an event that the end cut off is either whole but for its blank line, or no JSON and reported as such
   if (unfinished !== "") yield unfinished;

@@ -5,7 +5,7 @@
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
-import { within } from "../util/within.ts";
+import { untilAborted } from "../util/until_aborted.ts";
 import type { MeshClient } from "./client.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
@@ -111,12 +111,9 @@ export class Completions {
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
-      await within(this.#client.ready(), {
-        clock,
-        ms: settings.timeout,
-        message: `The client was not ready within the call's ${Math.round(settings.timeout ?? 0)} ms`,
-        signal: settings.signal,
-      });
+      const { timeout: ms } = settings;
+      const limit = ms ? { clock, ms, message: `The client was not ready within ${ms} ms` } : undefined;
+      await untilAborted(this.#client.ready(), settings.signal, limit);
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
     const limitMs = Math.min(settings.timeout ?? Infinity, narrowing?.deadlineMs ?? Infinity, mesh.settings.deadlineMs);

@@ -13,7 +13,7 @@ export interface Clock {
   now(): number;
   /** Never goes back, ms: for waits and durations. */
   monotonic(): number;
-  /** Calls `task` once after `ms`; keeps no process alive. */
+  /** Calls `task` once after `ms`, a long wait may end up to 50 ms late; keeps no process alive. */
   after(ms: number, task: () => void): Cancel;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -50,7 +50,12 @@ export interface UpstreamRequest {
   readonly onBytes?: () => void;
   /** Longest wait for a connection, ms, where the runtime can tell that phase. */
   readonly connectTimeoutMs?: number;
+  /** The answer is read at once, not as it arrives: runtimes may have a quicker client for that. */
+  readonly isWhole?: boolean;
 }
+
+/** Reads a body piece by piece. */
+export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
 /** The answer to an {@linkcode UpstreamRequest}: head read, body not yet. */
 export interface UpstreamResponse {
@@ -60,6 +65,8 @@ export interface UpstreamResponse {
   readonly headers: { get(name: string): string | null };
   /** The body as it arrives; null when there is none. */
   readonly body: ReadableStream<Uint8Array> | null;
+  /** Reads the body as it arrives, in place of `body`; null when there is none. */
+  reader(): BodyReader | null;
   /** The whole body at once, in place of `body`, where the runtime has a quicker way to read it. */
   bytes?(): Promise<Uint8Array>;
 }

@@ -5,8 +5,41 @@
  */
 import type { Cancel } from "./runtime.ts";
 
+/** What a handler looks at of a `Request`; a server may hand over something lighter. */
+export interface PlainRequest {
+  /** Of HTTP, in capitals. */
+  readonly method: string;
+  /** Absolute. */
+  readonly url: string;
+  /** As they came; names in any case. */
+  readonly headers: Pick<Headers, "get" | "has">;
+  /** Aborts when the client has left, or the server ends. */
+  readonly signal: AbortSignal;
+  /** The body as it arrives; null when there is none. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** The whole body at once, in place of `body`. */
+  bytes(): Promise<Uint8Array>;
+}
+
+/** What a `Response` is made of. */
+export interface PlainResponse {
+  /** Of HTTP. */
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whole, or as it comes; null for none. */
+  readonly body: Uint8Array | string | ReadableStream<Uint8Array> | null;
+}
+
 /** Answers one request. It must not throw; if it does, the client gets a bare 500. */
-export type RequestHandler = (request: Request) => Promise<Response>;
+export interface RequestHandler {
+  (request: Request): Promise<Response>;
+  /**
+   * The same without the objects of the Fetch standard, which some runtimes make at great cost. It ends its streams
+   * itself when the request's signal aborts.
+   */
+  readonly plain?: (request: PlainRequest) => Promise<PlainResponse>;
+}
 
 /** Where to listen. */
 export interface ServeOptions {

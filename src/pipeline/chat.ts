@@ -101,7 +101,7 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
     deps.hub.trace({
       severity: "warning",
       component: "router",
-      message: "A stream was interrupted after its first content",
+      message: "Stream interrupted midway",
       request_id: request.id,
       pool: pool.name,
       model: state.name,

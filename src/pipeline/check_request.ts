@@ -91,20 +91,27 @@ function checkOptional(
 
 /** Refuses what would overflow a later step: nesting without end, and containers by the million. */
 function checkSize(body: object): void {
-  let layer: object[] = [body];
-  let containers = 0;
-  for (let depth = 1; layer.length > 0; depth++) {
-    containers += layer.length;
-    if (depth > deepest) throw invalid(`The body is nested over ${deepest} levels deep`);
-    if (containers > mostContainers) throw invalid(`The body has over ${mostContainers} objects and arrays`);
-    const next: object[] = [];
-    for (const container of layer) {
-      for (const value of Object.values(container)) {
-        if (typeof value === "object" && value !== null) next.push(value);
-      }
-    }
-    layer = next;
+  if (countContainers(body, 1, 0) > mostContainers) {
+    throw invalid(`The body has over ${mostContainers} objects and arrays`);
   }
+}
+
+/** As many as there are up to and in a value, or more than there may be. */
+function countContainers(value: object, depth: number, before: number): number {
+  if (depth > deepest) throw invalid(`The body is nested over ${deepest} levels deep`);
+  let count = before + 1;
+  const visit = (inner: unknown) => {
+    if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
+  };
+  if (Array.isArray(value)) {
+    for (let place = 0; place < value.length && count <= mostContainers; place++) visit(value[place]);
+  } else {
+    for (const name of Object.keys(value)) {
+      visit((value as Record<string, unknown>)[name]);
+      if (count > mostContainers) break;
+    }
+  }
+  return count;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

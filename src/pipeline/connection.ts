@@ -84,6 +84,7 @@ export class Connection {
       ...request,
       signal: this.signal,
       onBytes: () => this.#silence?.touch(),
+      isWhole: !this.#silence,
     };
     const response = await this.#runtime.send(upstream).catch((error) => {
       if (!NetworkError.isInstance(error) || !error.neverSent || this.signal.aborted) throw error;

@@ -9,6 +9,7 @@ import { estimateTokens } from "./estimate.ts";
 import { filterByRequest } from "./filter_by_request.ts";
 import { narrow } from "./narrow.ts";
 import type { RoutedRequest } from "./request.ts";
+import { measureRequest } from "./request_size.ts";
 
 /** What a request is held against. */
 export interface FitContext {
@@ -35,8 +36,10 @@ export interface Fit {
  * @throws {UnsupportedRequestError} When none is left; the message says why.
  */
 export function fit(able: readonly Member[], { request, pool, registry }: FitContext): Fit {
-  const load = estimateTokens(request.body);
-  const capable = filterByRequest(able, request.body);
+  const { body } = request;
+  const size = measureRequest(body);
+  const load = estimateTokens(body, size);
+  const capable = filterByRequest(able, body, size);
   const narrowed = narrow(capable, { request, pool, registry, load });
   return { capable: narrowed?.members ?? capable, load, narrowed };
 }

@@ -19,7 +19,7 @@ import { selectPool } from "./select_pool.ts";
  * @param deps What the pipeline works with.
  * @throws A `MeshError`, or the client's abort.
  */
-export async function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps): Promise<Routed<T>> {
+export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps): Promise<Routed<T>> {
   const target = resolveCapability(request.model, deps.registry); // 1 capability resolution
   const pool = selectPool(target, deps.registry); // 2 pool selection
   const able = filterByDelivery(pool, {
@@ -29,7 +29,7 @@ export async function route<T>(request: RoutedRequest, task: Task<T>, deps: Rout
   }); // 3 delivery-mode filter
   const fit = (deps.fit ?? fitShortly)(able, { request, pool, registry: deps.registry });
   const ask = () => rotate({ request, pool, ...fit, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
-  return await (deps.count?.(ask, request) ?? ask());
+  return deps.count?.(ask, request) ?? ask();
 }
 
 /** Where nothing counts and no request narrows its own routing. */

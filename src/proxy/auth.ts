@@ -2,6 +2,7 @@
  * Who may use the proxy.
  * @module
  */
+import type { PlainRequest } from "../contracts/shell.ts";
 import { Refusal } from "./error_body.ts";
 
 const encoder = new TextEncoder();
@@ -21,7 +22,7 @@ export class Gate {
   }
 
   /** Whether a request may pass. */
-  admits(request: Request): boolean {
+  admits(request: PlainRequest): boolean {
     if (this.isOpen) return true;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
     const given = encoder.encode(match?.[1] ?? "");
@@ -35,7 +36,7 @@ export class Gate {
    *
    * @throws {Refusal} 401 when it has no accepted token.
    */
-  check(request: Request): void {
+  check(request: PlainRequest): void {
     if (this.admits(request)) return;
     const given = request.headers.has("authorization");
     throw new Refusal(

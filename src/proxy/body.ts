@@ -2,6 +2,7 @@
  * Reading a JSON body within bounds.
  * @module
  */
+import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { mostContainers } from "../pipeline/check_request.ts";
 import { Refusal } from "./error_body.ts";
@@ -22,7 +23,7 @@ export interface JsonBody {
  * @throws {Refusal} 413 when it is larger, 415 when it is not JSON by its headers.
  * @throws {UnsupportedRequestError} `invalid_json` when it does not parse.
  */
-export async function readJson(request: Request, limit: number): Promise<JsonBody> {
+export async function readJson(request: PlainRequest, limit: number): Promise<JsonBody> {
   checkType(request.headers);
   const bytes = await readBytes(request, limit);
   let text: string;
@@ -68,20 +69,22 @@ function endOfString(text: string, at: number): number {
   }
 }
 
-function checkType(headers: Headers): void {
+function checkType(headers: PlainRequest["headers"]): void {
   const type = headers.get("content-type");
+  const encoding = headers.get("content-encoding");
+  if (type === "application/json" && encoding === null) return; // as nearly all have it
   const unsupported = (message: string) => new Refusal(message, { status: 415, code: "unsupported_media_type" });
   if (type !== null && !/^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
     throw unsupported("The content type has to be application/json");
   }
   const charset = /;\s*charset="?([^";\s]+)/i.exec(type ?? "")?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported("The charset has to be UTF-8");
-  if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) {
+  if (!/^(identity)?$/i.test(encoding ?? "")) {
     throw unsupported("A compressed body is not supported: send it as it is");
   }
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+async function readBytes(request: PlainRequest, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
     new Refusal(`The body is over the limit of ${limit} bytes (proxy.body_limit)`, {
       status: 413,
@@ -90,7 +93,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     });
   const declared = request.headers.get("content-length");
   if (Number(declared) > limit) throw tooLarge();
-  if (declared !== null || request.body === null) return new Uint8Array(await request.arrayBuffer());
+  if (declared !== null || request.body === null) return await request.bytes();
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of request.body) {

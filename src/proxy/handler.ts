@@ -4,6 +4,7 @@
  */
 import { builtInProxy } from "../config/defaults.ts";
 import type { ProxySettings } from "../config/settings.ts";
+import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import { routingOf } from "../observe/routing_of.ts";
@@ -11,8 +12,9 @@ import { requestIdFrom } from "../util/request_id.ts";
 import { Gate } from "./auth.ts";
 import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import { Door } from "./origin.ts";
+import { json, responseOf } from "./plain.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
-import { routingHeaders } from "./routing_headers.ts";
+import { addRoutingHeaders } from "./routing_headers.ts";
 
 /** Options of {@linkcode createHandler}. */
 export interface HandlerOptions {
@@ -25,7 +27,10 @@ export interface HandlerOptions {
 }
 
 /** From request to response; never throws. */
-export type Handler = (request: Request) => Promise<Response>;
+export interface Handler extends RequestHandler {
+  /** The same without the objects of the Fetch standard, for servers of ours. */
+  readonly plain: (request: PlainRequest) => Promise<PlainResponse>;
+}
 
 /**
  * Makes the proxy's handler.
@@ -45,28 +50,30 @@ export type Handler = (request: Request) => Promise<Response>;
  */
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let site: Site | undefined;
-  return async (request) => {
-    const requestId = requestIdFrom(request.headers.get("x-request-id"));
+  const begin = async (request: PlainRequest, requestId: string) => {
     try {
-      if (site === undefined) {
-        const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
-        if (early !== undefined) return early;
-        await mesh.ready();
-        site = new Site(mesh, options);
-      }
+      const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
+      if (early !== undefined) return early;
+      await mesh.ready();
+      site ??= new Site(mesh, options);
       return await site.serve(request, requestId);
     } catch (error) {
-      return respondError(mesh, error, requestId, {});
+      return errorResponse(mesh, error, requestId, {});
     }
   };
+  const plain = (request: PlainRequest) => {
+    const requestId = requestIdFrom(request.headers.get("x-request-id"));
+    return site === undefined ? begin(request, requestId) : site.serve(request, requestId);
+  };
+  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain });
 }
 
 /** Probes are answered while secrets are still being read; everything else waits. */
-function earlyAnswer({ url }: Request, requestId: string): Response | undefined {
+function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
-  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return Response.json({ status: "ok" }, { headers });
+  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, headers);
   if (!/^[^?#]*:\/\/[^/]*\/ready$/.test(url)) return undefined;
-  return Response.json({ status: "starting" }, { status: 503, headers });
+  return json({ status: "starting" }, headers, 503);
 }
 
 /** One proxy: who may come in, and how many at once. */
@@ -92,30 +99,28 @@ class Site {
     this.#isDraining = isDraining;
   }
 
-  async serve(request: Request, requestId: string): Promise<Response> {
-    let cors: Record<string, string> = {};
+  /** Never throws. */
+  async serve(request: PlainRequest, requestId: string): Promise<PlainResponse> {
+    let headers: Record<string, string> = {};
     try {
-      cors = this.#door.check(request);
-      const path = new URL(request.url).pathname;
+      headers = this.#door.check(request);
+      headers["x-request-id"] = requestId;
+      const path = pathOf(request.url);
       const entry = routeOf(path, this.#proxy.endpoints);
-      const preflight = this.#door.preflight(request, entry?.methods.join(", ") ?? "GET, POST");
-      if (preflight !== undefined) {
-        return new Response(null, { status: 204, headers: { ...cors, ...preflight, "x-request-id": requestId } });
-      }
+      const preflight = this.#door.preflight(request, entry);
+      if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
       if (entry?.isPublic !== true) this.#gate.check(request);
-      const response = await this.#answer(this.#check(request, path, entry), request, requestId, path);
-      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
-      response.headers.set("x-request-id", requestId);
-      return request.method === "HEAD" ? new Response(null, response) : response;
+      const response = await this.#answer(this.#check(request, path, entry), { request, requestId, path, headers });
+      return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
-      if (signal.aborted && !isStopped) return new Response(null, { status: 499 }); // nobody is there to read it
-      return respondError(this.#mesh, isStopped ? signal.reason : error, requestId, cors);
+      if (signal.aborted && !isStopped) return { status: 499, headers: {}, body: null }; // nobody is there to read it
+      return errorResponse(this.#mesh, isStopped ? signal.reason : error, requestId, headers);
     }
   }
 
-  #check(request: Request, path: string, entry: RouteEntry | undefined): RouteEntry {
+  #check(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
     if (entry === undefined) {
       throw new Refusal(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
     }
@@ -129,26 +134,24 @@ class Site {
     });
   }
 
-  async #answer(entry: RouteEntry, request: Request, requestId: string, path: string): Promise<Response> {
+  async #answer(entry: RouteEntry, arrival: Arrival): Promise<PlainResponse> {
     let isOver = !entry.isWork;
     const onEnd = () => {
       if (!isOver) this.#inFlight--;
       isOver = true;
     };
     const exchange: Exchange = {
+      ...arrival,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      request,
-      requestId,
-      path,
-      isTrusted: () => this.#gate.admits(request),
+      isTrusted: () => this.#gate.admits(arrival.request),
       isDraining: this.#isDraining(),
       onEnd,
     };
     if (entry.isWork) this.#admit();
     try {
       const response = await entry.handle(exchange);
-      if (!isStream(response)) onEnd();
+      if (!(response.body instanceof ReadableStream)) onEnd();
       return response;
     } catch (error) {
       onEnd();
@@ -168,11 +171,22 @@ class Site {
   }
 }
 
-function isStream(response: Response): boolean {
-  return response.headers.get("content-type") === "text/event-stream";
+/** What is known of a request before anybody serves it. */
+type Arrival = Pick<Exchange, "request" | "requestId" | "path" | "headers">;
+
+/** The path of a URL; only one that is not plain is worth a parser. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const path = start < 0 ? "" : url.slice(start);
+  return /^[\w/-]+$/.test(path) ? path : new URL(url).pathname;
 }
 
-function respondError(mesh: Mesh, error: unknown, requestId: string, cors: Record<string, string>): Response {
+function errorResponse(
+  mesh: Mesh,
+  error: unknown,
+  requestId: string,
+  known: Record<string, string>,
+): PlainResponse {
   const answer = errorAnswer(error, requestId);
   if (answer.status === 500) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -184,14 +198,9 @@ function respondError(mesh: Mesh, error: unknown, requestId: string, cors: Recor
       ...(error instanceof Error && !MeshError.isInstance(error) ? { stack: mesh.redact(error.stack ?? "") } : {}),
     });
   }
+  const headers = { ...known };
   const record = typeof error === "object" && error !== null ? routingOf(error) : undefined;
-  return Response.json(answer.body, {
-    status: answer.status,
-    headers: {
-      ...cors,
-      ...(record === undefined ? {} : routingHeaders(record)),
-      ...answer.headers,
-      "x-request-id": requestId,
-    },
-  });
+  if (record !== undefined) addRoutingHeaders(headers, record);
+  Object.assign(headers, answer.headers, { "x-request-id": requestId });
+  return json(answer.body, headers, answer.status);
 }

@@ -5,6 +5,7 @@
  * Source: Fetch standard, CORS protocol; the host check is against DNS rebinding.
  * @module
  */
+import type { PlainRequest } from "../contracts/shell.ts";
 import type { CorsSettings } from "../config/settings.ts";
 import { Refusal } from "./error_body.ts";
 
@@ -27,6 +28,8 @@ export class Door {
   readonly #settings: DoorSettings;
   readonly #checksHost: boolean;
   readonly #allowedHosts: ReadonlySet<string>;
+  /** The one that was let in last: most requests have the same. */
+  #latestHost: string | undefined;
 
   /** @param settings CORS, token, address. */
   constructor(settings: DoorSettings) {
@@ -42,18 +45,10 @@ export class Door {
    * @returns The CORS headers of its answer.
    * @throws {Refusal} 403 for a foreign host or origin, 400 for a `Host` that is none.
    */
-  check(request: Request): Record<string, string> {
+  check(request: PlainRequest): Record<string, string> {
     const host = request.headers.get("host") ?? new URL(request.url).host;
-    if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) {
-      throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
-    }
-    const name = host.replace(/:\d*$/, "").toLowerCase();
-    if (this.#checksHost && !isLoopback(name) && !this.#allowedHosts.has(name)) {
-      throw new Refusal(
-        `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
-        { status: 403, code: "host_not_allowed" },
-      );
-    }
+    if (host !== this.#latestHost) this.#checkHost(host);
+    this.#latestHost = host;
     const origin = request.headers.get("origin");
     if (origin === null) return {};
     if (!this.#allows(origin, host)) {
@@ -65,10 +60,24 @@ export class Door {
     return this.#headers(origin);
   }
 
+  #checkHost(host: string): void {
+    if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) {
+      throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
+    }
+    const name = host.replace(/:\d*$/, "").toLowerCase();
+    if (this.#checksHost && !isLoopback(name) && !this.#allowedHosts.has(name)) {
+      throw new Refusal(
+        `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
+        { status: 403, code: "host_not_allowed" },
+      );
+    }
+  }
+
   /** The answer to a preflight; undefined for any other request. */
-  preflight(request: Request, methods: string): Record<string, string> | undefined {
-    const asked = request.headers.get("access-control-request-method");
-    if (request.method !== "OPTIONS" || asked === null || !this.#settings.cors.enabled) return undefined;
+  preflight(request: PlainRequest, path?: { readonly methods: readonly string[] }): Record<string, string> | undefined {
+    if (request.method !== "OPTIONS" || !this.#settings.cors.enabled) return undefined;
+    if (!request.headers.has("access-control-request-method")) return undefined;
+    const methods = path?.methods.join(", ") ?? "GET, POST";
     const { cors } = this.#settings;
     return {
       "access-control-allow-methods": cors.methods?.join(", ") ?? methods,

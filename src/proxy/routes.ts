@@ -10,18 +10,22 @@ import { ModelNotFoundError } from "../errors.ts";
 import { readNarrowing } from "../pipeline/narrowing.ts";
 import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
-import { within } from "../util/within.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import { json } from "./plain.ts";
 import { readJson } from "./body.ts";
-import { routingHeaders } from "./routing_headers.ts";
+import { addRoutingHeaders } from "./routing_headers.ts";
 import { sseBody } from "./sse.ts";
 
 /** One request at the proxy. */
 export interface Exchange {
   readonly mesh: Mesh;
   readonly proxy: ProxySettings;
-  readonly request: Request;
+  readonly request: PlainRequest;
   readonly requestId: string;
   readonly path: string;
+  /** What every answer to it carries. */
+  readonly headers: Record<string, string>;
   /** It has an accepted token, or none is asked for. */
   readonly isTrusted: () => boolean;
   /** The proxy is about to stop. */
@@ -37,7 +41,7 @@ export interface RouteEntry {
   readonly isPublic?: boolean;
   /** Counts toward the limit of requests at once, and is refused while draining. */
   readonly isWork?: boolean;
-  readonly handle: (exchange: Exchange) => Response | Promise<Response>;
+  readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }
 
 const prefix = "/v1/";
@@ -53,7 +57,7 @@ const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
 const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
-  "/live": { methods: ["GET"], isPublic: true, handle: () => Response.json({ status: "ok" }) },
+  "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, headers) },
 };
 
 /**
@@ -72,16 +76,13 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
   return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
 }
 
-async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Exchange): Promise<Response> {
+async function chatCompletions({ mesh, proxy, request, requestId, headers, onEnd }: Exchange): Promise<PlainResponse> {
   const { bodyLimit } = proxy;
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
   const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const { value, text } = await within(readJson(request, bodyLimit), {
-    clock,
-    ms: limitMs,
-    message: `The request's body did not arrive within ${limitMs} ms`,
-  });
+  const message = `The request's body did not arrive within ${limitMs} ms`;
+  const { value, text } = await untilAborted(readJson(request, bodyLimit), undefined, { clock, ms: limitMs, message });
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
   const narrowing = readNarrowing(request.headers.get("x-mesh-route"), body);
@@ -98,35 +99,34 @@ async function chatCompletions({ mesh, proxy, request, requestId, onEnd }: Excha
     narrowing,
     ...(session === undefined ? {} : { session }),
   });
-  const headers = routingHeaders(answer.routing, answer);
+  addRoutingHeaders(headers, answer.routing, answer);
   if (answer.kind === "stream") {
-    return new Response(sseBody(answer.stream, requestId, onEnd), {
-      headers: { ...headers, "content-type": "text/event-stream", "cache-control": "no-cache" },
-    });
+    headers["content-type"] = "text/event-stream";
+    headers["cache-control"] = "no-cache";
+    return { status: 200, headers, body: sseBody(answer.stream, requestId, onEnd) };
   }
   const { wire, body: parsed } = answer.response;
-  return new Response((wire ?? JSON.stringify(parsed)) as BodyInit, {
-    headers: { ...headers, "content-type": "application/json" },
-  });
+  headers["content-type"] = "application/json";
+  return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
 }
 
 /** The least of our own deadline and the one that official clients send along, seconds. */
-function timeoutOf(request: Request, ownMs: number): number {
+function timeoutOf(request: PlainRequest, ownMs: number): number {
   const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 
-function listModels({ mesh }: Exchange): Response {
-  return Response.json(modelList(mesh.registry, mesh.runtime.clock));
+function listModels({ mesh, headers }: Exchange): PlainResponse {
+  return json(modelList(mesh.registry, mesh.runtime.clock), headers);
 }
 
-function oneListedModel({ mesh, path }: Exchange): Response {
+function oneListedModel({ mesh, path, headers }: Exchange): PlainResponse {
   const id = decoded(path.slice(`${prefix}models/`.length));
   const entry = modelList(mesh.registry, mesh.runtime.clock).data.find((one) => one.id === id);
   if (entry === undefined) {
     throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
   }
-  return Response.json(entry);
+  return json(entry, headers);
 }
 
 function decoded(segment: string): string {
@@ -137,16 +137,16 @@ function decoded(segment: string): string {
   }
 }
 
-function health({ mesh, isTrusted }: Exchange): Response {
+function health({ mesh, isTrusted, headers }: Exchange): PlainResponse {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const counts = Object.fromEntries(pools.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptimeMs = mesh.runtime.clock.monotonic() - mesh.startedAt;
   const details = isTrusted() ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
-  return Response.json({ status, ...details }, { status: status === "unavailable" ? 503 : 200 });
+  return json({ status, ...details }, headers, status === "unavailable" ? 503 : 200);
 }
 
-function readiness({ isDraining }: Exchange): Response {
-  return Response.json({ status: isDraining ? "draining" : "ok" }, { status: isDraining ? 503 : 200 });
+function readiness({ isDraining, headers }: Exchange): PlainResponse {
+  return json({ status: isDraining ? "draining" : "ok" }, headers, isDraining ? 503 : 200);
 }

@@ -40,12 +40,17 @@ export function sseBody(stream: AnswerStream, requestId: string, onEnd: () => vo
   }, { highWaterMark: 0 });
 }
 
+/** As many events as are there. */
 async function nextText(stream: AnswerStream, requestId: string): Promise<{ text: string; isLast: boolean }> {
+  let text = "";
   try {
-    const chunk = await stream.read();
-    if (chunk === undefined) return { text: "data: [DONE]\n\n", isLast: true };
-    return { text: `data: ${chunk.wire ?? JSON.stringify(chunk.value)}\n\n`, isLast: false };
+    for (;;) {
+      const chunk = await stream.read();
+      if (chunk === undefined) return { text: `${text}data: [DONE]\n\n`, isLast: true };
+      text += `data: ${chunk.wire ?? JSON.stringify(chunk.value)}\n\n`;
+      if (chunk.more !== true) return { text, isLast: false };
+    }
   } catch (error) {
-    return { text: `data: ${JSON.stringify(errorAnswer(error, requestId).body)}\n\n`, isLast: true };
+    return { text: `${text}data: ${JSON.stringify(errorAnswer(error, requestId).body)}\n\n`, isLast: true };
   }
 }

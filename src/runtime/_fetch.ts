@@ -2,7 +2,7 @@
  * The upstream client over `fetch`, for every runtime that has nothing better.
  * @module
  */
-import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 
 /** What a runtime's error text gives away: our words for it, and whether the request can have been read. */
@@ -32,11 +32,13 @@ const decoded = new Set(["gzip", "br"]);
  * @param classify What this runtime's error texts mean.
  * @param fetcher The `fetch` to use.
  * @param bodyOf The form a body is handed over in.
+ * @param open How an answer's body is read.
  */
 export function fetchSender(
   classify: FaultClassifier,
   fetcher: typeof fetch = fetch,
   bodyOf: (body: string | Uint8Array) => BodyInit = (body) => body as BodyInit,
+  open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
     const { url, method = "POST", headers, body, signal, onBytes } = request;
@@ -58,43 +60,50 @@ export function fetchSender(
     // a page is not told which redirect it was
     const status = response.type === "opaqueredirect" ? 302 : response.status;
     let stream: ReadableStream<Uint8Array> | null | undefined;
-    return {
+    const answer: UpstreamResponse = {
       status,
       headers: plainHeaders(response.headers, headers),
       // made when it is asked for: a stream costs more than the whole body read at once
       get body() {
-        return stream ??= response.body && guarded(response.body, request, classify);
+        return stream ??= response.body && streamOf(this.reader()!);
       },
+      reader: () => response.body && guarded(open(response.body), request, classify),
       async bytes() {
         try {
-          return new Uint8Array(await (stream ? new Response(stream) : response).arrayBuffer());
+          return new Uint8Array(await response.arrayBuffer());
         } catch (error) {
           throw translate(error, signal, classify, cutShort);
         }
       },
     };
+    return answer;
   };
 }
 
-/** The body with errors in our words. Nothing is read before it is asked for, so a slow reader slows the provider. */
-function guarded(
-  body: ReadableStream<Uint8Array>,
-  { signal, onBytes }: UpstreamRequest,
-  classify: FaultClassifier,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream({
-    async pull(controller) {
+/** A reader with errors in our words. */
+function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, classify: FaultClassifier): BodyReader {
+  return {
+    async read() {
       try {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        onBytes?.();
-        controller.enqueue(value);
+        const result = await reader.read();
+        if (!result.done) onBytes?.();
+        return result;
       } catch (error) {
-        controller.error(translate(error, signal, (text) => inBody(classify(text)), cutShort));
+        throw translate(error, signal, (text) => inBody(classify(text)), cutShort);
       }
     },
     cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+/** Nothing is read before it is asked for, so a slow reader slows the provider. */
+function streamOf(reader: BodyReader): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      done ? controller.close() : controller.enqueue(value);
+    },
+    cancel: reader.cancel,
   }, { highWaterMark: 0 });
 }
 

@@ -6,6 +6,7 @@ import { MeshError } from "../errors.ts";
 
 /** The modules this repository uses, by name. */
 interface Builtins {
+  "node:buffer": typeof import("node:buffer");
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
@@ -32,6 +33,8 @@ export function nodeProcess(): NodeProcess | undefined {
   return process?.versions?.node === undefined ? undefined : process;
 }
 
+const loaded = new Map<string, unknown>();
+
 /**
  * One of Node's modules.
  *
@@ -39,10 +42,16 @@ export function nodeProcess(): NodeProcess | undefined {
  * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
  */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+  let module = loaded.get(name);
+  if (module === undefined) loaded.set(name, module = load(name)); // looking them up is slow on Deno
+  return module as Builtins[Name];
+}
+
+function load(name: keyof Builtins): unknown {
   const process = nodeProcess();
   if (process?.getBuiltinModule === undefined) {
     const found = process === undefined ? "there is none" : `this is ${process.versions.node}`;
     throw new MeshError(`ModelMesh needs Node 20.16 or newer; ${found}`, { code: "unsupported_runtime" });
   }
-  return process.getBuiltinModule(name) as Builtins[Name];
+  return process.getBuiltinModule(name);
 }

@@ -6,25 +6,41 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import type { Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { joined } from "../util/joined.ts";
 import { builtin } from "./_node_builtin.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
 import { callAfter } from "./_timers.ts";
 
-/** A connection that nobody uses for so long is closed, ms: balancers drop idle ones without a word. */
-const idleMs = 60_000;
+/** A connection that nobody has used for so long is not used again, ms: balancers drop idle ones without a word. */
+const idleMs = 45_000;
+
+/** Idle connections are looked for at most this often, ms. */
+const lookMs = 10_000;
 
 const agents = new Map<string, Agent>();
+
+/** When connections were last taken, monotonic ms. */
+const takenAt = new WeakMap<Socket, number>();
+
+let nextLookAt = 0;
 
 /** Connections are kept and used again, the one used last first, so that the others can grow old. */
 function agentOf(protocol: "http:" | "https:"): Agent {
   const known = agents.get(protocol);
   if (known !== undefined) return known;
   const { Agent } = builtin(protocol === "https:" ? "node:https" : "node:http");
-  const agent = new Agent({ keepAlive: true, noDelay: true, scheduling: "lifo", timeout: idleMs });
+  const agent = new Agent({ keepAlive: true, noDelay: true, scheduling: "lifo" });
   agents.set(protocol, agent);
   return agent;
+}
+
+/** Before a call now and then: an agent's own time limit sets a timer per call, which costs more than the rest of it. */
+function closeIdle(now: number): void {
+  nextLookAt = now + lookMs;
+  const sockets = [...agents.values()].flatMap(({ freeSockets }) => Object.values(freeSockets).flat());
+  for (const socket of sockets) if (socket !== undefined && (takenAt.get(socket) ?? 0) < now - idleMs) socket.destroy();
 }
 
 /**
@@ -63,6 +79,8 @@ class Call {
 
   start(): void {
     const { body, signal } = this.#request;
+    const now = performance.now();
+    if (now >= nextLookAt) closeIdle(now);
     try {
       const options = optionsOf(this.#request);
       const { request } = builtin(options.protocol === "https:" ? "node:https" : "node:http");
@@ -98,8 +116,11 @@ class Call {
   };
 
   #connect(socket: Socket, isSecure: boolean): void {
+    takenAt.set(socket, performance.now());
     if (!socket.connecting) {
       this.#phase = "waiting";
+      // when a kept connection dies Deno would send the request again, although the provider may have read it
+      if (this.#sent !== undefined) this.#sent.reusedSocket = false;
       return;
     }
     const { connectTimeoutMs } = this.#request;
@@ -137,24 +158,42 @@ class Call {
 }
 
 function optionsOf({ url, method = "POST", headers, body }: UpstreamRequest): RequestOptions {
+  // a body goes as the text it is: in one write with the head
+  const length = body === undefined ? 0 : builtin("node:buffer").Buffer.byteLength(body);
+  return {
+    ...placeOf(url),
+    method,
+    headers: body === undefined && method === "GET" ? headers : { ...headers, "content-length": String(length) },
+  };
+}
+
+/** Where a URL leads. */
+interface Place {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly path: string;
+  readonly agent: Agent;
+}
+
+/** A provider is asked at few URLs again and again. */
+const places = new Map<string, Place>();
+const mostPlaces = 256;
+
+function placeOf(url: string): Place {
+  const known = places.get(url);
+  if (known !== undefined) return known;
   const { protocol, hostname, port, pathname, search } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError("Only http and https are spoken");
-  const length = body === undefined ? 0 : typeof body === "string" ? byteLength(body) : body.length;
-  return {
+  const place: Place = {
     protocol,
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port,
     path: pathname + search,
-    method,
-    headers: body === undefined && method === "GET" ? headers : { ...headers, "content-length": String(length) },
     agent: agentOf(protocol),
   };
-}
-
-const encoder = new TextEncoder();
-
-function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  if (places.size < mostPlaces) places.set(url, place);
+  return place;
 }
 
 /** The same answer without its compression; what is neither of the three is handed on as it is. */
@@ -185,7 +224,9 @@ class Answer implements UpstreamResponse {
     this.status = message.statusCode ?? 0;
     this.headers = {
       get(name) {
-        return message.headersDistinct[name.toLowerCase()]?.join(", ") ?? null; // all there are, as `fetch` has them
+        const key = name.toLowerCase();
+        if (message.headers[key] === undefined) return null;
+        return message.headersDistinct[key]?.join(", ") ?? null; // all there are, as `fetch` has them
       },
     };
     source.on("error", () => {}); // one that comes before anybody reads is found again by who does
@@ -194,6 +235,36 @@ class Answer implements UpstreamResponse {
   /** Made when it is asked for: most answers are read whole. */
   get body(): ReadableStream<Uint8Array> {
     return this.#body ??= this.#stream();
+  }
+
+  /** Pieces as they come, without a stream in between. */
+  reader(): BodyReader {
+    const source = this.#source;
+    const pieces: Uint8Array[] = [];
+    let end: { readonly error?: unknown } | undefined;
+    let wake = () => {};
+    this.#read((piece) => {
+      pieces.push(piece);
+      source.pause(); // until it is asked for more, so that a slow reader slows the provider
+      wake();
+    }).then(() => end = {}, (error) => end = { error }).then(() => wake());
+    return {
+      read: async () => {
+        while (pieces.length === 0 && end === undefined) {
+          const woken = new Promise<void>((resolve) => wake = resolve);
+          source.resume();
+          await woken;
+        }
+        const value = pieces.shift();
+        if (value !== undefined) return { done: false, value };
+        if (end?.error !== undefined) throw end.error;
+        return { done: true, value: undefined };
+      },
+      cancel: () => {
+        this.#call.end();
+        return Promise.resolve();
+      },
+    };
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -205,25 +276,14 @@ class Answer implements UpstreamResponse {
   }
 
   #stream(): ReadableStream<Uint8Array> {
-    const source = this.#source;
-    source.pause();
-    let isOver = false;
+    const reader = this.reader();
     return new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        const end = (finish: () => void) => {
-          if (!isOver) finish();
-          isOver = true;
-        };
-        this.#read((piece) => {
-          controller.enqueue(piece);
-          source.pause(); // until it is asked for more, so that a slow reader slows the provider
-        }).then(() => end(() => controller.close()), (error) => end(() => controller.error(error)));
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
       },
-      pull: () => void source.resume(),
-      cancel: () => {
-        isOver = true;
-        this.#call.end();
-      },
+      cancel: (reason) => reader.cancel(reason),
     }, { highWaterMark: 0 });
   }
 
@@ -231,26 +291,23 @@ class Answer implements UpstreamResponse {
   #read(take: (piece: Uint8Array) => void): Promise<void> {
     const source = this.#source;
     return new Promise((resolve, reject) => {
-      const fail = (error: unknown) => reject(this.#call.translate(error));
+      let isOver = false;
+      const fail = (error: unknown) => {
+        if (!isOver) reject(this.#call.translate(error)); // errors are dear: none is made for nothing
+        isOver = true;
+      };
       if (source.errored) return fail(source.errored);
       source.on("data", (piece: Uint8Array) => {
         this.#onBytes?.();
         take(piece);
       });
-      source.on("end", resolve);
+      source.on("end", () => {
+        isOver = true;
+        resolve();
+      });
       source.on("error", fail);
-      source.on("close", () => fail(new Error("closed before its end")));
+      source.on("close", () => isOver || fail(new Error("closed before its end")));
       if (source.destroyed) fail(new Error("closed before it was read"));
     });
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

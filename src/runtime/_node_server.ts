@@ -5,8 +5,9 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import type { PlainRequest, PlainResponse, RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
+import { joined } from "../util/joined.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenAnswers } from "./_open_answers.ts";
 import { callAfter } from "./_timers.ts";
@@ -26,7 +27,10 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const { host, port, onListen } = options;
   const open = new OpenAnswers(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
-  const server = createServer(settings, (message, response) => void exchange(open, message, response));
+  const server = createServer(
+    settings,
+    (message, response) => void exchange(open, handler.plain, message, response),
+  );
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
@@ -45,6 +49,7 @@ async function stop(server: Server, open: OpenAnswers, idle: IdleSockets, graceM
   await closed;
   cancelEnd();
   cancelLast();
+  open.close();
 }
 
 /** Connections without a request. Kept by ourselves: Deno's `closeIdleConnections` leaves them open. */
@@ -75,18 +80,81 @@ class IdleSockets {
   }
 }
 
-async function exchange(open: OpenAnswers, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const controller = new AbortController();
-  response.on("close", () => {
-    if (!response.writableFinished) controller.abort(new DOMException("The client has left", "AbortError"));
+async function exchange(
+  open: OpenAnswers,
+  plain: RequestHandler["plain"],
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const client = new AbortController();
+  const over = new Promise<void>((resolve) => {
+    response.on("close", () => {
+      if (!response.writableFinished) client.abort(new DOMException("The client has left", "AbortError"));
+      resolve();
+    });
   });
   response.on("error", () => {}); // a client that is gone: `close` tells
   try {
-    await send(await open.answer(requestOf(message, controller.signal)), message, response);
+    const answer = plain === undefined
+      ? await plainOf(await open.answer(requestOf(message, client.signal)))
+      : await open.answerPlain(plain, {
+        requestOf: (signal) => new MessageRequest(message, signal),
+        left: () => client.signal,
+        over: () => over,
+      });
+    await send(answer, message, response);
   } catch {
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end();
   }
+}
+
+/** A request as a handler looks at it, without a `Request`: making one takes Node longer than the rest of the proxy. */
+class MessageRequest implements PlainRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: PlainRequest["headers"];
+  readonly signal: AbortSignal;
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage, signal: AbortSignal) {
+    this.#message = message;
+    this.method = message.method ?? "GET";
+    this.url = urlOf(message);
+    this.signal = signal;
+    const get = (name: string) => message.headersDistinct[name.toLowerCase()]?.join(", ") ?? null;
+    this.headers = { get, has: (name) => get(name) !== null };
+  }
+
+  get body(): AsyncIterable<Uint8Array> | null {
+    if (this.method === "GET" || this.method === "HEAD") return null;
+    // leaving it early must not end the connection: the answer has yet to be sent
+    return { [Symbol.asyncIterator]: () => this.#message.iterator({ destroyOnReturn: false }) };
+  }
+
+  bytes(): Promise<Uint8Array> {
+    const message = this.#message;
+    return new Promise((resolve, reject) => {
+      const pieces: Uint8Array[] = [];
+      message.on("data", (piece: Uint8Array) => pieces.push(piece));
+      message.on("end", () => resolve(pieces.length === 1 ? pieces[0]! : joined(pieces)));
+      message.on("error", reject);
+      const onClose = () => message.complete || reject(new DOMException("The client has left", "AbortError"));
+      message.on("close", onClose);
+      if (message.destroyed) onClose();
+    });
+  }
+}
+
+/** What a foreign handler answered. */
+async function plainOf(answer: Response): Promise<PlainResponse> {
+  const { status, body } = answer;
+  const headers: Record<string, string> = Object.fromEntries(answer.headers);
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // as `writeHead` takes them
+  const isStream = headers["content-type"] === "text/event-stream";
+  if (isStream || body === null) return { status, headers, body };
+  return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
 }
 
 function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
@@ -127,20 +195,17 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   });
 }
 
-async function send(answer: Response, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const isStream = answer.headers.get("content-type") === "text/event-stream";
-  const headers = [...answer.headers].flat();
+async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
   // a body that nobody read would be taken for the next request
-  if (!message.complete) headers.push("connection", "close");
-  if (isStream && answer.body !== null) {
-    response.writeHead(answer.status, headers);
+  const close = message.complete ? {} : { connection: "close" };
+  if (body instanceof ReadableStream) {
+    response.writeHead(status, { ...headers, ...close });
     response.flushHeaders();
-    return await pipe(answer.body, response);
+    return await pipe(body, response);
   }
-  const bytes = answer.body === null ? undefined : new Uint8Array(await answer.arrayBuffer());
-  if (bytes !== undefined) headers.push("content-length", String(bytes.length));
-  response.writeHead(answer.status, headers);
-  response.end(bytes, () => {
+  const length = body === null ? {} : { "content-length": builtin("node:buffer").Buffer.byteLength(body) };
+  response.writeHead(status, { ...headers, ...close, ...length });
+  response.end(body ?? undefined, () => {
     if (!message.complete) message.destroy();
   });
 }

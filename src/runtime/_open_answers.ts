@@ -3,20 +3,45 @@
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
-import type { RequestHandler } from "../contracts/shell.ts";
+import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
+import { Bag, type Thing } from "../util/bag.ts";
 import { callAfter } from "./_timers.ts";
 
 /** What an answer that is being ended is still waited for, ms. */
 const lastWordMs = 50;
 
+/** Whether the client has left is asked for answers that take longer than this, ms: asking is dear on Deno. */
+const patienceMs = 20;
+
 /** Bodies that are handed over in one piece: nothing is left to break off. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
+
+type PlainHandler = NonNullable<RequestHandler["plain"]>;
+
+/** A request for a handler that does without the Fetch standard's objects. */
+export interface PlainCall {
+  /** The request with this signal. */
+  readonly requestOf: (signal: AbortSignal) => PlainRequest;
+  /** What aborts when the client has left. */
+  readonly left: () => AbortSignal;
+  /** Tells what settles when all of the answer is sent, or nobody is left to send it to. */
+  readonly over: () => Promise<unknown>;
+}
+
+/**
+ * Gives a request a signal of ours. As a value, no getter: V8 keeps one shape of object for all values, but one for each
+ * getter.
+ */
+export function setSignal(request: Request, signal: AbortSignal): Request {
+  return Object.defineProperty(request, "signal", { configurable: true, value: signal });
+}
 
 /** Answers requests, and can end every answer that is still open. */
 export class OpenAnswers {
   readonly #handler: RequestHandler;
-  readonly #open = new Set<OpenAnswer>();
+  readonly #open = new Bag<OpenAnswer>();
+  #cancelLook: Cancel | undefined;
 
   /** @param handler Answers the requests. */
   constructor(handler: RequestHandler) {
@@ -28,74 +53,147 @@ export class OpenAnswers {
     return this.#open.size;
   }
 
-  /** Has the handler answer a request. */
-  async answer(request: Request): Promise<Response> {
-    const open = new OpenAnswer(request);
-    this.#open.add(open);
-    try {
-      const response = await Promise.race([this.#handle(request, open), open.ended]).finally(() => open.settle());
-      // a whole one first: asking for its `body` would make a stream of it
-      if (open.isEnded || isWhole(response) || response.body === null) {
-        this.#open.delete(open);
+  /** Has the handler answer a request; what it streams is followed to its end. */
+  answer(request: Request): Promise<Response> {
+    const open = new OpenAnswer(() => Reflect.get(Request.prototype, "signal", request) as AbortSignal);
+    setSignal(request, open.signal);
+    return this.#run(open, this.#handler(request), {
+      last: () => new Response(null, { status: 503 }),
+      finish: (response) => {
+        // a whole one first: asking for its `body` would make a stream of it
+        if (isWhole(response) || response.body === null) return this.#close(open, response);
+        open.watch();
+        return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
+      },
+      drop: (response) => response.body,
+    });
+  }
+
+  /**
+   * Has a handler answer that can do without `Request` and `Response`; it ends its streams itself when the signal aborts.
+   *
+   * @param plain The handler's own way.
+   * @param call The request.
+   */
+  answerPlain(plain: PlainHandler, { requestOf, left, over }: PlainCall): Promise<PlainResponse> {
+    const open = new OpenAnswer(left);
+    return this.#run(open, plain(requestOf(open.signal)), {
+      last: () => ({ status: 503, headers: {}, body: null }),
+      finish: (response) => {
+        if (!(response.body instanceof ReadableStream)) return this.#close(open, response);
+        open.watch();
+        open.isStreaming = true;
+        const done = () => this.#open.delete(open);
+        over().then(done, done);
         return response;
-      }
-      return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
-    } catch (error) {
-      this.#open.delete(open);
-      throw error;
-    }
+      },
+      drop: ({ body }) => body instanceof ReadableStream ? body : null,
+    });
   }
 
   /** Ends all: their signals abort, pending answers become a 503, streams break off. */
   endAll(): void {
-    for (const open of [...this.#open]) open.end();
+    for (const open of this.#open.all) open.end();
   }
 
-  async #handle(request: Request, open: OpenAnswer): Promise<Response> {
-    const response = await this.#handler(request);
-    if (open.isEnded) await response.body?.cancel(); // too late: nobody reads it any more
-    return response;
+  /** The server has stopped: there will be no more. */
+  close(): void {
+    this.#cancelLook?.();
+  }
+
+  #run<A>(open: OpenAnswer, work: Promise<A>, { last, finish, drop }: AnswerKind<A>): Promise<A> {
+    this.#open.add(open);
+    this.#cancelLook ??= this.#lookLater();
+    return new Promise((resolve, reject) => {
+      open.answerAtOnce = () => resolve(last());
+      work.then((answer) => {
+        open.settle();
+        if (!open.isEnded) return resolve(finish(answer));
+        drop(answer)?.cancel().catch(() => {}); // too late: nobody reads it any more
+        this.#open.delete(open);
+      }, (error) => {
+        open.settle();
+        this.#open.delete(open);
+        reject(error);
+      });
+    });
+  }
+
+  #close<A>(open: OpenAnswer, answer: A): A {
+    this.#open.delete(open);
+    return answer;
+  }
+
+  #lookLater(): Cancel {
+    return callAfter(patienceMs, () => {
+      const latest = performance.now() - patienceMs;
+      let isNeeded = false;
+      for (const open of this.#open.all) {
+        if (open.since <= latest) open.watch();
+        else isNeeded = true;
+      }
+      this.#cancelLook = isNeeded ? this.#lookLater() : undefined;
+    });
   }
 }
 
+/** What there is to know of a kind of answers. */
+interface AnswerKind<A> {
+  /** The answer when the handler's is not waited for any more. */
+  readonly last: () => A;
+  /** Takes the handler's answer. */
+  readonly finish: (answer: A) => A;
+  /** Its body, for it to be cancelled. */
+  readonly drop: (answer: A) => ReadableStream<Uint8Array> | null;
+}
+
 /** One answer that is not finished. */
-class OpenAnswer {
-  /** Resolves with what to answer when the handler's answer is not waited for any more. */
-  readonly ended: Promise<Response>;
+class OpenAnswer implements Thing {
+  place?: number;
+  /** When its request came, monotonic ms. */
+  readonly since: number = performance.now();
+  /** Answers when the handler's answer is not waited for any more. */
+  answerAtOnce: () => void = () => {};
   isEnded = false;
+  /** Its body is on its way. */
+  isStreaming = false;
+  readonly #controller = new AbortController();
+  readonly #left: () => AbortSignal;
   #isStopping = false;
-  #answerAtOnce!: (response: Response) => void;
-  #controller: AbortController | undefined;
+  #isWatched = false;
   #breakOff: ((reason: unknown) => void) | undefined;
   #cancelLastWord: Cancel = () => {};
 
-  constructor(request: Request) {
-    this.ended = new Promise((resolve) => this.#answerAtOnce = resolve);
-    const original = () => Reflect.get(Request.prototype, "signal", request) as AbortSignal;
-    // made on first use: most requests are answered before anybody asks
-    Object.defineProperty(request, "signal", { configurable: true, get: () => this.#signal(original) });
+  /** @param left What aborts when the client has left; asking for it is dear on Deno. */
+  constructor(left: () => AbortSignal) {
+    this.#left = left;
   }
 
-  #signal(original: () => AbortSignal): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = this.#controller = new AbortController();
-      const signal = original();
-      if (this.#isStopping) controller.abort(stopped());
-      else if (signal.aborted) controller.abort(signal.reason);
-      else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
-    }
+  /** Aborts when the client has left, or the server ends. */
+  get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** From now on its signal aborts when the client leaves, or has left. */
+  watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    const controller = this.#controller;
+    const signal = this.#left();
+    if (signal.aborted) controller.abort(signal.reason);
+    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
   }
 
   end(): void {
     const reason = stopped();
     this.#isStopping = true;
-    this.#controller?.abort(reason);
+    this.#controller.abort(reason);
     if (this.#breakOff !== undefined) return this.#breakOff(reason);
+    if (this.isStreaming) return;
     // the handler's own answer to being stopped is the better one, if it has one soon
     this.#cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
-      this.#answerAtOnce(new Response(null, { status: 503 }));
+      this.answerAtOnce();
     });
   }
 

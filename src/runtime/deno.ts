@@ -5,19 +5,46 @@
 import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { send as sendByNode } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
+import { coarseTimers } from "./_coarse_timers.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
-/**
- * The upstream client: Deno's `fetch`, redirects not followed. It cannot tell the phase of connecting from the wait
- * for an answer, so `connectTimeoutMs` has no effect.
- */
-export const send: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
+/** Room for what is read at once of a body. */
+const pieceBytes = 4096;
+
+/** The upstream client over Deno's `fetch`. It cannot tell the phase of connecting, so `connectTimeoutMs` has no effect. */
+export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
   fetch,
   // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
   (body) => new Blob([body as BlobPart]),
+  (body) => {
+    const reader = body.getReader({ mode: "byob" }); // two thirds of the time of a default one
+    return {
+      read: () => reader.read(new Uint8Array(pieceBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
+      cancel: (reason) => reader.cancel(reason),
+    };
+  },
 );
+
+/**
+ * The upstream client: `node:http` for whole answers without TLS, which takes two thirds of the time of `fetch`; with
+ * TLS, and for streams, `fetch` is quicker.
+ *
+ * @param request What to send.
+ */
+export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
+  const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
+  return isPlain ? sendByNode(request) : sendByFetch(request);
+}
+
+let proxied: boolean | undefined;
+
+/** `fetch` minds the environment's outbound proxies by itself, `node:http` does not. */
+function isProxied(): boolean {
+  return proxied ??= ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some((name) => (env(name) ?? "") !== "");
+}
 
 const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),
@@ -33,7 +60,9 @@ function env(name: string): string | undefined {
   }
 }
 
+const detach = (timer: Timer) => Deno.unrefTimer(timer);
+
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return { clock: systemClock((timer: Timer) => Deno.unrefTimer(timer)), random: Math.random, files, send, env };
+  return { clock: { ...systemClock(detach), after: coarseTimers(detach) }, random: Math.random, files, send, env };
 }

@@ -5,7 +5,7 @@
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import { OpenAnswers } from "./_open_answers.ts";
+import { OpenAnswers, setSignal } from "./_open_answers.ts";
 import { callAfter } from "./_timers.ts";
 
 const lastWaitMs = 1_000;
@@ -14,12 +14,20 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   if (options.listener === "node") return await (await import("./_node_server.ts")).serveNode(handler, options);
   const { host, port, onListen } = options;
   const open = new OpenAnswers(handler);
+  const { plain } = handler;
   const failed = () => new Response(null, { status: 500 }); // Deno would print the error and say "Internal Server Error"
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve(
       { hostname: host, port, onListen: () => {}, onError: failed },
-      (request) => open.answer(request),
+      plain === undefined ? (request) => open.answer(request) : async (request, info) => {
+        const { status, headers, body } = await open.answerPlain(plain, {
+          requestOf: (signal) => setSignal(request, signal),
+          left: () => Reflect.get(Request.prototype, "signal", request) as AbortSignal,
+          over: () => info.completed,
+        });
+        return new Response(body as BodyInit | null, { status, headers });
+      },
     );
   } catch (error) {
     throw listenError(error, host, port);
@@ -40,6 +48,7 @@ function stopper(server: Deno.HttpServer, open: OpenAnswers): (graceMs: number) 
     await Promise.race([closed, atLast]);
     cancel();
     cancelLast();
+    open.close();
   };
 }
 

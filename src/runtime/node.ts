@@ -6,6 +6,7 @@ import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
+import { coarseTimers } from "./_coarse_timers.ts";
 import { systemClock } from "./_timers.ts";
 
 const files: FileSystem = {
@@ -15,11 +16,13 @@ const files: FileSystem = {
   replaceText,
 };
 
+const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
+
 /** The runtime port on Node. */
 export function nodeRuntime(): Runtime {
   builtin("node:fs"); // says at once that this Node is too old, if it is
   return {
-    clock: systemClock((timer: unknown) => void (timer as { unref(): unknown }).unref()),
+    clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,
     files,
     send,

@@ -247,7 +247,7 @@ export interface FakeAnswer {
 /** An answer for `send` of a {@linkcode testRuntime}. */
 export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
   const response = body === undefined ? null : bytesOf(body);
-  return { status, headers: new Headers(headers), body: response };
+  return { status, headers: new Headers(headers), body: response, reader: () => response && response.getReader() };
 }
 
 function bytesOf(body: unknown): ReadableStream<Uint8Array> {

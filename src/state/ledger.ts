@@ -23,6 +23,8 @@ export interface BudgetLimits {
 export interface Hold {
   /** Nano-dollars. */
   readonly nano: number;
+  /** The windows it was taken in; undefined once it is settled. */
+  windows: readonly WindowSums[] | undefined;
 }
 
 /** What one window has cost, as stored. */
@@ -43,7 +45,8 @@ export interface BudgetSnapshot {
   readonly months: readonly WindowSpend[];
 }
 
-interface Sums {
+/** What one window has cost, and until when it counts. */
+export interface WindowSums {
   readonly start: number;
   readonly end: number;
   spent: number;
@@ -65,7 +68,6 @@ interface Sums {
 export class Budget {
   readonly #days: Ledger;
   readonly #months: Ledger;
-  readonly #holds = new Map<Hold, readonly Sums[]>();
 
   /** @param limits What may be spent. */
   constructor(limits: BudgetLimits) {
@@ -82,13 +84,12 @@ export class Budget {
    * @returns Undefined when a limit is spent or would be passed.
    */
   reserve(nano: number, wall: number): Hold | undefined {
-    const hold: Hold = { nano: whole(nano) };
     const windows = [this.#days.at(wall), this.#months.at(wall)];
+    const hold: Hold = { nano: whole(nano), windows };
     if (hold.nano > 0 && !(this.#days.fits(windows[0]!, hold.nano) && this.#months.fits(windows[1]!, hold.nano))) {
       return undefined;
     }
     for (const window of windows) window.held = sum(window.held, hold.nano);
-    this.#holds.set(hold, windows);
     return hold;
   }
 
@@ -100,9 +101,9 @@ export class Budget {
    * @param actual Nano-dollars, 0 for a failure; as reserved when nobody knows, or when it makes no sense.
    */
   settle(hold: Hold, actual?: number): void {
-    const windows = this.#holds.get(hold);
+    const { windows } = hold;
     if (windows === undefined) return;
-    this.#holds.delete(hold);
+    hold.windows = undefined;
     const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
     const cost = isKnown ? whole(actual) : hold.nano;
     for (const window of windows) {
@@ -170,7 +171,7 @@ class Ledger {
   readonly #limit: number;
   readonly #windowAt: (wall: number) => Window;
   /** The last used one last. Requests hold on to theirs, even when it is forgotten here. */
-  #windows: Sums[] = [];
+  #windows: WindowSums[] = [];
 
   constructor(limit: number | undefined, windowAt: (wall: number) => Window) {
     this.#limit = limit ?? Infinity;
@@ -178,7 +179,7 @@ class Ledger {
   }
 
   /** The window of a time. */
-  at(wall: number): Sums {
+  at(wall: number): WindowSums {
     const latest = this.#windows.at(-1);
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
     const { start, end } = this.#windowAt(wall);
@@ -188,11 +189,11 @@ class Ledger {
     return window;
   }
 
-  isSpent({ spent }: Sums): boolean {
+  isSpent({ spent }: WindowSums): boolean {
     return spent >= this.#limit;
   }
 
-  fits({ spent, held }: Sums, nano: number): boolean {
+  fits({ spent, held }: WindowSums, nano: number): boolean {
     return sum(sum(spent, held), nano) <= this.#limit;
   }
 

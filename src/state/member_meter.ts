@@ -108,7 +108,7 @@ export class MemberMeter implements Meter {
     const cost = this.costOf(load) ?? 0;
     const holds = purses.map(({ budget }) => budget.reserve(cost, clock.now()));
     const reservation = rate.reserve(now, this.#tokensOf(load));
-    return new MemberSpending({ reservation, holds, ...this.#parts });
+    return new MemberSpending(this.#parts, reservation, holds);
   }
 
   standing(): StandbyOrder | undefined {
@@ -185,47 +185,46 @@ export class MemberMeter implements Meter {
 
 type Vote = Parameters<Meter["finished"]>[0];
 
-interface SpendingParts extends MemberMeterParts {
-  readonly reservation: Reservation;
-  readonly holds: readonly (Hold | undefined)[];
-}
-
 /** One call's share in all the counts. */
 class MemberSpending implements Spending {
-  readonly #parts: SpendingParts;
+  readonly #parts: MemberMeterParts;
+  readonly #reservation: Reservation;
+  readonly #holds: readonly (Hold | undefined)[];
   #isAnswered = false;
   #isOver = false;
 
-  constructor(parts: SpendingParts) {
+  constructor(parts: MemberMeterParts, reservation: Reservation, holds: readonly (Hold | undefined)[]) {
     this.#parts = parts;
+    this.#reservation = reservation;
+    this.#holds = holds;
   }
 
   observe(headers: { get(name: string): string | null }): void {
-    const { shared: { rate }, clock, reservation, watch } = this.#parts;
+    const { shared: { rate }, clock, watch } = this.#parts;
     this.#isAnswered = true;
     watch.answered();
     const reading = readRateHeaders(headers, clock.now());
-    if (reading !== undefined) rate.observe(clock.monotonic(), reading, reservation);
+    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reservation);
   }
 
   fail(wasSent: boolean): void {
-    const { shared: { rate }, clock, reservation, watch, facts } = this.#parts;
+    const { shared: { rate }, clock, watch, facts } = this.#parts;
     if (!this.#isAnswered) watch.unanswered(facts.info.id);
-    if (wasSent) this.#settle(() => rate.settle(clock.monotonic(), reservation), 0);
-    else this.#settle(() => rate.release(clock.monotonic(), reservation), 0);
+    if (wasSent) this.#settle(() => rate.settle(clock.monotonic(), this.#reservation), 0);
+    else this.#settle(() => rate.release(clock.monotonic(), this.#reservation), 0);
   }
 
   end({ tokens, costNano }: Usage): void {
-    const { shared: { rate }, clock, reservation } = this.#parts;
-    this.#settle(() => rate.settle(clock.monotonic(), reservation, tokens), costNano);
+    const { shared: { rate }, clock } = this.#parts;
+    this.#settle(() => rate.settle(clock.monotonic(), this.#reservation, tokens), costNano);
   }
 
   #settle(settleRate: () => void, costNano: number | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
     settleRate();
-    const { holds, purses } = this.#parts;
-    holds.forEach((hold, place) => hold !== undefined && purses[place]!.budget.settle(hold, costNano));
+    const { purses } = this.#parts;
+    this.#holds.forEach((hold, place) => hold !== undefined && purses[place]!.budget.settle(hold, costNano));
   }
 }
 

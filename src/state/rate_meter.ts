@@ -10,6 +10,8 @@ import { type Mark, RateGauge } from "./_rate_gauge.ts";
 
 /** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
 export interface Reservation {
+  /** It is under way. */
+  isOpen: boolean;
   /** What a gauge of requests remembers of it. */
   readonly requests: Mark;
   /** What a gauge of tokens remembers of it. */
@@ -32,7 +34,7 @@ export class RateMeter {
   readonly #requests: RateGauge;
   readonly #tokens: RateGauge;
   readonly #concurrent: number;
-  readonly #underWay = new Set<Reservation>();
+  #underWay = 0;
   #sequence = 0;
   #lastStartedAt: number | undefined;
 
@@ -45,7 +47,7 @@ export class RateMeter {
 
   /** Requests under way. */
   get inFlight(): number {
-    return this.#underWay.size;
+    return this.#underWay;
   }
 
   /** When the last request was reserved, monotonic ms; undefined before the first. */
@@ -61,11 +63,12 @@ export class RateMeter {
    */
   reserve(now: number, tokens: number): Reservation {
     const sequence = ++this.#sequence;
-    const reservation = {
+    const reservation: Reservation = {
+      isOpen: true,
       requests: this.#requests.reserve(now, 1, sequence),
       tokens: this.#tokens.reserve(now, whole(tokens), sequence),
     };
-    this.#underWay.add(reservation);
+    this.#underWay++;
     this.#lastStartedAt = now;
     return reservation;
   }
@@ -78,7 +81,7 @@ export class RateMeter {
    * @param actualTokens What it took; as reserved when nobody knows.
    */
   settle(now: number, reservation: Reservation, actualTokens?: number): void {
-    if (!this.#underWay.delete(reservation)) return;
+    if (!this.#end(reservation)) return;
     const { requests, tokens } = reservation;
     this.#requests.settle(now, requests, requests.amount);
     this.#tokens.settle(now, tokens, actualTokens === undefined ? tokens.amount : whole(actualTokens));
@@ -91,7 +94,7 @@ export class RateMeter {
    * @param reservation Whose end it is.
    */
   release(now: number, reservation: Reservation): void {
-    if (!this.#underWay.delete(reservation)) return;
+    if (!this.#end(reservation)) return;
     this.#requests.settle(now, reservation.requests, 0);
     this.#tokens.settle(now, reservation.tokens, 0);
   }
@@ -146,7 +149,7 @@ export class RateMeter {
    * @param tokens What it would take.
    */
   isFull(now: number, tokens: number): boolean {
-    return this.#underWay.size >= this.#concurrent || this.#freeAt(now, tokens) > now;
+    return this.#underWay >= this.#concurrent || this.#freeAt(now, tokens) > now;
   }
 
   /**
@@ -157,9 +160,16 @@ export class RateMeter {
    * @returns Monotonic ms; undefined when it would not overrun one now, Infinity when a request under way has to end.
    */
   fullUntil(now: number, tokens: number): number | undefined {
-    if (this.#underWay.size >= this.#concurrent) return Infinity;
+    if (this.#underWay >= this.#concurrent) return Infinity;
     const at = this.#freeAt(now, tokens);
     return at > now ? at : undefined;
+  }
+
+  #end(reservation: Reservation): boolean {
+    if (!reservation.isOpen) return false;
+    reservation.isOpen = false;
+    this.#underWay--;
+    return true;
   }
 
   #freeAt(now: number, tokens: number): number {

@@ -6,6 +6,7 @@ import type { CompletionUsage } from "../contracts/openai.ts";
 import type { DatedPricing } from "../contracts/provider.ts";
 
 const nanoPerUsd = 1_000_000_000;
+const dayMs = 24 * 60 * 60 * 1000;
 /** USD per million tokens are nano-dollars per token times this. */
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
@@ -21,10 +22,20 @@ export function priceAt(
   now: number,
   promptTokens: number,
 ): DatedPricing | undefined {
-  const day = new Date(now).toISOString().slice(0, 10);
-  return pricing?.findLast(({ from, above_tokens }) =>
+  if (pricing === undefined) return undefined;
+  const day = dayOf(now);
+  return pricing.findLast(({ from, above_tokens }) =>
     (from === undefined || from <= day) && (above_tokens === undefined || promptTokens > above_tokens)
   );
+}
+
+let latest = { number: NaN, text: "" };
+
+/** The UTC day of a time, such as `2026-01-31`; asked for with every price. */
+function dayOf(now: number): string {
+  const number = Math.floor(now / dayMs);
+  if (number !== latest.number) latest = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
+  return latest.text;
 }
 
 /**

@@ -53,7 +53,8 @@ function topLevelMembers(text: string): Member[] {
     const keyEnd = skipString(text, at);
     const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, value);
-    members.push({ key: JSON.parse(text.slice(start, keyEnd)), start, value, end });
+    const key = text.slice(start + 1, keyEnd - 1);
+    members.push({ key: key.includes("\\") ? JSON.parse(`"${key}"`) : key, start, value, end });
     at = skipSpace(text, end);
     if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
   }

@@ -5,6 +5,7 @@
  * Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @module
  */
+import type { BodyReader } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 
 /** One event of a stream. */
@@ -68,22 +69,21 @@ export class SseParser {
 }
 
 /**
- * Reads a body as events. Leaving the loop early cancels the body.
+ * Reads a body as events, those that arrive together at once. Leaving the loop early cancels the body.
  *
- * @param body The bytes as they arrive; a UTF-8 character may be cut anywhere.
+ * @param reader Reads the bytes as they arrive; a UTF-8 character may be cut anywhere.
  * @param onUnfinished Told, at the end, the data of an event that was cut off.
  * @throws Whatever reading the body throws.
  *
  * @example
  * ```ts ignore
- * for await (const { data } of readSse(response.body)) console.log(data);
+ * for await (const events of readSse(response.body.getReader())) for (const { data } of events) console.log(data);
  * ```
  */
 export async function* readSse(
-  body: ReadableStream<Uint8Array>,
+  reader: BodyReader,
   onUnfinished?: (data: string) => void,
-): AsyncGenerator<SseEvent> {
-  const reader = body.getReader();
+): AsyncGenerator<SseEvent[]> {
   const decoder = new TextDecoder();
   const parser = new SseParser();
   let done = false;
@@ -91,7 +91,7 @@ export async function* readSse(
     for (;;) {
       const read = await reader.read();
       done = read.done;
-      yield* parser.push(read.done ? decoder.decode() : decoder.decode(read.value, { stream: true }));
+      yield parser.push(read.done ? decoder.decode() : decoder.decode(read.value, { stream: true }));
       if (read.done) break;
     }
     if (parser.unfinished !== undefined) onUnfinished?.(parser.unfinished);

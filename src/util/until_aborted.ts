@@ -1,7 +1,18 @@
 /**
- * Waiting for work that may not heed its signal.
+ * Waiting for work that may not heed its signal, or has no limit of its own.
  * @module
  */
+import type { Clock } from "../contracts/runtime.ts";
+import { DeadlineError } from "../errors.ts";
+
+/** The longest wait. */
+export interface Limit {
+  readonly clock: Clock;
+  /** ms. */
+  readonly ms: number;
+  /** Says what was not there in time. */
+  readonly message: string;
+}
 
 /**
  * Settles as the work does, or rejects with the signal's reason as soon as it aborts. What the work comes to after that
@@ -9,12 +20,20 @@
  *
  * @param work Under way.
  * @param signal Ends the wait.
+ * @param limit Ends the wait, too.
+ * @throws {DeadlineError} When time is up.
  */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal?: AbortSignal, limit?: Limit): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    const end = <V>(settle: (value: V) => void) => (value: V) => {
+      cancel?.();
+      signal?.removeEventListener("abort", stop);
+      settle(value);
+    };
+    const stop = () => end(reject)(signal!.reason);
+    const cancel = limit?.clock.after(limit.ms, () => end(reject)(new DeadlineError(limit.message)));
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop);
+    work.then(end(resolve), end(reject));
   });
 }

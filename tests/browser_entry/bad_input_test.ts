@@ -134,7 +134,7 @@ describe("A vendor refuses", () => {
 
   it("calls before create() has attached it", async () => {
     const provider = openai({ apiKey: key });
-    const response = { status: 500, headers: new Headers(), body: null };
+    const response = { status: 500, headers: new Headers(), body: null, reader: () => null };
     const options = { send: () => Promise.resolve(response), signal: new AbortController().signal };
     await assertRejects(() => provider.listModels(options), MeshError, "used through create()");
   });

@@ -59,7 +59,8 @@ export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []
     send(upstream) {
       const { status = 200, headers, pieces } = answers[sent.length]!;
       sent.push(upstream);
-      return Promise.resolve({ status, headers: new Headers(headers), body: ReadableStream.from(pieces) });
+      const body = ReadableStream.from(pieces);
+      return Promise.resolve({ status, headers: new Headers(headers), body, reader: () => body.getReader() });
     },
   };
 }

@@ -57,10 +57,12 @@ export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []
     send(upstream) {
       const { status = 200, type = "application/json; charset=UTF-8", headers, pieces } = answers[sent.length]!;
       sent.push(upstream);
+      const body = ReadableStream.from(pieces);
       return Promise.resolve({
         status,
         headers: new Headers({ "content-type": type, ...headers }),
-        body: ReadableStream.from(pieces),
+        body,
+        reader: () => body.getReader(),
       });
     },
   };

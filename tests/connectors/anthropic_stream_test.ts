@@ -128,7 +128,7 @@ Deno.test("stream() ends the call when its reader leaves early", async () => {
   });
   const call: CallOptions = {
     signal: new AbortController().signal,
-    send: () => Promise.resolve({ status: 200, headers: new Headers(), body }),
+    send: () => Promise.resolve({ status: 200, headers: new Headers(), body, reader: () => body.getReader() }),
   };
   for await (const _ of provider().stream(request(true), call)) break;
   assert(cancelled);

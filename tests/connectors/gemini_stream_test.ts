@@ -161,7 +161,7 @@ Deno.test("stream() ends the call when its reader leaves", async () => {
     cancel: () => void (cancelled = true),
   });
   const headers = new Headers({ "content-type": "text/event-stream" });
-  const send = () => Promise.resolve({ status: 200, headers, body });
+  const send = () => Promise.resolve({ status: 200, headers, body, reader: () => body.getReader() });
   for await (const _ of provider().stream(request(), { ...options([]), send })) break;
   assert(cancelled);
 });

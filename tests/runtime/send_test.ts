@@ -1,4 +1,6 @@
-import { send } from "../../src/runtime/deno.ts";
+import { send } from "../../src/runtime/_node_client.ts";
+import { sendByFetch } from "../../src/runtime/deno.ts";
 import { describeSend } from "./_send.ts";
 
-describeSend("The upstream client over Deno's fetch", send);
+describeSend("The upstream client over Deno's fetch", sendByFetch);
+describeSend("The upstream client over node:http on Deno", send);

@@ -52,7 +52,7 @@ async function read(bytes: Uint8Array, size: number): Promise<{ events: SseEvent
   });
   const unfinished: string[] = [];
   const events: SseEvent[] = [];
-  for await (const event of readSse(body, (data) => unfinished.push(data))) events.push(event);
+  for await (const event of readSse(body.getReader(), (data) => unfinished.push(data))) events.push(...event);
   return { events, unfinished };
 }
 
@@ -69,6 +69,6 @@ Deno.test("readSse cancels its body when the loop is left", async () => {
     pull: (controller) => controller.enqueue(new TextEncoder().encode("data: a\n\n")),
     cancel: (why) => void (reason = why),
   });
-  for await (const _ of readSse(body)) break;
+  for await (const _ of readSse(body.getReader())) break;
   assertEquals(reason, undefined);
 });

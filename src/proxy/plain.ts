@@ -1,0 +1,22 @@
+/**
+ * Answers before they become a `Response`, or what else a server sends.
+ * @module
+ */
+import type { PlainResponse } from "../contracts/shell.ts";
+
+/**
+ * A JSON answer.
+ *
+ * @param value What it says.
+ * @param headers What it carries; the type is added.
+ * @param status Of HTTP.
+ */
+export function json(value: unknown, headers: Record<string, string>, status: number = 200): PlainResponse {
+  headers["content-type"] = "application/json";
+  return { status, headers, body: JSON.stringify(value) };
+}
+
+/** The same as a `Response`. */
+export function responseOf({ status, headers, body }: PlainResponse): Response {
+  return new Response(body as BodyInit | null, { status, headers });
+}

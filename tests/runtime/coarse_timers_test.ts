@@ -1,0 +1,81 @@
+import { assert, assertEquals, assertGreaterOrEqual, assertLess } from "@std/assert";
+import { coarseTimers } from "../../src/runtime/_coarse_timers.ts";
+
+/** Runs `task` with `setTimeout` and `clearTimeout` recorded; `fire` runs what is still set. */
+async function withTimers(task: (timers: { set: number[]; open: () => number; fire: () => void }) => void) {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const waits: number[] = [];
+  const open = new Map<number, () => void>();
+  globalThis.setTimeout = ((run: () => void, ms: number) => {
+    waits.push(ms);
+    open.set(waits.length, run);
+    return waits.length;
+  }) as unknown as typeof setTimeout;
+  globalThis.clearTimeout = ((timer: number) => void open.delete(timer)) as unknown as typeof clearTimeout;
+  const { now } = performance;
+  let ahead = 0;
+  performance.now = () => now.call(performance) + ahead;
+  const fire = () => {
+    ahead += 3_600_000;
+    for (const [timer, run] of [...open]) if (open.delete(timer)) run();
+  };
+  try {
+    task({ set: waits, open: () => open.size, fire });
+    await Promise.resolve();
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+    performance.now = now;
+  }
+}
+
+Deno.test("coarseTimers() sets one timer for many long waits, which ends none of them early", async () => {
+  await withTimers(({ set, open, fire }) => {
+    const after = coarseTimers();
+    const ended: number[] = [];
+    const cancels = Array.from({ length: 100 }, (_, place) => after(30_000, () => ended.push(place)));
+    assertLess(set.length, 5);
+    for (const ms of set) assert(ms >= 30_000 && ms <= 30_051, `${ms} ms`);
+    for (const cancel of cancels.slice(0, 98)) cancel();
+    cancels[0]!();
+    assertGreaterOrEqual(open(), 1);
+    fire();
+    assertEquals(ended.sort((one, other) => one - other), [98, 99]);
+    assertEquals(open(), 0);
+  });
+});
+
+Deno.test("coarseTimers() leaves no timer behind when all its waits are called off", async () => {
+  await withTimers(({ open }) => {
+    const after = coarseTimers();
+    const cancels = Array.from({ length: 10 }, (_, place) => after(5_000 + place * 100, () => {}));
+    for (const cancel of cancels) cancel();
+    assertEquals(open(), 0);
+  });
+});
+
+Deno.test("coarseTimers() lets a wait call another one off at the last moment", async () => {
+  await withTimers(({ fire }) => {
+    const after = coarseTimers();
+    const ended: string[] = [];
+    const cancels: (() => void)[] = [];
+    for (const name of ["a", "b"]) {
+      cancels.push(after(30_000, () => {
+        ended.push(name);
+        for (const cancel of cancels) cancel();
+      }));
+    }
+    fire();
+    assert(ended.length === 1 || ended.length === 2); // in one group, or in two
+    if (ended.length === 2) assertEquals(ended, ["a", "b"]);
+  });
+});
+
+Deno.test("coarseTimers() is exact for short waits, and never ends an endless one", async () => {
+  await withTimers(({ set }) => {
+    const after = coarseTimers();
+    after(250, () => {});
+    assertEquals(set, [250]);
+    after(Infinity, () => {});
+    assertEquals(set.at(-1), 2 ** 31 - 1);
+  });
+});
