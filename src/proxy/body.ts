@@ -5,6 +5,7 @@
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { mostContainers } from "../pipeline/check_request.ts";
+import { joined } from "../util/joined.ts";
 import { Refusal } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -101,5 +102,5 @@ async function readBytes(request: PlainRequest, limit: number): Promise<Uint8Arr
     if (size > limit) throw tooLarge();
     pieces.push(piece);
   }
-  return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer());
+  return joined(pieces);
 }

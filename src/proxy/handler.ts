@@ -9,10 +9,11 @@ import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import { requestIdFrom } from "../util/request_id.ts";
+import { responseOf } from "../util/response_of.ts";
 import { Gate } from "./auth.ts";
 import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import { Door } from "./origin.ts";
-import { json, responseOf } from "./plain.ts";
+import { json } from "./json.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 

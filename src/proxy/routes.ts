@@ -12,7 +12,7 @@ import { modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import { json } from "./plain.ts";
+import { json } from "./json.ts";
 import { readJson } from "./body.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { sseBody } from "./sse.ts";

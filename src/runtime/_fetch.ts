@@ -4,6 +4,7 @@
  */
 import type { BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { streamOf } from "./_stream_of.ts";
 
 /** What a runtime's error text gives away: our words for it, and whether the request can have been read. */
 export interface NetworkFault {
@@ -94,17 +95,6 @@ function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, class
     },
     cancel: (reason) => reader.cancel(reason),
   };
-}
-
-/** Nothing is read before it is asked for, so a slow reader slows the provider. */
-function streamOf(reader: BodyReader): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      done ? controller.close() : controller.enqueue(value);
-    },
-    cancel: reader.cancel,
-  }, { highWaterMark: 0 });
 }
 
 function translate(

@@ -11,6 +11,7 @@ import { NetworkError } from "../errors.ts";
 import { joined } from "../util/joined.ts";
 import { builtin } from "./_node_builtin.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
+import { streamOf } from "./_stream_of.ts";
 import { callAfter } from "./_timers.ts";
 
 /** A connection that nobody has used for so long is not used again, ms: balancers drop idle ones without a word. */
@@ -234,7 +235,7 @@ class Answer implements UpstreamResponse {
 
   /** Made when it is asked for: most answers are read whole. */
   get body(): ReadableStream<Uint8Array> {
-    return this.#body ??= this.#stream();
+    return this.#body ??= streamOf(this.reader());
   }
 
   /** Pieces as they come, without a stream in between. */
@@ -271,20 +272,7 @@ class Answer implements UpstreamResponse {
     if (this.#body !== undefined) return new Uint8Array(await new Response(this.#body).arrayBuffer());
     const pieces: Uint8Array[] = [];
     await this.#read((piece) => pieces.push(piece));
-    if (pieces.length === 1) return pieces[0]!;
     return joined(pieces);
-  }
-
-  #stream(): ReadableStream<Uint8Array> {
-    const reader = this.reader();
-    return new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    }, { highWaterMark: 0 });
   }
 
   /** Reads to the end. */

@@ -137,7 +137,7 @@ class MessageRequest implements PlainRequest {
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = [];
       message.on("data", (piece: Uint8Array) => pieces.push(piece));
-      message.on("end", () => resolve(pieces.length === 1 ? pieces[0]! : joined(pieces)));
+      message.on("end", () => resolve(joined(pieces)));
       message.on("error", reject);
       const onClose = () => message.complete || reject(new DOMException("The client has left", "AbortError"));
       message.on("close", onClose);

@@ -37,6 +37,11 @@ export function setSignal(request: Request, signal: AbortSignal): Request {
   return Object.defineProperty(request, "signal", { configurable: true, value: signal });
 }
 
+/** The signal that the runtime gave a request, also where {@linkcode setSignal} has put another one. */
+export function clientSignal(request: Request): AbortSignal {
+  return Reflect.get(Request.prototype, "signal", request) as AbortSignal;
+}
+
 /** Answers requests, and can end every answer that is still open. */
 export class OpenAnswers {
   readonly #handler: RequestHandler;
@@ -55,13 +60,13 @@ export class OpenAnswers {
 
   /** Has the handler answer a request; what it streams is followed to its end. */
   answer(request: Request): Promise<Response> {
-    const open = new OpenAnswer(() => Reflect.get(Request.prototype, "signal", request) as AbortSignal);
+    const open = new OpenAnswer(() => clientSignal(request));
     setSignal(request, open.signal);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
       finish: (response) => {
         // a whole one first: asking for its `body` would make a stream of it
-        if (isWhole(response) || response.body === null) return this.#close(open, response);
+        if (isWhole(response) || response.body === null) return this.#over(open, response);
         open.watch();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
       },
@@ -80,7 +85,7 @@ export class OpenAnswers {
     return this.#run(open, plain(requestOf(open.signal)), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
-        if (!(response.body instanceof ReadableStream)) return this.#close(open, response);
+        if (!(response.body instanceof ReadableStream)) return this.#over(open, response);
         open.watch();
         open.isStreaming = true;
         const done = () => this.#open.delete(open);
@@ -119,7 +124,7 @@ export class OpenAnswers {
     });
   }
 
-  #close<A>(open: OpenAnswer, answer: A): A {
+  #over<A>(open: OpenAnswer, answer: A): A {
     this.#open.delete(open);
     return answer;
   }

@@ -5,7 +5,8 @@
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import { OpenAnswers, setSignal } from "./_open_answers.ts";
+import { responseOf } from "../util/response_of.ts";
+import { clientSignal, OpenAnswers, setSignal } from "./_open_answers.ts";
 import { callAfter } from "./_timers.ts";
 
 const lastWaitMs = 1_000;
@@ -20,14 +21,14 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   try {
     server = Deno.serve(
       { hostname: host, port, onListen: () => {}, onError: failed },
-      plain === undefined ? (request) => open.answer(request) : async (request, info) => {
-        const { status, headers, body } = await open.answerPlain(plain, {
-          requestOf: (signal) => setSignal(request, signal),
-          left: () => Reflect.get(Request.prototype, "signal", request) as AbortSignal,
-          over: () => info.completed,
-        });
-        return new Response(body as BodyInit | null, { status, headers });
-      },
+      plain === undefined ? (request) => open.answer(request) : async (request, info) =>
+        responseOf(
+          await open.answerPlain(plain, {
+            requestOf: (signal) => setSignal(request, signal),
+            left: () => clientSignal(request),
+            over: () => info.completed,
+          }),
+        ),
     );
   } catch (error) {
     throw listenError(error, host, port);

@@ -1,5 +1,5 @@
 /**
- * Answers before they become a `Response`, or what else a server sends.
+ * Answers in JSON, before they become a `Response`, or what else a server sends.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
@@ -14,9 +14,4 @@ import type { PlainResponse } from "../contracts/shell.ts";
 export function json(value: unknown, headers: Record<string, string>, status: number = 200): PlainResponse {
   headers["content-type"] = "application/json";
   return { status, headers, body: JSON.stringify(value) };
-}
-
-/** The same as a `Response`. */
-export function responseOf({ status, headers, body }: PlainResponse): Response {
-  return new Response(body as BodyInit | null, { status, headers });
 }

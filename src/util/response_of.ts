@@ -1,0 +1,10 @@
+/**
+ * From a plain answer to one of the Fetch standard.
+ * @module
+ */
+import type { PlainResponse } from "../contracts/shell.ts";
+
+/** The same as a `Response`. */
+export function responseOf({ status, headers, body }: PlainResponse): Response {
+  return new Response(body as BodyInit | null, { status, headers });
+}
