@@ -1,5 +1,5 @@
 /**
- * What a request will take, before anybody has counted: tokens read and written, and money.
+ * What a request will take, before anybody has counted: tokens read and written.
  *
  * Two estimates over one measurement. The low one decides who is out (a model left out wrongly is an answer lost); the
  * high one decides about money (a limit that is overrun is worse than one that stops short).
@@ -18,9 +18,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { DatedPricing } from "../contracts/provider.ts";
 import type { Load } from "../state/meter.ts";
-import { costNanoUsd, priceAt } from "../util/cost.ts";
 import { measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
 
 /** Characters per token. */
@@ -92,34 +90,6 @@ export function leastTokens({ text, schema }: RequestSize): number {
 export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined {
   const limit = max_completion_tokens ?? max_tokens;
   return typeof limit === "number" && limit > 0 ? Math.ceil(limit) : undefined;
-}
-
-/**
- * What a request is estimated to cost at a model, nano-dollars.
- *
- * @param tokens Tokens read and written.
- * @param pricing The model's prices, oldest first; the one of the day and of the prompt's size counts.
- * @param wallMs Wall clock, ms.
- * @returns Undefined when a price is unknown, or the tokens written are and cost something: never 0 for that.
- *
- * @example
- * ```ts ignore
- * estimateCostNano({ input: 1000, output: 100 }, [{ input: 3, output: 15 }], now); // 4_500_000
- * ```
- */
-export function estimateCostNano(
-  { input, output }: Load,
-  pricing: readonly DatedPricing[] | undefined,
-  wallMs: number,
-): number | undefined {
-  if (pricing === undefined) return undefined;
-  if (output === undefined && priceAt(pricing, wallMs, input)?.output !== 0) return undefined;
-  const written = output ?? 0;
-  return costNanoUsd(
-    { prompt_tokens: input, completion_tokens: written, total_tokens: input + written },
-    pricing,
-    wallMs,
-  );
 }
 
 function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios): number {

@@ -41,15 +41,6 @@ export function monthWindow(now: number): Window {
 }
 
 /**
- * The 24 hours that begin with the first use.
- *
- * @param since Wall clock of the first use, ms.
- */
-export function rollingWindow(since: number): Window {
-  return { start: since, end: since + dayMs };
-}
-
-/**
  * The day of a place that a time falls in, from midnight to midnight there: 23 or 25 hours long when its clocks
  * change. A day begins with the first moment that is on it, also where the change skips midnight or repeats it.
  *

@@ -1,12 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import { estimateCostNano, estimateTokens, leastTokens, outputLimit } from "../../src/pipeline/estimate.ts";
+import { estimateTokens, leastTokens, outputLimit } from "../../src/pipeline/estimate.ts";
 import { dataUrlBytes, measureRequest } from "../../src/pipeline/request_size.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
 
-const now = Date.parse("2026-06-15T12:00:00Z");
 const saying = (content: unknown): ChatCompletionRequest =>
   ({ messages: [{ role: "user", content }] }) as ChatCompletionRequest;
 const base64 = (bytes: number) => btoa("x".repeat(bytes));
@@ -170,29 +169,6 @@ describe("leastTokens()", () => {
       const least = leastTokens(measureRequest(saying(text)));
       assert(least <= tokens && least >= tokens / 2, `${least} of ${tokens}`);
     }
-  });
-});
-
-describe("estimateCostNano()", () => {
-  const tiers = [{ input: 1, output: 2 }, { input: 10, output: 20, above_tokens: 200_000 }];
-  it("takes the price of the prompt's size and of the day, and that of the request", () => {
-    assertEquals(estimateCostNano({ input: 200_000, output: 10 }, tiers, now), 200_020_000);
-    assertEquals(estimateCostNano({ input: 200_001, output: 10 }, tiers, now), 2_000_210_000);
-    assertEquals(
-      estimateCostNano({ input: 1, output: 1 }, [{ input: 0, output: 0, per_request: 0.005 }], now),
-      5_000_000,
-    );
-    const dated = [{ input: 1, output: 1 }, { from: "2026-07-01", input: 9, output: 9 }];
-    assertEquals(estimateCostNano({ input: 1, output: 1 }, dated, now), 2000);
-    assertEquals(estimateCostNano({ input: 1, output: 1 }, dated, now + 30 * 86_400_000), 18_000);
-  });
-
-  it("says unknown rather than 0: without a price, or without knowing how much is written", () => {
-    assertEquals(estimateCostNano({ input: 1, output: 1 }, undefined, now), undefined);
-    assertEquals(estimateCostNano({ input: 1, output: 1 }, [], now), undefined);
-    assertEquals(estimateCostNano({ input: 1, output: 1 }, [{ input: 1 }], now), undefined);
-    assertEquals(estimateCostNano({ input: 1, output: undefined }, tiers, now), undefined);
-    assertEquals(estimateCostNano({ input: 1, output: undefined }, [{ input: 1, output: 0 }], now), 1000);
   });
 });
 

@@ -1,13 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import {
-  dayWindow,
-  dayWindowIn,
-  monthWindow,
-  rollingWindow,
-  untilQuotaReset,
-  type Window,
-} from "../../src/util/windows.ts";
+import { dayWindow, dayWindowIn, monthWindow, untilQuotaReset, type Window } from "../../src/util/windows.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -29,11 +22,6 @@ Deno.test("dayWindow and monthWindow are UTC calendar days and months", () => {
     assertEquals(iso(dayWindow(Date.parse(now))), day, now);
     assertEquals(iso(monthWindow(Date.parse(now))), month, now);
   }
-});
-
-Deno.test("rollingWindow is 24 hours from the first use", () => {
-  const since = Date.UTC(2028, 1, 28, 22, 17);
-  assertEquals(iso(rollingWindow(since)), ["2028-02-28T22:17", "2028-02-29T22:17"]);
 });
 
 Deno.test("untilQuotaReset counts to the end of the day or month, or 24 hours", () => {
