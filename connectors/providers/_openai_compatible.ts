@@ -11,7 +11,7 @@ import type {
   ModelInfo,
   ParameterRules,
 } from "../../src/contracts/provider.ts";
-import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
@@ -106,7 +106,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** One whole answer, its bytes kept. */
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
-    const response = await this.#post(request, options);
+    const response = await options.send(this.#callOf(request, options));
+    if (!isSuccess(response)) throw await this.#fault(response);
     const bytes = await readBytes(response);
     return { body: completionOf(parseObject(decoder.decode(bytes))), wire: bytes };
   }
@@ -127,7 +128,6 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       url: `${this.#baseUrl}/models`,
       method: "GET",
       headers: this.#headers(options),
-      signal: options.signal,
     });
     if (!isSuccess(response)) throw await this.#fault(response);
     const { data } = await readObject(response);
@@ -144,14 +144,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const response = await options.send({
-      url: this.#chatUrl,
-      headers: this.#headers(options),
-      body: this.#write(request),
-      signal: options.signal,
-    });
+    const response = await options.send(this.#callOf(request, options));
     if (!isSuccess(response)) throw await this.#fault(response);
     return response;
+  }
+
+  #callOf(request: CompletionRequest, options: CallOptions): UpstreamRequest {
+    return { url: this.#chatUrl, headers: this.#headers(options), body: this.#write(request) };
   }
 
   #write(request: CompletionRequest): string {

@@ -140,7 +140,6 @@ class AnthropicProvider extends BaseProvider {
       url: `${this.#baseUrl}/messages`,
       headers: this.#headers(options),
       body: JSON.stringify(toMessagesRequest(request)),
-      signal: options.signal,
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
@@ -153,7 +152,6 @@ class AnthropicProvider extends BaseProvider {
       url: `${this.#baseUrl}/models?limit=1000${cursor}`,
       method: "GET",
       headers: this.#headers(options),
-      signal: options.signal,
     });
     return readObject(await this.#accepted(response));
   }

@@ -254,7 +254,6 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
       url: run("_resolveUrl", () => this._resolveUrl(endpoint)),
       headers: run("_buildHeaders", () => this._buildHeaders(options.credential)),
       body: typeof payload === "string" ? payload : JSON.stringify(payload),
-      signal: options.signal,
     });
     if (isSuccess(response)) return response;
     if (this.#runtime === undefined) throw new MeshError("A provider is used through create(), which attaches it");

@@ -126,7 +126,6 @@ class GeminiProvider extends BaseProvider {
       url: `${this.#baseUrl}/${pathOf(model.id)}:${method}`,
       headers: this.#headers(options),
       body: JSON.stringify(toGenerateContent(model.id, body)),
-      signal: options.signal,
     });
     return await this.#accepted(response);
   }
@@ -136,7 +135,6 @@ class GeminiProvider extends BaseProvider {
       url: `${this.#baseUrl}/${path}`,
       method: "GET",
       headers: this.#headers(options),
-      signal: options.signal,
     });
     return await readObject(await this.#accepted(response));
   }

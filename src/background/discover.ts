@@ -47,18 +47,13 @@ export async function discoverModels(
 
 async function listed(home: ProviderHome, parts: DiscoveryParts): Promise<readonly ModelInfo[] | undefined> {
   const { runtime, hub, redact } = parts;
-  const { entry, credential } = home;
+  const { entry } = home;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
   try {
-    const models = home.provider!.listModels({
-      signal: connection.signal,
-      send: (request) => connection.send(request),
-      credential,
-    });
-    return await untilAborted(models, connection.signal);
+    return await untilAborted(home.provider!.listModels(connection), connection.stop);
   } catch (error) {
-    const { message } = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
+    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
     hub.trace({
       severity: "warning",
       component: "mesh",

@@ -28,18 +28,13 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
  * @param parts What asking needs.
  */
 export async function probe(home: ProviderHome, { runtime, redact, timeoutMs }: ProbeParts): Promise<ProbeResult> {
-  const { entry, credential } = home;
+  const { entry } = home;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
   const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
   try {
-    const models = home.provider!.listModels({
-      signal: connection.signal,
-      send: (request) => connection.send(request),
-      ...(credential === undefined ? {} : { credential }),
-    });
-    return { models: await untilAborted(models, connection.signal) };
+    return { models: await untilAborted(home.provider!.listModels(connection), connection.stop) };
   } catch (error) {
-    const reason = connection.signal.aborted ? connection.signal.reason : error;
+    const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // an answer that nobody reads to its end holds no socket
     return { failure: failureOf(reason, home.provider!, redact) };
   } finally {

@@ -112,16 +112,15 @@ export class StatisticsFeed implements Observability {
     }
     const latencyMs = this.#clock.monotonic() - from;
     let isOpen = true;
-    return {
-      ...routed,
-      settle: (vote, usage) => {
-        const used = routed.settle(vote, usage);
-        const { input: tokensIn, output: tokensOut, costNano } = used;
-        if (isOpen) this.#over(routed.routing, { vote, latencyMs, tokensIn, tokensOut, costNano });
-        isOpen = false;
-        return used;
-      },
+    const { answer, pool, member, routing, dropped, connection } = routed;
+    const settle: typeof routed.settle = (vote, usage) => {
+      const used = routed.settle(vote, usage);
+      const { input: tokensIn, output: tokensOut, costNano } = used;
+      if (isOpen) this.#over(routing, { vote, latencyMs, tokensIn, tokensOut, costNano });
+      isOpen = false;
+      return used;
     };
+    return { answer, pool, member, routing, dropped, connection, settle }; // a spread takes several times as long
   }
 
   /** The decision that led to an error; a client may abort with a reason that nothing can be remembered of. */

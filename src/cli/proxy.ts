@@ -86,7 +86,7 @@ function eventSink(flags: Flags, { connectors, runtime, shell }: CommandParts): 
   const connector = connectors.find(({ id }) => id === "mesh.console.v1")!;
   const sink = connector.create({
     format: shell.stderr.isTerminal ? "text" : "json",
-    write: (line: string) => shell.stderr.write(`${line}\n`),
+    write: (line: string) => shell.stderr.writeSoon(`${line}\n`),
   }, runtime) as Observability;
   return {
     emit: (record) => sink.emit(record),

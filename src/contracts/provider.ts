@@ -155,7 +155,7 @@ export interface CallOptions {
   /** Aborts the call. */
   readonly signal: AbortSignal;
   /** The API key or token of this call, undefined where none is configured. */
-  readonly credential?: string;
+  readonly credential?: string | undefined;
   /**
    * The HTTP client of this call: time limits, silence limits and what was sent or answered are kept by it.
    * Throws a `NetworkError` or the signal's reason.

@@ -34,6 +34,28 @@ export interface FileSystem {
   replaceText(path: string, text: string): Promise<void>;
 }
 
+/** What tells work to stop: an `AbortSignal`, or something lighter that can become one. */
+export interface StopSignal {
+  /** Whether it has come. */
+  readonly aborted: boolean;
+  /** Why, once it has. */
+  readonly reason: unknown;
+  /** The same as an `AbortSignal`, where it is none itself; made when it is asked for. */
+  readonly native?: AbortSignal;
+  /** Calls `listener` when it comes. */
+  addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
+  /** Forgets a listener. */
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** What stops work: an `AbortController`, or something lighter. */
+export interface Stopper {
+  /** Comes with `abort`. */
+  readonly signal: StopSignal;
+  /** Stops it. */
+  abort(reason: unknown): void;
+}
+
 /** One HTTP call to a provider. */
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
@@ -45,7 +67,7 @@ export interface UpstreamRequest {
   /** The body, whole. */
   readonly body?: string | Uint8Array;
   /** Ends the call, its connection included. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Told each time bytes of the answer arrive. */
   readonly onBytes?: () => void;
   /** Longest wait for a connection, ms, where the runtime can tell that phase. */
@@ -84,6 +106,8 @@ export interface Runtime {
    * the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** Makes what stops a call; an `AbortController` where there is nothing lighter. */
+  stopper?(): Stopper;
   /** An environment variable, undefined when unset. */
   env(name: string): string | undefined;
 }

@@ -3,7 +3,7 @@
  * standard streams. The engine never sees it.
  * @module
  */
-import type { Cancel } from "./runtime.ts";
+import type { Cancel, StopSignal } from "./runtime.ts";
 
 /** What a handler looks at of a `Request`; a server may hand over something lighter. */
 export interface PlainRequest {
@@ -14,7 +14,7 @@ export interface PlainRequest {
   /** As they came; names in any case. */
   readonly headers: Pick<Headers, "get" | "has">;
   /** Aborts when the client has left, or the server ends. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** The body as it arrives; null when there is none. */
   readonly body: AsyncIterable<Uint8Array> | null;
   /** The whole body at once, in place of `body`. */
@@ -76,6 +76,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Writes text; false when nobody reads the other end any more. Never throws. */
   write(text: string): boolean;
+  /** Writes text within a moment, together with what else comes; in order with {@linkcode write}. Never throws. */
+  writeSoon(text: string): void;
 }
 
 /** The machine, as a shell sees it. */

@@ -43,7 +43,6 @@ export class Hub {
 
   /** Tells all sinks an event. */
   event(facts: EventFacts): void {
-    if (this.#sinks.length === 0) return;
     const { event, ...rest } = facts;
     const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...rest };
     this.#each((sink) => sink.emit(record));
@@ -56,14 +55,13 @@ export class Hub {
 
   /** Tells all sinks a note. */
   trace(facts: TraceFacts): void {
-    if (this.#sinks.length === 0) return;
     const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...facts };
     this.#each((sink) => sink.trace(entry));
   }
 
   /** Resolves when every sink has written what it was told. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.#sinks.map(async (sink) => await sink.flush()));
+    await Promise.allSettled(this.#sinks.map(async (sink) => sink.flush()));
   }
 
   /** The time, as records carry it. */

@@ -41,7 +41,7 @@ export class AnswerStream {
     this.#parts = parts;
     const { connection } = parts.routed;
     connection.pause();
-    connection.signal.addEventListener("abort", () => this.#stop(connection.signal.reason), { once: true });
+    connection.stop.addEventListener("abort", () => this.#stop(connection.stop.reason), { once: true });
   }
 
   /**
@@ -97,12 +97,12 @@ export class AnswerStream {
     const { connection, member } = this.#parts.routed;
     connection.listen();
     try {
-      const { done, value } = await untilAborted(rest.next(), connection.signal);
+      const { done, value } = await untilAborted(rest.next(), connection.stop);
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;
       const failure = failureOf(
-        connection.signal.aborted ? connection.signal.reason : error,
+        connection.stop.aborted ? connection.stop.reason : error,
         member.model.home.provider!,
         this.#parts.redact,
       );

@@ -75,12 +75,8 @@ async function tryOnce<T>(
   trip.follow(connection);
   const from = runtime.clock.monotonic();
   try {
-    const answer = call(member, completion, {
-      signal: connection.signal,
-      send: (request) => connection.send(request),
-      credential: home.credential,
-    });
-    return { served: await untilAborted(answer, connection.signal), connection, spending };
+    const answer = call(member, completion, connection);
+    return { served: await untilAborted(answer, connection.stop), connection, spending };
   } catch (error) {
     const neverSent = NetworkError.isInstance(error) && error.neverSent;
     if (connection.calls > 0 && !connection.answered && !neverSent) trip.possiblyBilled = true;
@@ -89,7 +85,7 @@ async function tryOnce<T>(
     if (wasSent && trip.isStopped) spending?.end({}); // who went away may be billed for what was set aside
     else spending?.fail(wasSent);
     trip.check();
-    const failure = failureOf(connection.signal.aborted ? connection.signal.reason : error, home.provider!, redact);
+    const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end
     return { failure };
   } finally {

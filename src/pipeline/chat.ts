@@ -61,10 +61,13 @@ const stream: Task<OpenStream> = {
  * @param deps What the pipeline works with.
  * @throws A `MeshError`, the last one that tells of models that were there; or the client's abort.
  */
-export async function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
+export function chat(request: RoutedRequest, deps: RouteDeps): Promise<ChatAnswer> {
+  const { models } = request.body;
+  return models?.length ? chatInTurn(request, [...new Set([request.model, ...models])], deps) : chatWith(request, deps);
+}
+
+async function chatInTurn(request: RoutedRequest, models: string[], deps: RouteDeps): Promise<ChatAnswer> {
   const { body } = request;
-  if (!body.models?.length) return await chatWith(request, deps);
-  const models = [...new Set([request.model, ...body.models])];
   const { clock } = deps.runtime;
   const deadlineAt = clock.monotonic() + request.timeoutMs;
   let failure: unknown;

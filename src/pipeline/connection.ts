@@ -2,8 +2,16 @@
  * One try of one model: its signal, its time limits, its HTTP client.
  * @module
  */
-import type { Delivery } from "../contracts/provider.ts";
-import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { CallOptions, Delivery } from "../contracts/provider.ts";
+import type {
+  Cancel,
+  Clock,
+  Runtime,
+  Stopper,
+  StopSignal,
+  UpstreamRequest,
+  UpstreamResponse,
+} from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderHome } from "../registry/registry.ts";
 import type { Spending } from "../state/meter.ts";
@@ -13,16 +21,16 @@ import { AttemptTimeout } from "./failure.ts";
 const unreadMs = 10 * 60 * 1000;
 
 /** From the first byte sent to the last one received. */
-export class Connection {
+export class Connection implements CallOptions {
   /** Upstream calls sent. */
   calls = 0;
   /** An answer's head has arrived. */
   answered = false;
-  readonly #controller = new AbortController();
   readonly #runtime: Runtime;
   readonly #home: ProviderHome;
   readonly #spending: Spending | undefined;
   readonly #silence: SilenceWatch | undefined;
+  readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
 
   /**
@@ -34,6 +42,7 @@ export class Connection {
   constructor(runtime: Runtime, home: ProviderHome, delivery: Delivery, spending?: Spending) {
     this.#spending = spending;
     this.#runtime = runtime;
+    this.#stopper = runtime.stopper?.() ?? new AbortController();
     this.#home = home;
     const { timeoutMs, silenceMs } = home.entry;
     const { clock } = runtime;
@@ -48,22 +57,31 @@ export class Connection {
     }
   }
 
-  /** Aborts with the connection. */
+  /** Stops with the connection. */
+  get stop(): StopSignal {
+    return this.#stopper.signal;
+  }
+
+  /** The same, for connectors. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.stop.native ?? this.stop as AbortSignal;
+  }
+
+  /** The provider's key. */
+  get credential(): string | undefined {
+    return this.#home.credential;
   }
 
   /** Ends it, and the upstream call with it. */
   abort(reason: unknown): void {
     this.close();
-    this.#controller.abort(reason);
+    this.#stopper.abort(reason);
   }
 
   /** Stops the limits: the answer is complete. */
   close(): void {
     this.#silence?.stop();
     this.#cancelTimeout?.();
-    this.#cancelTimeout = undefined;
   }
 
   /** Time counts as silence from here on. */
@@ -77,27 +95,30 @@ export class Connection {
   }
 
   /** Sends a request; one that never left is sent once more, for free. */
-  async send(request: UpstreamRequest): Promise<UpstreamResponse> {
+  readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
     const upstream: UpstreamRequest = {
       connectTimeoutMs: this.#home.entry.connectTimeoutMs,
       ...request,
-      signal: this.signal,
+      signal: this.stop,
       onBytes: () => this.#silence?.touch(),
       isWhole: !this.#silence,
     };
-    const response = await this.#runtime.send(upstream).catch((error) => {
-      if (!NetworkError.isInstance(error) || !error.neverSent || this.signal.aborted) throw error;
-      return this.#runtime.send(upstream);
-    });
+    let response: UpstreamResponse;
+    try {
+      response = await this.#runtime.send(upstream);
+    } catch (error) {
+      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted) throw error;
+      response = await this.#runtime.send(upstream);
+    }
     this.answered = true;
     this.#spending?.observe(response.headers);
     this.#silence?.touch();
     return response;
-  }
+  };
 
   #timeOut(what: string): void {
-    this.#controller.abort(new AttemptTimeout(`The provider ${what}`));
+    this.#stopper.abort(new AttemptTimeout(`The provider ${what}`));
   }
 }
 

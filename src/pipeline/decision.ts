@@ -23,7 +23,7 @@ export function recordOf<T>(
   served: Member | undefined,
 ): RoutingRecord {
   const last = trip.chain.at(-1);
-  const left = served === undefined ? undefined : trip.chain.findLast(({ model }) => model !== served.model.name);
+  const left = served && trip.chain.findLast(({ model }) => model !== served.model.name);
   return {
     type: "routing",
     timestamp: hub.timestamp(),
@@ -33,10 +33,11 @@ export function recordOf<T>(
     model: served?.model.name ?? last?.model ?? null,
     provider: served?.model.home.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
-    ...(left === undefined ? {} : { replaced_provider: left.provider, rotation_reason: left.outcome }),
     fallback_chain: trip.chain,
     routing_latency_ms: Math.max(0, runtime.clock.monotonic() - trip.startedAt - trip.awayMs),
     attempts: trip.attempts,
-    ...(trip.possiblyBilled ? { possibly_billed: true } : {}),
+    // at the end: what follows a spread is added to the object bit by bit
+    ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
+    ...(trip.possiblyBilled && { possibly_billed: true }),
   };
 }

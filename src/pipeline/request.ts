@@ -6,7 +6,7 @@ import type { Operation } from "../capability/operations.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest, CompletionUsage } from "../contracts/openai.ts";
 import type { CallOptions, CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Usage } from "../state/meter.ts";
@@ -32,7 +32,7 @@ export interface RoutedRequest {
   /** The body's own text, when it came over HTTP. */
   readonly text?: string;
   /** Aborts it. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Longest time to an answer, or to a stream's first content, ms. */
   readonly timeoutMs: number;
   /** Whom it belongs to, for strategies that care. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
-import type { Cancel, Clock } from "../contracts/runtime.ts";
+import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Load, Obstacle } from "../state/meter.ts";
@@ -44,7 +44,7 @@ export class Trip {
   possiblyBilled = false;
   readonly #clock: Clock;
   readonly #deadlineAt: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
   #cancelDeadline: Cancel;
   #current: Connection | AbortController | undefined;

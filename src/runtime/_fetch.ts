@@ -43,7 +43,7 @@ export function fetchSender(
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
     const { url, method = "POST", headers, body, signal, onBytes } = request;
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw signal.reason;
     let response: Response;
     try {
       // a followed redirect would take the key along, wherever it leads
@@ -51,7 +51,7 @@ export function fetchSender(
         method,
         headers,
         body: body === undefined ? undefined : bodyOf(body),
-        signal,
+        signal: signal?.native ?? signal as AbortSignal,
         redirect: "manual",
       });
     } catch (error) {
@@ -99,7 +99,7 @@ function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, class
 
 function translate(
   error: unknown,
-  signal: AbortSignal | undefined,
+  signal: UpstreamRequest["signal"],
   classify: FaultClassifier,
   otherwise: NetworkFault,
 ): unknown {

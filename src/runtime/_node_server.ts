@@ -5,11 +5,13 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { StopSignal } from "../contracts/runtime.ts";
 import type { PlainRequest, PlainResponse, RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { joined } from "../util/joined.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenAnswers } from "./_open_answers.ts";
+import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
 const headersTimeoutMs = 15_000;
@@ -86,7 +88,7 @@ async function exchange(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const client = new AbortController();
+  const client = new Stop();
   const over = new Promise<void>((resolve) => {
     response.on("close", () => {
       if (!response.writableFinished) client.abort(new DOMException("The client has left", "AbortError"));
@@ -96,10 +98,10 @@ async function exchange(
   response.on("error", () => {}); // a client that is gone: `close` tells
   try {
     const answer = plain === undefined
-      ? await plainOf(await open.answer(requestOf(message, client.signal)))
+      ? await plainOf(await open.answer(requestOf(message, client.native)))
       : await open.answerPlain(plain, {
         requestOf: (signal) => new MessageRequest(message, signal),
-        left: () => client.signal,
+        left: () => client,
         over: () => over,
       });
     await send(answer, message, response);
@@ -114,10 +116,10 @@ class MessageRequest implements PlainRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: PlainRequest["headers"];
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly #message: IncomingMessage;
 
-  constructor(message: IncomingMessage, signal: AbortSignal) {
+  constructor(message: IncomingMessage, signal: StopSignal) {
     this.#message = message;
     this.method = message.method ?? "GET";
     this.url = urlOf(message);

@@ -2,10 +2,11 @@
  * The answers a server has not finished yet, so that it can end them when it has to stop.
  * @module
  */
-import type { Cancel } from "../contracts/runtime.ts";
+import type { Cancel, StopSignal } from "../contracts/runtime.ts";
 import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { Bag, type Thing } from "../util/bag.ts";
+import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
 /** What an answer that is being ended is still waited for, ms. */
@@ -22,9 +23,9 @@ type PlainHandler = NonNullable<RequestHandler["plain"]>;
 /** A request for a handler that does without the Fetch standard's objects. */
 export interface PlainCall {
   /** The request with this signal. */
-  readonly requestOf: (signal: AbortSignal) => PlainRequest;
+  readonly requestOf: (signal: StopSignal) => PlainRequest;
   /** What aborts when the client has left. */
-  readonly left: () => AbortSignal;
+  readonly left: () => StopSignal;
   /** Tells what settles when all of the answer is sent, or nobody is left to send it to. */
   readonly over: () => Promise<unknown>;
 }
@@ -33,8 +34,10 @@ export interface PlainCall {
  * Gives a request a signal of ours. As a value, no getter: V8 keeps one shape of object for all values, but one for each
  * getter.
  */
-export function setSignal(request: Request, signal: AbortSignal): Request {
-  return Object.defineProperty(request, "signal", { configurable: true, value: signal });
+export function setSignal<S extends StopSignal>(request: Request, signal: S): Request & { readonly signal: S } {
+  return Object.defineProperty(request, "signal", { configurable: true, value: signal }) as Request & {
+    readonly signal: S;
+  };
 }
 
 /** The signal that the runtime gave a request, also where {@linkcode setSignal} has put another one. */
@@ -61,7 +64,7 @@ export class OpenAnswers {
   /** Has the handler answer a request; what it streams is followed to its end. */
   answer(request: Request): Promise<Response> {
     const open = new OpenAnswer(() => clientSignal(request));
-    setSignal(request, open.signal);
+    setSignal(request, open.stop.native);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
       finish: (response) => {
@@ -82,7 +85,7 @@ export class OpenAnswers {
    */
   answerPlain(plain: PlainHandler, { requestOf, left, over }: PlainCall): Promise<PlainResponse> {
     const open = new OpenAnswer(left);
-    return this.#run(open, plain(requestOf(open.signal)), {
+    return this.#run(open, plain(requestOf(open.stop)), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
         if (!(response.body instanceof ReadableStream)) return this.#over(open, response);
@@ -162,37 +165,32 @@ class OpenAnswer implements Thing {
   isEnded = false;
   /** Its body is on its way. */
   isStreaming = false;
-  readonly #controller = new AbortController();
-  readonly #left: () => AbortSignal;
+  /** Comes when the client has left, or the server ends. */
+  readonly stop = new Stop();
+  readonly #left: () => StopSignal;
   #isStopping = false;
   #isWatched = false;
   #breakOff: ((reason: unknown) => void) | undefined;
   #cancelLastWord: Cancel = () => {};
 
   /** @param left What aborts when the client has left; asking for it is dear on Deno. */
-  constructor(left: () => AbortSignal) {
+  constructor(left: () => StopSignal) {
     this.#left = left;
-  }
-
-  /** Aborts when the client has left, or the server ends. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** From now on its signal aborts when the client leaves, or has left. */
   watch(): void {
     if (this.#isWatched) return;
     this.#isWatched = true;
-    const controller = this.#controller;
     const signal = this.#left();
-    if (signal.aborted) controller.abort(signal.reason);
-    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+    if (signal.aborted) this.stop.abort(signal.reason);
+    else signal.addEventListener("abort", () => this.stop.abort(signal.reason), { once: true });
   }
 
   end(): void {
     const reason = stopped();
     this.#isStopping = true;
-    this.#controller.abort(reason);
+    this.stop.abort(reason);
     if (this.#breakOff !== undefined) return this.#breakOff(reason);
     if (this.isStreaming) return;
     // the handler's own answer to being stopped is the better one, if it has one soon

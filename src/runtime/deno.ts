@@ -8,6 +8,7 @@ import { classifyFetchFault } from "./_fetch_faults.ts";
 import { send as sendByNode } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
+import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
 /** Room for what is read at once of a body. */
@@ -64,5 +65,12 @@ const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return { clock: { ...systemClock(detach), after: coarseTimers(detach) }, random: Math.random, files, send, env };
+  return {
+    clock: { ...systemClock(detach), after: coarseTimers(detach) },
+    random: Math.random,
+    files,
+    send,
+    stopper: () => new Stop(),
+    env,
+  };
 }

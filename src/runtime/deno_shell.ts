@@ -7,6 +7,7 @@ import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from 
 import { MeshError } from "../errors.ts";
 import { responseOf } from "../util/response_of.ts";
 import { clientSignal, OpenAnswers, setSignal } from "./_open_answers.ts";
+import { outputOf } from "./_output.ts";
 import { callAfter } from "./_timers.ts";
 
 const lastWaitMs = 1_000;
@@ -66,7 +67,7 @@ function listenError(error: unknown, host: string, port: number): MeshError {
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
   const encoder = new TextEncoder();
-  return {
+  return outputOf({
     isTerminal: stream.isTerminal(),
     write(text) {
       try {
@@ -76,7 +77,8 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
         return false;
       }
     },
-  };
+    onExit: (task) => globalThis.addEventListener("unload", task),
+  });
 }
 
 function onSignal(...[signals, task]: Parameters<Shell["onSignal"]>): ReturnType<Shell["onSignal"]> {

@@ -7,6 +7,7 @@ import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
+import { Stop } from "./_stop.ts";
 import { systemClock } from "./_timers.ts";
 
 const files: FileSystem = {
@@ -26,6 +27,7 @@ export function nodeRuntime(): Runtime {
     random: Math.random,
     files,
     send,
+    stopper: () => new Stop(),
     env: (name) => nodeProcess()?.env[name],
   };
 }

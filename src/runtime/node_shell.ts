@@ -5,6 +5,7 @@
 import type { Output, Shell } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { serveNode } from "./_node_server.ts";
+import { outputOf } from "./_output.ts";
 
 /** How long a full pipe is left alone before the next try, ms. */
 const fullPipeMs = 2;
@@ -12,7 +13,7 @@ const fullPipeMs = 2;
 function output(descriptor: 1 | 2): Output {
   const { writeSync } = builtin("node:fs");
   const encoder = new TextEncoder();
-  return {
+  return outputOf({
     isTerminal: builtin("node:tty").isatty(descriptor),
     write(text) {
       for (let bytes = encoder.encode(text); bytes.length > 0;) {
@@ -25,7 +26,8 @@ function output(descriptor: 1 | 2): Output {
       }
       return true;
     },
-  };
+    onExit: (task) => nodeProcess()!.on("exit", task),
+  });
 }
 
 function pause(): void {

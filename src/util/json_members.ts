@@ -29,18 +29,20 @@ interface Member {
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
   const members = topLevelMembers(text);
+  const keys = Object.keys(edits);
   const parts: string[] = [];
-  const written = new Set<string>();
+  const written: string[] = [];
   for (const { key, start, value, end } of members) {
-    if (!Object.hasOwn(edits, key)) {
+    if (!keys.includes(key)) {
       parts.push(text.slice(start, end));
-    } else if (edits[key] !== undefined && !written.has(key)) {
+    } else if (edits[key] !== undefined && !written.includes(key)) {
       parts.push(text.slice(start, value) + JSON.stringify(edits[key]));
-      written.add(key);
+      written.push(key);
     }
   }
-  for (const [key, value] of Object.entries(edits)) {
-    if (value !== undefined && !written.has(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  for (const key of keys) {
+    const value = edits[key];
+    if (value !== undefined && !written.includes(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
   return `{${parts.join(",")}}`;
 }

@@ -2,7 +2,7 @@
  * Waiting for work that may not heed its signal, or has no limit of its own.
  * @module
  */
-import type { Clock } from "../contracts/runtime.ts";
+import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
 /** The longest wait. */
@@ -23,7 +23,7 @@ export interface Limit {
  * @param limit Ends the wait, too.
  * @throws {DeadlineError} When time is up.
  */
-export function untilAborted<T>(work: Promise<T>, signal?: AbortSignal, limit?: Limit): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: Limit): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = <V>(settle: (value: V) => void) => (value: V) => {
       cancel?.();

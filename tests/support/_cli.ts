@@ -51,14 +51,14 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
   let running = 0;
   const exits: number[] = [];
   const tasks = new Set<(signal: EndSignal) => void>();
-  const output = (stream: "out" | "err") => ({
-    isTerminal,
-    write(text: string) {
+  const output = (stream: "out" | "err") => {
+    const write = (text: string) => {
       written[stream] += text;
       for (const { text, resolve } of waiting) if (written.err.includes(text)) resolve();
       return true;
-    },
-  });
+    };
+    return { isTerminal, write, writeSoon: write };
+  };
   return {
     args: [],
     stdout: output("out"),

@@ -1,0 +1,51 @@
+/**
+ * Standard streams that take many small texts in few writes.
+ * @module
+ */
+import type { Cancel } from "../contracts/runtime.ts";
+import type { Output } from "../contracts/shell.ts";
+import { callAfter } from "./_timers.ts";
+
+/** How long a text that may wait waits for others, ms. */
+const soonMs = 10;
+
+/** Texts that may wait are written as soon as they are so many characters. */
+const mostWaiting = 64 * 1024;
+
+/** What a stream is made of. */
+interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
+  /** Calls a task when the process ends, by whatever way it notices. */
+  readonly onExit: (task: () => void) => void;
+}
+
+/**
+ * Makes a stream of one that writes at once.
+ *
+ * @param parts The stream.
+ */
+export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
+  let waiting = "";
+  let cancel: Cancel | undefined;
+  let isWatched = false;
+  const flush = () => {
+    cancel?.();
+    cancel = undefined;
+    const text = waiting;
+    waiting = "";
+    if (text !== "") write(text);
+  };
+  return {
+    isTerminal,
+    write(text) {
+      flush();
+      return write(text);
+    },
+    writeSoon(text) {
+      waiting += text;
+      if (isTerminal || waiting.length >= mostWaiting) return flush();
+      if (!isWatched) onExit(flush);
+      isWatched = true;
+      cancel ??= callAfter(soonMs, flush);
+    },
+  };
+}
