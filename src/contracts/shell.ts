@@ -21,6 +21,16 @@ export interface PlainRequest {
   bytes(): Promise<Uint8Array>;
 }
 
+/** A body that comes piece by piece, without the cost of a `ReadableStream`. */
+export interface PlainStream {
+  /** The next piece; undefined at the end. Rejects when it breaks off. Nothing is read ahead. */
+  read(): Promise<Uint8Array | string | undefined>;
+  /** Nobody reads on. */
+  cancel(): void;
+  /** Told when it breaks off while nobody reads. */
+  onStop?: (reason: unknown) => void;
+}
+
 /** What a `Response` is made of. */
 export interface PlainResponse {
   /** Of HTTP. */
@@ -28,7 +38,7 @@ export interface PlainResponse {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whole, or as it comes; null for none. */
-  readonly body: Uint8Array | string | ReadableStream<Uint8Array> | null;
+  readonly body: Uint8Array | string | PlainStream | null;
 }
 
 /** Answers one request. It must not throw; if it does, the client gets a bare 500. */

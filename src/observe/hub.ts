@@ -61,7 +61,7 @@ export class Hub {
 
   /** Resolves when every sink has written what it was told. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.#sinks.map(async (sink) => sink.flush()));
+    await Promise.allSettled(this.#sinks.map(async (sink) => await sink.flush()));
   }
 
   /** The time, as records carry it. */

@@ -6,7 +6,6 @@ import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.t
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import type { Vote } from "../state/model_state.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Routed } from "./request.ts";
@@ -33,6 +32,8 @@ export class AnswerStream {
   #isOver = false;
   /** Told when it is ended from outside: by the client's signal, or because nobody read on. */
   onStop?: (reason: unknown) => void;
+  /** Ends the wait for the next event: a source may not heed the connection's end. */
+  #leave: (reason: unknown) => void = () => {};
   /** Why the client's side ended it, between two reads or during one. */
   #stopped: { readonly reason: unknown } | undefined;
 
@@ -41,7 +42,11 @@ export class AnswerStream {
     this.#parts = parts;
     const { connection } = parts.routed;
     connection.pause();
-    connection.stop.addEventListener("abort", () => this.#stop(connection.stop.reason), { once: true });
+    const { stop } = connection;
+    stop.addEventListener("abort", () => {
+      this.#stop(stop.reason);
+      this.#leave(stop.reason);
+    }, { once: true });
   }
 
   /**
@@ -97,7 +102,11 @@ export class AnswerStream {
     const { connection, member } = this.#parts.routed;
     connection.listen();
     try {
-      const { done, value } = await untilAborted(rest.next(), connection.stop);
+      const { done, value } = await new Promise<IteratorResult<CompletionChunk>>((resolve, reject) => {
+        this.#leave = reject;
+        if (connection.stop.aborted) reject(connection.stop.reason);
+        rest.next().then(resolve, reject);
+      });
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;

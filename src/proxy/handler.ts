@@ -8,6 +8,7 @@ import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/s
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import { routingOf } from "../observe/routing_of.ts";
+import { isStream } from "../util/plain_stream.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { Gate } from "./auth.ts";
@@ -152,7 +153,7 @@ class Site {
     if (entry.isWork) this.#admit();
     try {
       const response = await entry.handle(exchange);
-      if (!(response.body instanceof ReadableStream)) onEnd();
+      if (!isStream(response.body)) onEnd();
       return response;
     } catch (error) {
       onEnd();

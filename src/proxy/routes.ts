@@ -15,7 +15,7 @@ import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import { json } from "./json.ts";
 import { readJson } from "./body.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
-import { sseBody } from "./sse.ts";
+import { EventBody } from "./sse.ts";
 
 /** One request at the proxy. */
 export interface Exchange {
@@ -103,7 +103,7 @@ async function chatCompletions({ mesh, proxy, request, requestId, headers, onEnd
   if (answer.kind === "stream") {
     headers["content-type"] = "text/event-stream";
     headers["cache-control"] = "no-cache";
-    return { status: 200, headers, body: sseBody(answer.stream, requestId, onEnd) };
+    return { status: 200, headers, body: new EventBody(answer.stream, requestId, onEnd) };
   }
   const { wire, body: parsed } = answer.response;
   headers["content-type"] = "application/json";

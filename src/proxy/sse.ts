@@ -2,55 +2,67 @@
  * A committed stream as server-sent events.
  * @module
  */
-import { errorAnswer } from "./error_body.ts";
+import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
-
-const encoder = new TextEncoder();
+import { errorAnswer } from "./error_body.ts";
 
 /**
  * The body of a streamed answer: one `data:` line per event, `[DONE]` after the last. A provider that fails midway
  * leaves one error event and no `[DONE]`. Nothing is read ahead of the client; when it leaves, the provider's call ends.
- *
- * @param stream The answer.
- * @param requestId For errors.
- * @param onEnd Told once, when nothing will be sent any more.
  */
-export function sseBody(stream: AnswerStream, requestId: string, onEnd: () => void): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      stream.onStop = (reason) => {
-        controller.error(reason);
-        onEnd();
-      };
-    },
-    async pull(controller) {
-      const { text, isLast } = await nextText(stream, requestId);
-      if (isLast) onEnd();
-      try {
-        controller.enqueue(encoder.encode(text));
-        if (isLast) controller.close();
-      } catch {
-        // the client left while the event was on its way: cancel() has been told
-      }
-    },
-    cancel() {
-      stream.cancel();
-      onEnd();
-    },
-  }, { highWaterMark: 0 });
-}
+export class EventBody implements PlainStream {
+  onStop?: (reason: unknown) => void;
+  readonly #stream: AnswerStream;
+  readonly #requestId: string;
+  readonly #onEnd: () => void;
+  #isOver = false;
+  #stopped: { readonly reason: unknown } | undefined;
 
-/** As many events as are there. */
-async function nextText(stream: AnswerStream, requestId: string): Promise<{ text: string; isLast: boolean }> {
-  let text = "";
-  try {
-    for (;;) {
-      const chunk = await stream.read();
-      if (chunk === undefined) return { text: `${text}data: [DONE]\n\n`, isLast: true };
-      text += `data: ${chunk.wire ?? JSON.stringify(chunk.value)}\n\n`;
-      if (chunk.more !== true) return { text, isLast: false };
+  /**
+   * @param stream The answer.
+   * @param requestId For errors.
+   * @param onEnd Told when nothing will be sent any more.
+   */
+  constructor(stream: AnswerStream, requestId: string, onEnd: () => void) {
+    this.#stream = stream;
+    this.#requestId = requestId;
+    this.#onEnd = onEnd;
+    stream.onStop = (reason) => {
+      this.#stopped = { reason };
+      this.onStop?.(reason);
+      onEnd();
+    };
+  }
+
+  async read(): Promise<string | undefined> {
+    if (this.#isOver) return undefined;
+    const text = await this.#next();
+    if (this.#stopped !== undefined) throw this.#stopped.reason;
+    if (this.#isOver) this.#onEnd();
+    return text;
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#stream.cancel();
+    this.#onEnd();
+  }
+
+  /** As many events as are there. */
+  async #next(): Promise<string> {
+    let text = "";
+    try {
+      for (;;) {
+        const chunk = await this.#stream.read();
+        if (chunk === undefined) break;
+        text += `data: ${chunk.wire ?? JSON.stringify(chunk.value)}\n\n`;
+        if (chunk.more !== true) return text;
+      }
+      text += "data: [DONE]\n\n";
+    } catch (error) {
+      text += `data: ${JSON.stringify(errorAnswer(error, this.#requestId).body)}\n\n`;
     }
-  } catch (error) {
-    return { text: `${text}data: ${JSON.stringify(errorAnswer(error, requestId).body)}\n\n`, isLast: true };
+    this.#isOver = true;
+    return text;
   }
 }

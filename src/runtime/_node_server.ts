@@ -6,9 +6,17 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { StopSignal } from "../contracts/runtime.ts";
-import type { PlainRequest, PlainResponse, RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import type {
+  PlainRequest,
+  PlainResponse,
+  PlainStream,
+  RequestHandler,
+  RunningServer,
+  ServeOptions,
+} from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { joined } from "../util/joined.ts";
+import { isStream, plainStreamOf } from "../util/plain_stream.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenAnswers } from "./_open_answers.ts";
 import { Stop } from "./_stop.ts";
@@ -154,8 +162,8 @@ async function plainOf(answer: Response): Promise<PlainResponse> {
   const headers: Record<string, string> = Object.fromEntries(answer.headers);
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // as `writeHead` takes them
-  const isStream = headers["content-type"] === "text/event-stream";
-  if (isStream || body === null) return { status, headers, body };
+  const isEvents = headers["content-type"] === "text/event-stream";
+  if (isEvents || body === null) return { status, headers, body: body && plainStreamOf(body) };
   return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
 }
 
@@ -200,7 +208,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
 async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
   // a body that nobody read would be taken for the next request
   const close = message.complete ? {} : { connection: "close" };
-  if (body instanceof ReadableStream) {
+  if (isStream(body)) {
     response.writeHead(status, { ...headers, ...close });
     response.flushHeaders();
     return await pipe(body, response);
@@ -213,13 +221,12 @@ async function send({ status, headers, body }: PlainResponse, message: IncomingM
 }
 
 /** Passes a body on, no faster than it is read; ends it when the client leaves. */
-async function pipe(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
-  const reader = body.getReader();
-  response.on("close", () => void reader.cancel().catch(() => {})); // a body that is over cannot be cancelled
+async function pipe(body: PlainStream, response: ServerResponse): Promise<void> {
+  response.on("close", () => body.cancel());
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done || response.destroyed) break;
-    if (!response.write(value)) await drained(response);
+    const piece = await body.read();
+    if (piece === undefined || response.destroyed) break;
+    if (!response.write(piece)) await drained(response);
   }
   response.end();
 }

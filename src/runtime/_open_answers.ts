@@ -6,6 +6,7 @@ import type { Cancel, StopSignal } from "../contracts/runtime.ts";
 import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { Bag, type Thing } from "../util/bag.ts";
+import { isStream } from "../util/plain_stream.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -73,7 +74,7 @@ export class OpenAnswers {
         open.watch();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
       },
-      drop: (response) => response.body,
+      drop: ({ body }) => void body?.cancel().catch(() => {}),
     });
   }
 
@@ -88,14 +89,14 @@ export class OpenAnswers {
     return this.#run(open, plain(requestOf(open.stop)), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
-        if (!(response.body instanceof ReadableStream)) return this.#over(open, response);
+        if (!isStream(response.body)) return this.#over(open, response);
         open.watch();
         open.isStreaming = true;
         const done = () => this.#open.delete(open);
         over().then(done, done);
         return response;
       },
-      drop: ({ body }) => body instanceof ReadableStream ? body : null,
+      drop: ({ body }) => isStream(body) && body.cancel(),
     });
   }
 
@@ -117,7 +118,7 @@ export class OpenAnswers {
       work.then((answer) => {
         open.settle();
         if (!open.isEnded) return resolve(finish(answer));
-        drop(answer)?.cancel().catch(() => {}); // too late: nobody reads it any more
+        drop(answer); // too late: nobody reads it any more
         this.#open.delete(open);
       }, (error) => {
         open.settle();
@@ -151,8 +152,8 @@ interface AnswerKind<A> {
   readonly last: () => A;
   /** Takes the handler's answer. */
   readonly finish: (answer: A) => A;
-  /** Its body, for it to be cancelled. */
-  readonly drop: (answer: A) => ReadableStream<Uint8Array> | null;
+  /** Cancels its body. */
+  readonly drop: (answer: A) => void;
 }
 
 /** One answer that is not finished. */

@@ -77,7 +77,9 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
         return false;
       }
     },
-    onExit: (task) => globalThis.addEventListener("unload", task),
+    onExit(task) {
+      for (const way of ["unload", "error", "unhandledrejection"]) globalThis.addEventListener(way, task);
+    },
   });
 }
 

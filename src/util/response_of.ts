@@ -3,8 +3,9 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
+import { isStream, readableOf } from "./plain_stream.ts";
 
 /** The same as a `Response`. */
 export function responseOf({ status, headers, body }: PlainResponse): Response {
-  return new Response(body as BodyInit | null, { status, headers });
+  return new Response((isStream(body) ? readableOf(body) : body) as BodyInit | null, { status, headers });
 }
