@@ -42,11 +42,10 @@ export class AnswerStream {
     this.#parts = parts;
     const { connection } = parts.routed;
     connection.pause();
-    const { stop } = connection;
-    stop.addEventListener("abort", () => {
-      this.#stop(stop.reason);
-      this.#leave(stop.reason);
-    }, { once: true });
+    connection.stop.addEventListener("abort", () => {
+      this.#stop(connection.stop.reason);
+      this.#leave(connection.stop.reason);
+    });
   }
 
   /**
@@ -110,11 +109,7 @@ export class AnswerStream {
       return done ? undefined : value;
     } catch (error) {
       if (this.#isOver) return undefined;
-      const failure = failureOf(
-        connection.stop.aborted ? connection.stop.reason : error,
-        member.model.home.provider!,
-        this.#parts.redact,
-      );
+      const failure = failureOf(error, member.model.home.provider!, this.#parts.redact);
       this.#end("failure");
       connection.abort(error);
       throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");

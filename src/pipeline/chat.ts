@@ -49,8 +49,8 @@ const complete: Task<CompletionResponse> = {
 
 const stream: Task<OpenStream> = {
   serves: servesChat,
-  call({ model }, completion, options) {
-    return openStream(model.home.provider!.stream(completion, options), options.signal);
+  call({ model }, completion, connection) {
+    return openStream(model.home.provider!.stream(completion, connection), connection.stop);
   },
 };
 

@@ -4,6 +4,7 @@
  */
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
+import type { StopSignal } from "../contracts/runtime.ts";
 import { bearsContent } from "./content.ts";
 import type { Served } from "./request.ts";
 
@@ -27,27 +28,23 @@ export interface OpenStream {
  * @param signal Ends the call; a stream that does not heed it is left all the same.
  * @throws Whatever the provider throws before the first content.
  */
-export async function openStream(
+export function openStream(
   events: AsyncIterable<CompletionChunk>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
-  const leave = () => void rest.return?.()?.catch(() => {}); // nobody listens any more
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await warmUp(rest, signal);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
+  // nobody listens any more; said again of a stream that is over, or left already, it does nothing
+  signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
+  return warmUp(rest, signal);
 }
 
-async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: AbortSignal): Promise<Served<OpenStream>> {
+async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: StopSignal): Promise<Served<OpenStream>> {
   const held: CompletionChunk[] = [];
   let size = 0;
   let usage: CompletionUsage | null | undefined;
   for (;;) {
     const { done, value } = await rest.next();
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason;
     if (done) return { answer: { held, rest, complete: true }, empty: true, usage };
     held.push(value);
     usage = value.value.usage ?? usage;

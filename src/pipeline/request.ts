@@ -5,7 +5,7 @@
 import type { Operation } from "../capability/operations.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest, CompletionUsage } from "../contracts/openai.ts";
-import type { CallOptions, CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
+import type { CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
@@ -71,7 +71,7 @@ export interface Served<T> {
 }
 
 /** Asks one model: a whole answer, or a stream up to its first content. */
-export type Call<T> = (member: Member, completion: CompletionRequest, options: CallOptions) => Promise<Served<T>>;
+export type Call<T> = (member: Member, completion: CompletionRequest, connection: Connection) => Promise<Served<T>>;
 
 /** What an operation is: the leaves whose models do it, and how one of them is asked. */
 export interface Task<T> {
