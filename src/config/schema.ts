@@ -230,5 +230,7 @@ function makeSchema(): Field<DocumentValues> {
     }),
     /** The HTTP proxy. */
     proxy: proxy(),
+    /** Where an editor finds the JSON Schema of this document (`schema.json` of the package); not looked at. */
+    $schema: text(),
   });
 }
