@@ -6,6 +6,7 @@
 import type { Field, Shape } from "../../src/config/_field.ts";
 import { schema } from "../../src/config/schema.ts";
 import { durationPattern, longestUnitText, sizePattern } from "../../src/config/units.ts";
+import { suggestionsFor } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
 /** A JSON Schema, or part of one. */
@@ -42,10 +43,16 @@ function itemOf({ item }: Shape, path: string): JsonSchema {
 
 function definitionOf({ path, field, about }: Key): JsonSchema {
   const standard = writtenDefault(field.shape);
+  const names = suggestionsFor(path);
+  const isMap = field.shape.type === "map";
   return {
     description: field.shape.isLater ? `${about} Not in effect in this version.` : about,
     ...schemaOf(field, path),
     ...(standard === undefined ? {} : { default: standard }),
+    ...(names.length === 0 || isMap ? {} : { examples: names }),
+    ...(names.length > 0 && isMap
+      ? { properties: Object.fromEntries(names.map((name) => [name, reference(path, "*")])) }
+      : {}),
   };
 }
 

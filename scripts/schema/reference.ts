@@ -3,6 +3,7 @@
  * @module
  */
 import type { Field, Shape } from "../../src/config/_field.ts";
+import { shippedConnectors } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
 /** Above it the document is written by hand. */
@@ -23,7 +24,15 @@ export function withTables(document: string, keys: readonly Key[]): string {
 
 function tables(keys: readonly Key[]): string {
   const sections = keys.filter(({ path }) => !path.includes("."));
-  return sections.map((section) => sectionOf(section, keys)).join("\n");
+  return [...sections.map((section) => sectionOf(section, keys)), connectorTable()].join("\n");
+}
+
+function connectorTable(): string {
+  const rows = shippedConnectors().map(([title, ids]) => `| ${title} | ${ids.map(code).join(", ")} |`);
+  return "## What comes with the package\n\n" +
+    `A strategy's short name, such as \`round-robin\`, stands for its id.\n\n| Kind | Ids |\n|---|---|\n${
+      rows.join("\n")
+    }\n`;
 }
 
 function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
@@ -31,7 +40,9 @@ function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
   const prefix = isNamed ? `${path}.*.` : `${path}.`;
   const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => rowOf(key, prefix));
   const title = isNamed ? `${path}.<name>` : path;
-  const intro = `## \`${title}\`\n\n${about}${rows.length === 0 ? ` Takes: ${takenBy(field)}.` : ""}${later(field)}\n`;
+  const taken = rows.length === 0 ? ` Takes: ${takenBy(field)}.` : "";
+  const open = field.shape.isOpen ? " Other keys go to the connector as they are." : "";
+  const intro = `## \`${title}\`\n\n${about}${taken}${open}${later(field)}\n`;
   if (rows.length === 0) return intro;
   return `${intro}\n| Key | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
@@ -50,39 +61,39 @@ function later({ shape }: Field): string {
   return shape.isLater ? " *Not in effect in this version.*" : "";
 }
 
-/** What a field takes, in a few words. */
-function takenBy({ shape }: Field): string {
+/** What a field takes, in a few words; `plural` ends them where there may be several. */
+function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
   switch (shape.type) {
     case "flag":
       return "`true` or `false`";
     case "integer":
     case "number":
-      return shape.type + rangeOf(shape);
+      return shape.type + plural + rangeOf(shape);
     case "duration":
     case "size":
-      return shape.type + (shape.min === 0 ? ", `0s` too" : "");
+      return shape.type + plural + (shape.min === 0 ? ", `0s` too" : "");
     case "choice":
       return shape.values!.map(code).join(", ");
     case "list":
-      return `list: ${takenBy(shape.item!)}`;
+      return `list of ${takenBy(shape.item!, "s")}`;
     case "map":
-      return `names: ${takenBy(shape.item!)}`;
+      return `${takenBy(shape.item!)}, by name`;
     case "either":
-      return eitherOf(shape);
+      return eitherOf(shape, plural);
     case "instance":
       return "an object of the program";
     case "object":
     case "any":
-      return "object";
+      return `object${plural}`;
     default:
-      return shape.type;
+      return shape.type + plural;
   }
 }
 
-function eitherOf({ options = [] }: Shape): string {
+function eitherOf({ options = [] }: Shape, plural: "" | "s"): string {
   const [first, second] = options;
   const isSame = second?.shape.item === first;
-  return isSame ? `${takenBy(first!)}; one, or a list` : options.map(takenBy).join(", or ");
+  return isSame ? `${takenBy(first!)}; one, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
 }
 
 function rangeOf({ min, max, above }: Shape): string {

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { fieldsOf } from "../../scripts/schema/keys.ts";
+import { fieldsOf, writtenDefault } from "../../scripts/schema/keys.ts";
 import { Report } from "../../src/config/_report.ts";
 import { schema } from "../../src/config/schema.ts";
 import { formatDuration, parseDuration, parseSize } from "../../src/config/units.ts";
-import { specifiedKeys } from "./_spec_keys.ts";
+import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {
   for (const [path, field] of fieldsOf(schema)) {
@@ -23,6 +23,15 @@ Deno.test("the defaults of the schema fit their own fields", () => {
 Deno.test("the schema has every attribute of the specification", () => {
   const paths = new Set([...fieldsOf(schema)].map(([path]) => path));
   for (const path of [...specifiedKeys, "providers.*.instance"]) assert(paths.has(path), path);
+});
+
+Deno.test("the defaults are those of the specification", () => {
+  const fields = new Map(fieldsOf(schema));
+  for (const [path, standard] of Object.entries(specifiedDefaults)) {
+    const { shape } = fields.get(path)!;
+    const isDuration = typeof standard === "string" && shape.type === "duration";
+    assertEquals(writtenDefault(shape), isDuration ? formatDuration(parseDuration(standard)!) : standard, path);
+  }
 });
 
 Deno.test("parseDuration() reads integers with units, the largest first", () => {
