@@ -32,23 +32,19 @@ class CommentReader {
   readonly comments = new Map<string, string>();
   readonly #sources = new Map<string, Source>();
 
-  /** Follows a function that makes a field; false when it is none of the schema's own. */
-  read({ name, file }: { name: string; file: string }, path = ""): boolean {
-    const source = this.#source(file);
-    const body = source.bodies.get(name);
-    if (body !== undefined) {
-      this.#field(body, file, path);
-      return true;
-    }
-    const origin = source.imports.get(name);
-    return origin !== undefined && this.read({ name, file: origin }, path);
+  /** Follows a function that makes a field, if it is one of the schema's own. */
+  read({ name, file }: { name: string; file: string }, path = ""): void {
+    const { bodies, imports } = this.#source(file);
+    const [body, origin] = [bodies.get(name), imports.get(name)];
+    if (body !== undefined) this.#field(body, file, path);
+    else if (origin !== undefined) this.read({ name, file: origin }, path);
   }
 
   /** The keys of a field, by the call that makes it. */
   #field(call: ts.Expression, file: string, path: string): void {
     if (!ts.isCallExpression(call)) return;
     const name = call.expression.getText();
-    if (this.read({ name, file }, path)) return;
+    this.read({ name, file }, path);
     const inside = maps.includes(name) ? `${path}.*` : path;
     call.arguments.forEach((argument, place) => {
       const holdsKeys = name === "object" && place === 0 && ts.isObjectLiteralExpression(argument);

@@ -12,7 +12,7 @@ import { type Key, writtenDefault } from "./keys.ts";
 /** A JSON Schema, or part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Drafts that editors know best. */
+/** The draft that editors know best. */
 const draft = "http://json-schema.org/draft-07/schema#";
 const names = { maxLength: 200, pattern: "^\\S(?:.*\\S)?$" };
 
@@ -66,9 +66,9 @@ function schemaOf({ shape }: Field, path: string): JsonSchema {
     case "number":
       return { type: shape.type, ...rangeOf(shape) };
     case "duration":
-      return written(durationPattern, shape);
+      return { ...written(durationPattern, shape), ...saying('Write a duration such as "500ms" or "1h30m"') };
     case "size":
-      return written(sizePattern, shape);
+      return { ...written(sizePattern, shape), ...saying('Write a size such as "512MB" or "64KiB"') };
     case "choice":
       return { enum: shape.values };
     case "list":
@@ -148,4 +148,9 @@ function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
     minLength: 1,
     maxLength: longestUnitText,
   };
+}
+
+/** What editors say in place of the pattern; other readers pass over it. */
+function saying(message: string): JsonSchema {
+  return { patternErrorMessage: message };
 }

@@ -16,6 +16,7 @@ import { dotted, known, wholePath } from "./_whole.ts";
 type Document = Record<string, unknown>;
 
 const ajv = new Ajv.default({ allErrors: true, strict: true, allowUnionTypes: true, allowMatchingProperties: true });
+ajv.addVocabulary(["patternErrorMessage"]); // a word of editors
 const check = ajv.compile(JSON.parse(await Deno.readTextFile("schema.json")));
 
 /** What the schema has against a document. */
