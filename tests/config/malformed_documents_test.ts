@@ -77,6 +77,7 @@ router_settings: { routing_strategy: simple }
     `${acme}pools: { chat-completion: { retry.max_atempts: 2, deactivation.retrylimit: 3 } }
 proxy.cors.enable: false
 proxy.hots: x
+provider.execution.timeout: 30s
 `,
     `pools.chat-completion.retry.max_atempts: unknown key, did you mean "max_attempts"? (${allowed("pools.*.retry")})`,
     `pools.chat-completion.deactivation.retrylimit: unknown key, did you mean "retry_limit"? (${
@@ -84,6 +85,7 @@ proxy.hots: x
     })`,
     `proxy.cors.enable: unknown key, did you mean "enabled"? (${allowed("proxy.cors")})`,
     `proxy.hots: unknown key, did you mean "host"? (${allowed("proxy")})`,
+    `provider.execution.timeout: unknown key, did you mean "providers"? (${allowed("")})`,
   ],
   [
     "a key given dotted and nested",

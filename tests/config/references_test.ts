@@ -126,7 +126,7 @@ Deno.test("resolveSettings() names all missing secrets at once, blank ones too",
     SecretNotFoundError,
   );
   assertEquals(error.names.toSorted(), ["KEY", "OTHER", "TOKEN"]);
-  assert(error.message.includes('in the store "mesh.env.v1"'), error.message);
+  assertEquals(error.message, 'Cannot find the secrets "KEY", "OTHER", "TOKEN" in the store "mesh.env.v1"');
 });
 
 Deno.test("resolveSettings() does without missing keys when it may, and never without a token", async () => {
