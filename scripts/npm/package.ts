@@ -18,7 +18,7 @@ interface Manifest {
 /** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
 const engine = ">=20.16";
 
-const copied = ["LICENSE", "README.md", "CHANGELOG.md"];
+const copied = ["LICENSE", "README.md", "CHANGELOG.md", "schema.json"];
 
 /** The licence of everything that is inlined, under the notices of its files. */
 const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
@@ -72,10 +72,11 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     type: "module",
     exports: {
       ...Object.fromEntries(Object.entries(exports).map(([key, file]) => [key, entryOf(file)])),
+      "./schema.json": "./schema.json",
       "./package.json": "./package.json",
     },
     bin: { modelmesh: "modelmesh.cjs" },
-    files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES"],
+    files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES", "schema.json"],
     engines: { node: engine },
     sideEffects: false,
   };

@@ -2,10 +2,9 @@
  * The declarations of the package, for consumers with any settings.
  * @module
  */
-// deno-lint-ignore no-import-prefix -- an `npm:` entry in deno.json would be downloaded before any task
-import ts from "npm:typescript@5.9.3";
 import { entries, type PackageFile } from "./bundle.ts";
 import { fromFileUrl, root } from "./files.ts";
+import ts from "./typescript.ts";
 
 /** The version that writes them. */
 export const typescriptVersion: string = ts.version;

@@ -5,14 +5,14 @@
 import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
 import { ConfigError } from "../errors.ts";
 import { buildPools } from "./_build_pools.ts";
-import { buildModels, buildProviders } from "./_build_providers.ts";
+import { buildModels, buildProviders, checkProviders } from "./_build_providers.ts";
 import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_build_sections.ts";
 import { checkBudgets } from "./_check_budgets.ts";
 import { checkMembers } from "./_check_members.ts";
 import { Members } from "./_members.ts";
 import { ModelNames } from "./_model_names.ts";
 import { budgetOf } from "./_money.ts";
-import { type Report, show, suggest, under } from "./_report.ts";
+import { quoted, type Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
 import { defaultDeadlineMs, defaultMaxRetries } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
@@ -74,6 +74,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   }
   const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
   const names = new ModelNames(entries, connectorOf, models);
+  checkProviders(values.discovery?.sync?.providers, "discovery.sync.providers", { entries, connectorOf, report });
   const health = buildHealth(values.discovery?.health ?? {}, { entries, connectorOf, report });
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
@@ -96,6 +97,13 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
 
 /** The tree with the document's own leaves; without those that do not hold, so that one mistake is one problem. */
 function buildTree(custom: readonly string[], report: Report): CapabilityTree {
+  const builtIn = capabilityTree();
+  if (custom.length === 0) return builtIn;
+  custom.forEach((path, place) => {
+    const hidden = builtIn.matches(path).filter((node) => node !== path);
+    if (hidden.length === 0) return;
+    report.problem(`capabilities[${place}]`, `${show(path)} stands for ${quoted(hidden)}: give it a path of its own`);
+  });
   try {
     return capabilityTree(custom);
   } catch (error) {

@@ -127,7 +127,7 @@ export function checkCodes(codes: CodeValues | undefined, path: string, report: 
   if (both.size > 0) {
     report.problem(
       `${path}.non_retryable_codes`,
-      `${[...both].join(", ")} is in "retryable_codes" too: give it once`,
+      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" too: give each once`,
     );
   }
 }

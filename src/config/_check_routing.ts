@@ -114,6 +114,9 @@ export function checkContradictions(
     if (!isGiven(value) || contexts.some((first) => hasEffect(first, facts.strategies))) continue;
     facts.report.warn(`${path}.${key}`, message);
   }
+  if (value.deactivation?.error_rate_threshold === 0) {
+    facts.report.warn(`${path}.deactivation.error_rate_threshold`, "is 0: models rest without a failure, too");
+  }
   const first = contexts[0] ?? firstOf([value]);
   checkMaintenance(value, path, first, facts.report);
   checkProviderRecovery(value, path, first, facts);

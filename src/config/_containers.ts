@@ -154,8 +154,11 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 function suggestKey(key: string, fields: Fields): string {
-  const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, key));
-  return inside === undefined ? suggest(key, Object.keys(fields)) : `, did you mean "${inside[0]}.${key}"?`;
+  const name = key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();
+  const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, name));
+  // Of a dotted key that got here the first word is not known.
+  const [head = ""] = name.split(".", 1);
+  return inside === undefined ? suggest(head, Object.keys(fields)) : `, did you mean "${inside[0]}.${name}"?`;
 }
 
 /** A copy of what goes to a connector, its references checked. */

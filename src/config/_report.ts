@@ -9,6 +9,8 @@ const longestShown = 80;
 const mostListed = 40;
 /** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
+/** What a reader cannot see, and would look for in vain: all kinds of blanks but a space, and marks without a shape. */
+const unseen = /[^\P{Z} ]|\p{C}/gu;
 
 /** Collects what is wrong with a document. */
 export class Report {
@@ -93,5 +95,6 @@ export function suggest(name: string, candidates: readonly string[]): string {
 }
 
 function shortened(text: string): string {
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  const shown = JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  return shown.replace(unseen, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError, SecretNotFoundError } from "../errors.ts";
-import { baseUrlProblem, credentialProblem, hostProblem } from "./_checks.ts";
+import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from "./_checks.ts";
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
 import { builtInProxy } from "./defaults.ts";
@@ -127,6 +127,8 @@ function check({ providers, proxy = builtInProxy() }: Settings, report: Report):
   }
   proxy.tokens.forEach((token, place) => blame(`proxy.auth.tokens[${place}]`, credentialProblem(token), report));
   blame("proxy.host", hostProblem(proxy.host), report);
+  proxy.allowedHosts.forEach((host, place) => blame(`proxy.allowed_hosts[${place}]`, hostProblem(host), report));
+  proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));
 }
 
 function blame(path: string, problem: string | undefined, report: Report): void {

@@ -39,6 +39,11 @@ export interface HealthValues {
   readonly providers?: readonly string[];
 }
 
+/** `discovery.sync`, as read. */
+export interface SyncValues {
+  readonly providers?: readonly string[];
+}
+
 /** The whole document, as read. */
 export interface DocumentValues {
   readonly secrets?: SecretValues;
@@ -48,7 +53,7 @@ export interface DocumentValues {
   readonly aliases?: ReadonlyMap<string, string>;
   readonly capabilities?: readonly string[];
   readonly budget?: BudgetValues;
-  readonly discovery?: { readonly health?: HealthValues };
+  readonly discovery?: { readonly sync?: SyncValues; readonly health?: HealthValues };
   readonly observability?: { readonly routing?: readonly SinkValues[] };
   readonly proxy?: ProxyValues;
 }
@@ -156,7 +161,7 @@ const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
 const discovery = () =>
   object<NonNullable<DocumentValues["discovery"]>>({
     /** Keeping the list of models up to date; runs once an interval is given. */
-    sync: object({
+    sync: object<SyncValues>({
       /** False switches it off. */
       enabled: later(flag({ default: true }), true, false),
       /** How often providers are asked. */
@@ -230,5 +235,7 @@ function makeSchema(): Field<DocumentValues> {
     }),
     /** The HTTP proxy. */
     proxy: proxy(),
+    /** Where an editor finds the JSON Schema of this document (`schema.json` of the package); not looked at. */
+    $schema: text(),
   });
 }

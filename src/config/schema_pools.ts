@@ -114,7 +114,7 @@ const deactivation = () =>
     /** Statuses that count toward the limit although they are the request's fault. */
     error_codes: codes(),
     /** Share of failures that makes a model rest. */
-    error_rate_threshold: number({ above: 0, max: 1 }),
+    error_rate_threshold: number({ min: 0, max: 1 }),
     /** The window the share is taken over. */
     error_rate_window: duration({ default: defaultErrorRate.windowMs }),
     /** Requests the window has to have. */
@@ -150,7 +150,7 @@ const recovery = () =>
 const rateLimit = () =>
   object<RateLimitValues>({
     /** Share of a limit at which another model is taken. */
-    threshold: number({ above: 0, max: 1, default: defaultRateLimit.threshold }),
+    threshold: number({ min: 0, max: 1, default: defaultRateLimit.threshold }),
     /** Least time between two requests to one model. */
     min_delta: duration({ min: 0 }),
     /** Requests a minute before another model is taken. */

@@ -3,7 +3,8 @@
  * @module
  */
 
-const durationPattern = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
+/** How durations are spelled; the empty text, which it lets pass, is none. */
+export const durationPattern: RegExp = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["w", 604_800_000],
   ["d", 86_400_000],
@@ -13,10 +14,11 @@ const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["ms", 1],
 ];
 const longestDurationMs = 315_360_000_000;
-const sizePattern = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
+/** How sizes are spelled. */
+export const sizePattern: RegExp = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
 const sizePrefixes = "KMGT";
 /** Nothing longer is a duration or a size; it bounds the work that a hostile text can cause. */
-const longestText = 40;
+export const longestUnitText = 40;
 
 /**
  * A duration in ms; undefined when the text is none, or more than ten years.
@@ -29,7 +31,7 @@ const longestText = 40;
  * ```
  */
 export function parseDuration(text: string): number | undefined {
-  const match = text === "" || text.length > longestText ? null : durationPattern.exec(text);
+  const match = text === "" || text.length > longestUnitText ? null : durationPattern.exec(text);
   if (match === null) return undefined;
   const ms = durationUnits.reduce((sum, [, unit], place) => sum + Number(match[place + 1] ?? 0) * unit, 0);
   return ms > longestDurationMs ? undefined : ms;
@@ -62,7 +64,7 @@ export function formatDuration(ms: number): string {
  * ```
  */
 export function parseSize(text: string): number | undefined {
-  const match = text.length > longestText ? null : sizePattern.exec(text);
+  const match = text.length > longestUnitText ? null : sizePattern.exec(text);
   if (match === null) return undefined;
   const [, digits = "", unit = ""] = match;
   const bytes = Number(digits) * (unit.includes("i") ? 1024 : 1000) ** (sizePrefixes.indexOf(unit[0]!) + 1);

@@ -1,36 +1,14 @@
 import { assert } from "@std/assert";
-import type { Field } from "../../src/config/_field.ts";
 import { schema } from "../../src/config/schema.ts";
 import { validate } from "../../src/config/validate.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { junk, placesOf } from "./_junk_places.ts";
 import { known } from "./_known.ts";
-
-const shared = { a: 1 };
-const junk: readonly unknown[] = [
-  ...[null, undefined, true, 0, -1, 1.5, NaN, Infinity, 10n, Symbol("x"), "", " ", "x", "5s", "5MB", "a\nb", "*"],
-  ...["${secrets:A}", "${secrets:", "$${secrets:", "${A}", "toString", "__proto__", "x".repeat(1000), "\ud800", "٣"],
-  ...[[], [null], [[]], ["x", "x"], [{}], Array(3), {}, { a: 1 }, { "": 1 }, { ".": 1 }, {
-    "a.b": shared,
-    a: { b: shared },
-  }],
-  ...[{ "*": {} }, { x: null }, { toString: 1 }, Object.create(null), () => 1, new Date(0), new Map([["a", 1]]), /x/],
-  ...[{ select: () => undefined, score: () => 0 }, { complete() {}, stream() {} }],
-];
-
-/** Every place of the schema as a function that puts a value there. */
-function* placesOf(field: Field, put: (value: unknown) => unknown): Generator<(value: unknown) => unknown> {
-  yield put;
-  const { fields = {}, item, options = [], type } = field.shape;
-  for (const [key, inner] of Object.entries(fields)) yield* placesOf(inner, (value) => put({ [key]: value }));
-  for (const inner of options) yield* placesOf(inner, put);
-  if (item === undefined) return;
-  yield* placesOf(item, (value) => put(type === "list" ? [value] : { "acme.llm.v1": value }));
-}
 
 Deno.test("validate() answers whatever stands anywhere with settings or a ConfigError", () => {
   let accepted = 0;
   let refused = 0;
-  for (const put of placesOf(schema, (value) => value)) {
+  for (const put of placesOf(schema)) {
     for (const value of junk) {
       try {
         validate(put(value), { known });

@@ -143,7 +143,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [acme({ timeout: "3s" }), 'providers.acme.llm.v1.timeout: unknown key, did you mean "execution.timeout"?'],
   [
     acme({ error: { retryable_codes: [429, 503], non_retryable_codes: [503] } }),
-    'providers.acme.llm.v1.error.non_retryable_codes: 503 is in "retryable_codes" too: give it once',
+    'providers.acme.llm.v1.error.non_retryable_codes: 503 is in "retryable_codes" too: give each once',
   ],
   [
     acme({ error: { retryable_codes: [99, 600, "5xx", 500] } }),

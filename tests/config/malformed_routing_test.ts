@@ -121,7 +121,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     pool({ deactivation: { error_rate_threshold: 1.5 } }),
-    "pools.chat-completion.deactivation.error_rate_threshold: expected a number above 0, up to 1, found 1.5",
+    "pools.chat-completion.deactivation.error_rate_threshold: expected a number from 0 to 1, found 1.5",
   ],
   [
     pool({ deactivation: { maintenance_window: "61 * * * *" } }),
@@ -136,8 +136,8 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     'pools.chat-completion.recovery.cooldown: expected a duration above 0 such as "500ms" or "1h30m", found "0s"',
   ],
   [
-    pool({ rate_limit: { threshold: 0, min_delta: 5, max_rpm: 0 } }),
-    "pools.chat-completion.rate_limit.threshold: expected a number above 0, up to 1, found 0",
+    pool({ rate_limit: { threshold: -0.1, min_delta: 5, max_rpm: 0 } }),
+    "pools.chat-completion.rate_limit.threshold: expected a number from 0 to 1, found -0.1",
     'pools.chat-completion.rate_limit.min_delta: expected a duration such as "500ms" or "1h30m", found 5: write "5s" or "5ms"',
     "pools.chat-completion.rate_limit.max_rpm: expected an integer of 1 or more, found 0",
   ],

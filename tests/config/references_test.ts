@@ -126,7 +126,7 @@ Deno.test("resolveSettings() names all missing secrets at once, blank ones too",
     SecretNotFoundError,
   );
   assertEquals(error.names.toSorted(), ["KEY", "OTHER", "TOKEN"]);
-  assert(error.message.includes('in the store "mesh.env.v1"'), error.message);
+  assertEquals(error.message, 'Cannot find the secrets "KEY", "OTHER", "TOKEN" in the store "mesh.env.v1"');
 });
 
 Deno.test("resolveSettings() does without missing keys when it may, and never without a token", async () => {
@@ -152,10 +152,14 @@ Deno.test("resolveSettings() does without missing keys when it may, and never wi
 
 Deno.test("resolveSettings() refuses what came out and does not hold, without showing it", async () => {
   const values = { KEY: "se cret", OTHER: "o\u00e9", HOST: "user:pass@host", TOKEN: "to ken" };
-  assertEquals(await rejectionsOf(resolveSettings(settingsOf(), store(values).get)), [
+  const cors = { origins: ["https://ok.example", "https://${secrets:HOST}"] };
+  const proxy = { ...document.proxy, cors, allowed_hosts: ["${secrets:HOST}"] };
+  assertEquals(await rejectionsOf(resolveSettings(settingsOf({ proxy }), store(values).get)), [
     "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 3: a key has none",
     "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 6: a key has none",
     'providers.acme.llm.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a user name or password',
     "proxy.auth.tokens[0]: has a space, a control or a non-ASCII character at position 3: a key has none",
+    'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"',
+    'proxy.cors.origins[1]: expected "*" or an origin such as "https://app.example.com", in lower case and without a path',
   ]);
 });

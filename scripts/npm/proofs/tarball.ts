@@ -7,7 +7,7 @@ import { must, type Project, type Proof } from "../workshop.ts";
 
 /** What may be in it. */
 const allowed = [
-  /^(?:LICENSE|README\.md|CHANGELOG\.md|THIRD_PARTY_LICENSES|package\.json|modelmesh\.cjs)$/,
+  /^(?:LICENSE|README\.md|CHANGELOG\.md|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
   /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/,
   /^types\/(?:mod|browser|proxy|cli|(?:src|connectors)\/[\w/]+)\.d\.ts$/,
 ];

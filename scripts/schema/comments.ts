@@ -1,0 +1,111 @@
+/**
+ * What the keys of the configuration are for: the comments above them in `src/config/schema*.ts`. They are read from
+ * the source, so that a program carries none of them.
+ * @module
+ */
+import ts from "../npm/typescript.ts";
+
+const folder = new URL("../../src/config/", import.meta.url);
+const first = "schema.ts";
+/** Fields whose members have names of their own: their keys are those of `*`. */
+const maps: readonly string[] = ["mapOf", "recordOf"];
+
+/** Functions of a file that make fields, and where the names it imports come from. */
+interface Source {
+  readonly text: ts.SourceFile;
+  readonly bodies: ReadonlyMap<string, ts.Expression>;
+  readonly imports: ReadonlyMap<string, string>;
+}
+
+/**
+ * Comments by the path of their key, such as `pools.*.retry.max_attempts`.
+ *
+ * @throws {Error} Naming the line of a key that has none, or that is written in a way that is not understood.
+ */
+export function readComments(): ReadonlyMap<string, string> {
+  const reader = new CommentReader();
+  reader.read({ name: "makeSchema", file: first });
+  return reader.comments;
+}
+
+class CommentReader {
+  readonly comments = new Map<string, string>();
+  readonly #sources = new Map<string, Source>();
+
+  /** Follows a function that makes a field, if it is one of the schema's own. */
+  read({ name, file }: { name: string; file: string }, path = ""): void {
+    const { bodies, imports } = this.#source(file);
+    const [body, origin] = [bodies.get(name), imports.get(name)];
+    if (body !== undefined) this.#field(body, file, path);
+    else if (origin !== undefined) this.read({ name, file: origin }, path);
+  }
+
+  /** The keys of a field, by the call that makes it. */
+  #field(call: ts.Expression, file: string, path: string): void {
+    if (!ts.isCallExpression(call)) return;
+    const name = call.expression.getText();
+    this.read({ name, file }, path);
+    const inside = maps.includes(name) ? `${path}.*` : path;
+    call.arguments.forEach((argument, place) => {
+      const holdsKeys = name === "object" && place === 0 && ts.isObjectLiteralExpression(argument);
+      if (!holdsKeys) return this.#field(argument, file, inside);
+      for (const member of argument.properties) this.#key(member, file, path);
+    });
+  }
+
+  #key(member: ts.ObjectLiteralElementLike, file: string, path: string): void {
+    const where = () => {
+      const source = this.#source(file).text;
+      return `${file}:${source.getLineAndCharacterOfPosition(member.getStart()).line + 1}`;
+    };
+    if (!ts.isPropertyAssignment(member)) throw new Error(`${where()}: write the key as "key: field"`);
+    const { name, initializer } = member;
+    const key = ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : name.getText();
+    const place = path === "" ? key : `${path}.${key}`;
+    const comment = ts.getJSDocCommentsAndTags(member).map(({ comment }) => ts.getTextOfJSDocComment(comment)).join("");
+    if (comment === "") throw new Error(`${where()}: "${place}" has no comment that says what it is for`);
+    this.comments.set(place, comment.replace(/\s+/g, " "));
+    this.#field(initializer, file, place);
+  }
+
+  #source(file: string): Source {
+    const known = this.#sources.get(file);
+    if (known !== undefined) return known;
+    const content = Deno.readTextFileSync(new URL(file, folder));
+    const text = ts.createSourceFile(file, content, ts.ScriptTarget.ESNext, true);
+    const source = { text, bodies: bodiesOf(text), imports: importsOf(text) };
+    this.#sources.set(file, source);
+    return source;
+  }
+}
+
+/** What functions of a file return. */
+function bodiesOf(text: ts.SourceFile): Map<string, ts.Expression> {
+  const bodies = new Map<string, ts.Expression>();
+  for (const statement of text.statements) {
+    if (ts.isFunctionDeclaration(statement)) add(statement.name, statement.body);
+    if (!ts.isVariableStatement(statement)) continue;
+    for (const { name, initializer } of statement.declarationList.declarations) {
+      if (initializer && ts.isArrowFunction(initializer)) add(name, initializer.body);
+    }
+  }
+  return bodies;
+
+  function add(name: ts.Node | undefined, body: ts.ConciseBody | undefined): void {
+    const returned = body && ts.isBlock(body) ? body.statements.find(ts.isReturnStatement)?.expression : body;
+    if (name !== undefined && returned !== undefined) bodies.set(name.getText(), returned as ts.Expression);
+  }
+}
+
+/** The schema's own files that names come from. */
+function importsOf(text: ts.SourceFile): Map<string, string> {
+  const imports = new Map<string, string>();
+  for (const statement of text.statements) {
+    if (!ts.isImportDeclaration(statement)) continue;
+    const file = (statement.moduleSpecifier as ts.StringLiteral).text.replace("./", "");
+    const names = statement.importClause?.namedBindings;
+    if (!file.startsWith("schema") || names === undefined || !ts.isNamedImports(names)) continue;
+    for (const { name } of names.elements) imports.set(name.text, file);
+  }
+  return imports;
+}

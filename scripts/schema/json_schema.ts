@@ -1,0 +1,156 @@
+/**
+ * The JSON Schema of the configuration, for editors. Every key has one definition, under its path; nested and dotted
+ * spellings refer to it. What depends on other parts of a document is left to `modelmesh check`.
+ * @module
+ */
+import type { Field, Shape } from "../../src/config/_field.ts";
+import { schema } from "../../src/config/schema.ts";
+import { durationPattern, longestUnitText, sizePattern } from "../../src/config/units.ts";
+import { suggestionsFor } from "./connectors.ts";
+import { type Key, writtenDefault } from "./keys.ts";
+
+/** A JSON Schema, or part of one. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The draft that editors know best. */
+const draft = "http://json-schema.org/draft-07/schema#";
+const names = { maxLength: 200, pattern: "^\\S(?:.*\\S)?$" };
+
+/**
+ * The schema of a whole document.
+ *
+ * @param keys All keys.
+ */
+export function jsonSchema(keys: readonly Key[]): JsonSchema {
+  return {
+    $schema: draft,
+    title: "Configuration of ModelMesh",
+    ...schemaOf(schema, ""),
+    type: "object",
+    definitions: Object.fromEntries(keys.flatMap((key) => [[key.path, definitionOf(key)], ...entryOf(key)])),
+  };
+}
+
+/** What a section holds under each name. */
+function entryOf({ path, field: { shape: { type, item } } }: Key): [path: string, entry: JsonSchema][] {
+  return type === "map" && item?.shape.fields ? [[`${path}.*`, schemaOf(item, `${path}.*`)]] : [];
+}
+
+/** What stands under a name, once it is defined. */
+function itemOf({ item }: Shape, path: string): JsonSchema {
+  return item!.shape.fields ? reference(path, "*") : schemaOf(item!, path);
+}
+
+function definitionOf({ path, field, about }: Key): JsonSchema {
+  const standard = writtenDefault(field.shape);
+  const names = suggestionsFor(path);
+  const isMap = field.shape.type === "map";
+  return {
+    description: field.shape.isLater ? `${about} Not in effect in this version.` : about,
+    ...schemaOf(field, path),
+    ...(standard === undefined ? {} : { default: standard }),
+    ...(names.length === 0 || isMap ? {} : { examples: names }),
+    ...(names.length > 0 && isMap
+      ? { properties: Object.fromEntries(names.map((name) => [name, reference(path, "*")])) }
+      : {}),
+  };
+}
+
+function schemaOf({ shape }: Field, path: string): JsonSchema {
+  switch (shape.type) {
+    case "text":
+      return { type: "string", pattern: "\\S" };
+    case "flag":
+      return { type: "boolean" };
+    case "integer":
+    case "number":
+      return { type: shape.type, ...rangeOf(shape) };
+    case "duration":
+      return { ...written(durationPattern, shape), ...saying('Write a duration such as "500ms" or "1h30m"') };
+    case "size":
+      return { ...written(sizePattern, shape), ...saying('Write a size such as "512MB" or "64KiB"') };
+    case "choice":
+      return { enum: shape.values };
+    case "list":
+      return { type: "array", items: schemaOf(shape.item!, path), ...(shape.min ? { minItems: shape.min } : {}) };
+    case "map":
+      return { type: ["object", "null"], additionalProperties: itemOf(shape, path), propertyNames: names };
+    case "object":
+      return objectSchema(shape, path);
+    case "either": {
+      const [only, ...others] = shape.options!.filter(isWritable).map((option) => schemaOf(option, path));
+      return others.length === 0 ? only! : { anyOf: [only, ...others] };
+    }
+    case "any":
+      return { type: ["object", "null"] };
+    case "instance":
+      return { not: {} };
+  }
+}
+
+function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  const patterns: Record<string, JsonSchema> = {};
+  const writable = Object.entries(fields).filter(([, field]) => isWritable(field));
+  for (const [key] of writable) properties[key] = reference(path, key);
+  for (const [key, field] of writable) addDotted({ field, path: under(path, key), spelling: key });
+  return {
+    // A section that says nothing yet is nothing to YAML.
+    type: required === undefined ? ["object", "null"] : "object",
+    properties,
+    ...(Object.keys(patterns).length === 0 ? {} : { patternProperties: patterns }),
+    additionalProperties: isOpen === true,
+    ...(required === undefined ? {} : { required }),
+  };
+
+  /** The keys within a key, written in one with it. */
+  function addDotted({ field: { shape }, path, spelling }: { field: Field; path: string; spelling: string }): void {
+    for (const [key, field] of Object.entries(shape.fields ?? {})) {
+      properties[`${spelling}.${key}`] = reference(path, key);
+      addDotted({ field, path: under(path, key), spelling: `${spelling}.${key}` });
+    }
+    const start = `^${spelling.replaceAll(".", "\\.")}\\.`;
+    if (shape.type === "any" || shape.isOpen) patterns[start] = {};
+    if (shape.type === "map") patterns[start] = itemOf(shape, path);
+    for (const option of shape.options ?? []) {
+      if (option.shape.type !== "list") addDotted({ field: option, path, spelling });
+    }
+  }
+}
+
+/** What only a program can give is left out. */
+function isWritable({ shape }: Field): boolean {
+  return shape.type !== "instance";
+}
+
+function under(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
+}
+
+function reference(path: string, key: string): JsonSchema {
+  return { $ref: `#/definitions/${encodeURIComponent(under(path, key))}` };
+}
+
+function rangeOf({ min, max, above }: Shape): JsonSchema {
+  return {
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+    ...(above === undefined ? {} : { exclusiveMinimum: above }),
+  };
+}
+
+/** What has to be more than 0 has another digit somewhere. */
+function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
+  const isAboveZero = min > 0;
+  return {
+    type: "string",
+    pattern: isAboveZero ? source.replace("^", "^(?=.*[1-9])") : source,
+    minLength: 1,
+    maxLength: longestUnitText,
+  };
+}
+
+/** What editors say in place of the pattern; other readers pass over it. */
+function saying(message: string): JsonSchema {
+  return { patternErrorMessage: message };
+}

@@ -1,0 +1,70 @@
+/**
+ * The keys of the configuration, as the schema itself has them, with what their comments say.
+ * @module
+ */
+import type { Field, Shape } from "../../src/config/_field.ts";
+import { schema } from "../../src/config/schema.ts";
+import { formatDuration } from "../../src/config/units.ts";
+import { readComments } from "./comments.ts";
+
+/** A key of the document. */
+export interface Key {
+  /** Its dotted path; `*` stands for names. */
+  readonly path: string;
+  /** What it takes. */
+  readonly field: Field;
+  /** What it is for. */
+  readonly about: string;
+}
+
+/**
+ * All keys, those of an object after it.
+ *
+ * @throws {Error} When a key has no comment, or a comment no key.
+ */
+export function readKeys(): readonly Key[] {
+  const comments = new Map(readComments());
+  const fields = new Map(fieldsOf(schema));
+  const keys = [...fields].map(([path, field]) => {
+    const about = comments.get(path);
+    if (about === undefined) throw new Error(`No comment was found for "${path}"`);
+    comments.delete(path);
+    return { path, field, about };
+  });
+  for (const path of comments.keys()) throw new Error(`The schema has no key "${path}", though a comment was found`);
+  return keys;
+}
+
+/**
+ * The keys within a field.
+ *
+ * @param field The field.
+ * @param path Its path.
+ */
+export function* fieldsOf({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
+  for (const [key, field] of Object.entries(shape.fields ?? {})) {
+    const place = path === "" ? key : `${path}.${key}`;
+    yield [place, field];
+    yield* fieldsOf(field, place);
+  }
+  if (shape.item !== undefined) yield* fieldsOf(shape.item, shape.type === "map" ? `${path}.*` : path);
+  for (const option of shape.options ?? []) yield* fieldsOf(option, path);
+}
+
+/**
+ * What holds when a key is left out, as one would write it.
+ *
+ * @param shape What the key takes.
+ */
+export function writtenDefault({ type, default: standard, options = [] }: Shape): unknown {
+  if (standard === undefined) return options.map(({ shape }) => writtenDefault(shape)).find((one) => one !== undefined);
+  if (type === "duration") return formatDuration(Number(standard));
+  return type === "size" ? formatSize(Number(standard)) : standard;
+}
+
+function formatSize(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let [size, place] = [bytes, 0];
+  for (; size % 1024 === 0 && place < units.length - 1; place++) size /= 1024;
+  return `${size}${units[place]}`;
+}

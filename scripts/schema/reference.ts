@@ -1,0 +1,110 @@
+/**
+ * The tables of `docs/configuration.md`: every section, every key.
+ * @module
+ */
+import type { Field, Shape } from "../../src/config/_field.ts";
+import { shippedConnectors } from "./connectors.ts";
+import { type Key, writtenDefault } from "./keys.ts";
+
+/** Above it the document is written by hand. */
+export const beginMark = "<!-- From here on written by `deno task schema`, from src/config/schema*.ts -->";
+
+/**
+ * The document with its tables as they have to be.
+ *
+ * @param document As it is.
+ * @param keys All keys.
+ * @throws {Error} When it lacks the mark under which the tables stand.
+ */
+export function withTables(document: string, keys: readonly Key[]): string {
+  const at = document.indexOf(beginMark);
+  if (at === -1) throw new Error(`docs/configuration.md has no line "${beginMark}"`);
+  return `${document.slice(0, at)}${beginMark}\n\n${tables(keys)}`;
+}
+
+function tables(keys: readonly Key[]): string {
+  const sections = keys.filter(({ path }) => !path.includes("."));
+  return [...sections.map((section) => sectionOf(section, keys)), connectorTable()].join("\n");
+}
+
+function connectorTable(): string {
+  const rows = shippedConnectors().map(([title, ids]) => `| ${title} | ${ids.map(code).join(", ")} |`);
+  return "## What comes with the package\n\n" +
+    `A strategy's short name, such as \`round-robin\`, stands for its id.\n\n| Kind | Ids |\n|---|---|\n${
+      rows.join("\n")
+    }\n`;
+}
+
+function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
+  const isNamed = keys.some((key) => key.path.startsWith(`${path}.*.`));
+  const prefix = isNamed ? `${path}.*.` : `${path}.`;
+  const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => rowOf(key, prefix));
+  const title = isNamed ? `${path}.<name>` : path;
+  const taken = rows.length === 0 ? ` Takes: ${takenBy(field)}.` : "";
+  const open = field.shape.isOpen ? " Other keys go to the connector as they are." : "";
+  const intro = `## \`${title}\`\n\n${about}${taken}${open}${later(field)}\n`;
+  if (rows.length === 0) return intro;
+  return `${intro}\n| Key | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+function rowOf({ path, field, about }: Key, prefix: string): string {
+  const { shape } = field;
+  const key = `\`${path.slice(prefix.length)}\``;
+  const standard = writtenDefault(shape);
+  const cells = shape.type === "object"
+    ? [`**${key}**`, "", ""]
+    : [key, takenBy(field), standard === undefined ? "" : code(standard)];
+  return `| ${[...cells, about + later(field)].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function later({ shape }: Field): string {
+  return shape.isLater ? " *Not in effect in this version.*" : "";
+}
+
+/** What a field takes, in a few words; `plural` ends them where there may be several. */
+function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
+  switch (shape.type) {
+    case "flag":
+      return "`true` or `false`";
+    case "integer":
+    case "number":
+      return shape.type + plural + rangeOf(shape);
+    case "duration":
+    case "size":
+      return shape.type + plural + (shape.min === 0 ? ", `0s` too" : "");
+    case "choice":
+      return shape.values!.map(code).join(", ");
+    case "list":
+      return `list of ${takenBy(shape.item!, "s")}`;
+    case "map":
+      return `${takenBy(shape.item!)}, by name`;
+    case "either":
+      return eitherOf(shape, plural);
+    case "instance":
+      return "an object of the program";
+    case "object":
+    case "any":
+      return `object${plural}`;
+    default:
+      return shape.type + plural;
+  }
+}
+
+function eitherOf({ options = [] }: Shape, plural: "" | "s"): string {
+  const [first, second] = options;
+  const isSame = second?.shape.item === first;
+  return isSame ? `${takenBy(first!)}; one, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
+}
+
+function rangeOf({ min, max, above }: Shape): string {
+  const words = [
+    ...(above === undefined ? [] : [`above ${above}`]),
+    ...(min === undefined ? [] : [max === undefined ? `${min} or more` : `${min} to ${max}`]),
+    ...(max === undefined || min !== undefined ? [] : [`up to ${max}`]),
+  ];
+  return words.map((word) => `, ${word}`).join("");
+}
+
+function code(value: unknown): string {
+  return `\`${Array.isArray(value) ? value.join(", ") : value}\``;
+}

@@ -1,0 +1,32 @@
+/** Files that people break, and what is said of them. */
+import { fieldsOf } from "../../scripts/schema/keys.ts";
+import { loadConfig } from "../../src/config/load_config.ts";
+import { schema } from "../../src/config/schema.ts";
+import { denoRuntime } from "../../src/runtime/deno.ts";
+import { known, rejectionsOf } from "./_known.ts";
+
+/** What is wrong in a word, the file's content, and every problem it has; what begins with a brace is JSON. */
+export type MalformedFile = readonly [what: string, content: string | Uint8Array, ...problems: string[]];
+
+/** A provider. */
+export const acme = "providers:\n  acme.llm.v1: { api_key: k }\n";
+
+const fields = new Map([["", schema], ...fieldsOf(schema)]);
+
+/** The end of what is said of an unknown key: the keys there are. */
+export function allowed(path: string): string {
+  const { shape } = path.endsWith(".*") ? fields.get(path.slice(0, -2))!.shape.item! : fields.get(path)!;
+  return `allowed: ${Object.keys(shape.fields!).map((key) => JSON.stringify(key)).join(", ")}`;
+}
+
+/** What is said of a file with this content. */
+export async function linesOf(content: string | Uint8Array): Promise<string[]> {
+  const isJson = typeof content === "string" && content.startsWith("{");
+  const path = await Deno.makeTempFile({ suffix: isJson ? ".json" : ".yaml" });
+  try {
+    await Deno.writeFile(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+    return await rejectionsOf(loadConfig(path, { known, files: denoRuntime().files! }));
+  } finally {
+    await Deno.remove(path);
+  }
+}

@@ -1,0 +1,63 @@
+/** The document that uses every attribute, what it may name, and settings as values that can be compared. */
+import { serverConnectors } from "../../connectors/server.ts";
+import { type KnownConnectors, knownConnectors } from "../../src/config/known.ts";
+import type { Settings } from "../../src/config/settings.ts";
+
+/** Its path. */
+export const wholePath = "tests/fixtures/config/whole.yaml";
+
+const shipped = knownConnectors(serverConnectors);
+
+/** The connectors of servers, and those of the specification that it names besides. */
+export const known: KnownConnectors = {
+  ...shipped,
+  observability: [...new Set([...shipped.observability, "mesh.webhook.v1", "mesh.local-file.v1"])],
+  secretStores: [...new Set([...shipped.secretStores, "mesh.dotenv.v1"])],
+};
+
+/**
+ * Settings whose functions are replaced by what they answer, without the name of their file.
+ *
+ * @param settings Settings.
+ */
+export function comparable(settings: Settings): unknown {
+  const plain = <Routing extends Settings["defaultRouting"]>(routing: Routing) => {
+    return { ...routing, retry: [...settings.providers.keys()].map((id) => routing.retry(id)) };
+  };
+  return {
+    ...settings,
+    source: undefined,
+    defaultRouting: plain(settings.defaultRouting),
+    pools: [...settings.pools.values()].map((pool) => ({ ...pool, routing: plain(pool.routing) })),
+  };
+}
+
+const named = ["providers", "models", "pools", "aliases"];
+
+/**
+ * The same document, every nested key spelled in one with what it is in, as far as names allow it.
+ *
+ * @param document A document.
+ */
+export function dotted(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(document).flatMap(([section, value]): [string, unknown][] => {
+      if (!named.includes(section)) return Object.entries(flat({ [section]: value }));
+      const entries = Object.entries(value as object);
+      return [[section, Object.fromEntries(entries.map(([name, one]) => [name, isObject(one) ? flat(one) : one]))]];
+    }),
+  );
+}
+
+function flat(value: object, prefix = ""): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]): [string, unknown][] => {
+      const isBranch = isObject(member) && Object.keys(member).length > 0;
+      return isBranch ? Object.entries(flat(member, `${prefix}${key}.`)) : [[prefix + key, member]];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

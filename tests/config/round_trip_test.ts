@@ -1,0 +1,59 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { loadConfig } from "../../src/config/load_config.ts";
+import { loadDocument } from "../../src/config/load.ts";
+import { checkDocument, MeshConfigBase } from "../../src/config/mesh_config.ts";
+import { saveConfigFile } from "../../src/config/save.ts";
+import { validate } from "../../src/config/validate.ts";
+import { denoRuntime } from "../../src/runtime/deno.ts";
+import { specifiedKeys } from "./_spec_keys.ts";
+import { comparable, dotted, known, wholePath } from "./_whole.ts";
+
+const files = denoRuntime().files!;
+
+async function whole(): Promise<Record<string, unknown>> {
+  return await loadDocument(wholePath, files) as Record<string, unknown>;
+}
+
+/** Whether a document says something under a path in which `*` stands for any name. */
+function says(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return value !== undefined;
+  if (Array.isArray(value)) return value.some((item) => says(item, [key, ...rest]));
+  if (typeof value !== "object" || value === null) return false;
+  const members = key === "*" ? Object.values(value) : [Reflect.get(value, key)];
+  return members.some((member) => says(member, rest));
+}
+
+Deno.test("the document of these tests uses every attribute of the specification", async () => {
+  const document = await whole();
+  for (const path of specifiedKeys) assert(says(document, path.split(".")), path);
+});
+
+for (const format of ["yaml", "json"]) {
+  Deno.test(`a configuration is the same after it was saved and read again, as ${format}`, async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      const first = new MeshConfigBase(await loadConfig(wholePath, { known, files }));
+      await saveConfigFile(first, `${folder}/a.${format}`, files);
+      const second = new MeshConfigBase(await loadConfig(`${folder}/a.${format}`, { known, files }));
+      assertEquals(second.document, first.document);
+      assertEquals(comparable(second.settings), comparable(first.settings));
+      await saveConfigFile(second, `${folder}/b.${format}`, files);
+      assertEquals(await files.readText(`${folder}/b.${format}`), await files.readText(`${folder}/a.${format}`));
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+Deno.test("a configuration is the same however its keys are spelled, nested or dotted", async () => {
+  const document = await whole();
+  const flat = dotted(document);
+  assertNotEquals(Object.keys(flat), Object.keys(document));
+  assertEquals(comparable(validate(flat, { known })), comparable(validate(document, { known })));
+});
+
+Deno.test("a configuration that says something else is another one", async () => {
+  const document = await whole();
+  const other = { ...document, proxy: { ...document.proxy as object, port: 8081 } };
+  assertNotEquals(comparable(checkDocument(other, { known }).settings), comparable(validate(document, { known })));
+});
