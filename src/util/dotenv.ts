@@ -94,7 +94,8 @@ function readEntry(text: string, at: number): Read {
   const quote = text[from] ?? "";
   const value = "'\"`".includes(quote) && quote !== "" ? readQuoted(text, from, quote) : readBare(text, from);
   if ("message" in value) return { to, message: value.message };
-  return value.value.includes("\0") ? { to, message: "has a NUL in it" } : { ...value, name };
+  if (value.value.includes("\0")) return { to, message: "has a NUL in it" };
+  return value.value.includes("\uFFFD") ? { to, message: "is not written in UTF-8" } : { ...value, name };
 }
 
 /** Up to the end of the line, or a `#` after a space. */
