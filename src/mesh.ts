@@ -275,10 +275,7 @@ export class Mesh {
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, secrets, sinks = [] } = await written.secrets.resolve(
-      written,
-      (kind, id, config) => this.catalogue.get(kind, id).create(config, this.runtime),
-    );
+    const { settings, secrets, sinks = [] } = await written.secrets.resolve(written, this);
     for (const secret of secrets) this.redactor.add(secret);
     this.hub.configure(sinks);
     const assemble = (discovered?: Discovered) => {

@@ -104,8 +104,13 @@ export class FileSecrets implements Required<SecretStore> {
     const { path, files } = this.#options;
     const changed = this.#changing.then(() =>
       this.#during(task, async () => {
-        const text = await change(await this.#text());
-        if (text !== undefined) await files.replaceText(path, text);
+        for (;;) {
+          const before = await this.#text();
+          const after = await change(before);
+          if (after === undefined) return;
+          if (await this.#text() !== before) continue; // another process was quicker, and what it wrote stays
+          return await files.replaceText(path, after);
+        }
       })
     );
     this.#changing = changed.catch(() => {}); // whoever asked is told

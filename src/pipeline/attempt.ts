@@ -68,8 +68,9 @@ async function tryOnce<T>(
   { runtime, redact }: RouteDeps,
 ): Promise<Exclude<AttemptEnd<T>, { next: Rotate }> | { failure: Failure }> {
   trip.unansweredMs = 0; // what another model was waited for is not this one's
-  trip.check();
   const { home } = member.model;
+  if (home.renewal !== undefined) await home.renewal;
+  trip.check();
   const spending = member.state.spend?.(trip.load, runtime.clock.monotonic());
   const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
   trip.follow(connection);
