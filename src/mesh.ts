@@ -275,8 +275,7 @@ export class Mesh {
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, secrets, sinks = [] } = await written.secrets.resolve(written, this);
-    for (const secret of secrets) this.redactor.add(secret);
+    const { settings, sinks = [] } = await written.secrets.resolve(written, this);
     this.hub.configure(sinks);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);

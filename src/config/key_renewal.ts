@@ -34,7 +34,7 @@ export class KeyRenewal implements Observability {
     if (event !== "rotation" && event !== "recovery") return;
     const { registry, runtime: { clock } } = this.#user;
     const home = registry.homes.find(({ entry }) => entry.id === provider);
-    if (home === undefined || home.renewal !== undefined) return;
+    if (home === undefined || home.ready !== undefined) return;
     if (event === "recovery") return this.#begin(home, false);
     if (from !== undefined && registry.model(from)?.home === home) return;
     const now = clock.monotonic();
@@ -56,9 +56,9 @@ export class KeyRenewal implements Observability {
     const late = new Promise<void>((resolve) => {
       cancel = this.#user.runtime.clock.after(longestWaitMs, resolve);
     });
-    home.renewal = Promise.race([this.#renew(home, anew), late]).then(() => {
+    home.ready = Promise.race([this.#renew(home, anew), late]).then(() => {
       cancel();
-      delete home.renewal;
+      delete home.ready;
     });
   }
 

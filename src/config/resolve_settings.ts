@@ -10,7 +10,7 @@ import { builtInProxy } from "./defaults.ts";
 import { KeyRenewal } from "./key_renewal.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
 import { type CachePolicy, SecretResolver } from "./secret_resolver.ts";
-import type { ProviderEntry, ResolvedSettings, SecretSettings, SecretUser, Settings } from "./settings.ts";
+import type { ProviderEntry, SecretSettings, Settings } from "./settings.ts";
 
 type Values = ReadonlyMap<string, string>;
 
@@ -38,13 +38,13 @@ export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["reso
       for (const secret of secrets) redactor.add(secret);
       return entry;
     };
+    for (const secret of secrets) redactor.add(secret);
     const sinks = resolved.observability.map(({ connector, config }) =>
       catalogue.get("observability", connector).create(config, runtime)
     );
-    if (!policy.reloadOnRotation) return { settings: resolved, secrets, sinks };
+    if (!policy.reloadOnRotation) return { settings: resolved, sinks };
     return {
       settings: Object.freeze({ ...resolved, secrets: Object.freeze({ ...resolved.secrets, renewedEntry }) }),
-      secrets,
       sinks: [...sinks, new KeyRenewal(user)],
     };
   };
@@ -76,7 +76,10 @@ async function resolveEntry(
  * without a missing key, and one with no key left or without its address is switched off, with a warning.
  * @throws {ConfigError} When a key, a token or an address that came out does not hold.
  */
-export async function resolveSettings(settings: Settings, get: Get): Promise<ResolvedSettings> {
+export async function resolveSettings(
+  settings: Settings,
+  get: Get,
+): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
   const { providers, models, proxy, observability } = settings;
   const enabled = [...providers.values()].filter(({ enabled }) => enabled);
   const values = await lookUp(namesIn([enabled, models, proxy, observability]), get);

@@ -143,7 +143,7 @@ export interface KeyHolder {
   /** The key that calls are made with. */
   credential?: string;
   /** Settles, never with a failure, once a key that is being looked up again is there, or has been waited for long enough. */
-  renewal?: Promise<void>;
+  ready?: Promise<void>;
 }
 
 /** For whom secrets are resolved: a mesh. */
@@ -169,8 +169,6 @@ export interface SecretUser {
 export interface ResolvedSettings {
   /** The settings. */
   readonly settings: Settings;
-  /** Every value that was put in: what records and messages must not show. */
-  readonly secrets: ReadonlySet<string>;
   /** Where records go; left out for none. */
   readonly sinks?: readonly Observability[];
 }
@@ -183,7 +181,7 @@ export interface SecretSettings {
   readonly failOnMissing: boolean;
   /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Puts secrets in where settings lack them, when a mesh starts. It comes along so that who needs no store has none. */
+  /** Puts secrets in where settings lack them, when a mesh starts, and tells the redactor. It comes along so that who needs no store has none. */
   readonly resolve: (settings: Settings, user: SecretUser) => Promise<ResolvedSettings>;
   /**
    * A provider's entry with its secrets as they are by now, whatever is kept of them (`anew`), or unless that is recent

@@ -42,6 +42,7 @@ export interface AttemptPlan<T> {
 export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
   const { home } = plan.member.model;
+  if (home.ready !== undefined) await home.ready; // its key is being looked up again
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await tryOnce(plan, trip, deps);
@@ -68,9 +69,8 @@ async function tryOnce<T>(
   { runtime, redact }: RouteDeps,
 ): Promise<Exclude<AttemptEnd<T>, { next: Rotate }> | { failure: Failure }> {
   trip.unansweredMs = 0; // what another model was waited for is not this one's
-  const { home } = member.model;
-  if (home.renewal !== undefined) await home.renewal;
   trip.check();
+  const { home } = member.model;
   const spending = member.state.spend?.(trip.load, runtime.clock.monotonic());
   const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
   trip.follow(connection);

@@ -28,7 +28,7 @@ export interface ProviderHome {
   /** Resolved when the mesh is initialised, and again when it takes over from another. */
   credential?: string;
   /** Settles once a key that is being looked up again is there. */
-  renewal?: Promise<void>;
+  ready?: Promise<void>;
 }
 
 /** One model of a mesh. */
