@@ -124,6 +124,9 @@ async function loadSigner() {
   try {
     return await import("npm:aws4fetch@1.0.20");
   } catch (error) {
-    throw new ConnectorError(`${id} needs the package "aws4fetch", which is not installed: npm install aws4fetch`, error);
+    throw new ConnectorError(
+      `${id} needs the package "aws4fetch", which is not installed: npm install aws4fetch`,
+      error,
+    );
   }
 }

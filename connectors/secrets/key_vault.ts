@@ -25,7 +25,8 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
   create(settings, runtime) {
-    const text = (key: string, ...variables: string[]) => attribute(settings[key], key) ?? variable(runtime, ...variables);
+    const text = (key: string, ...variables: string[]) =>
+      attribute(settings[key], key) ?? variable(runtime, ...variables);
     const url = text("url", "AZURE_KEY_VAULT_URL");
     if (url === undefined) {
       const message = `${id} needs its vault's address: set "secrets.url" or AZURE_KEY_VAULT_URL`;

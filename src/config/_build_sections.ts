@@ -6,7 +6,14 @@ import { checkProviders, expandProviders, type ProviderParts } from "./_build_pr
 import { tokenWarning } from "./_checks.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
-import { defaultCors, defaultHealth, defaultProxy, defaultSecretStore, defaultSecretTtlMs, defaultSink } from "./defaults.ts";
+import {
+  defaultCors,
+  defaultHealth,
+  defaultProxy,
+  defaultSecretStore,
+  defaultSecretTtlMs,
+  defaultSink,
+} from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import { referencesIn } from "./references.ts";
 import { resolveFromStore } from "./resolve_settings.ts";
