@@ -12,6 +12,10 @@ const longestMs = 10_000;
 /** More than any of them answers: AWS takes values of 64 KiB, a list has a hundred names a page. */
 const mostBytes = 4 * 1024 * 1024;
 
+/** Vendors' words for who we are not, or may not do; AWS says them with 400, token endpoints as well. */
+const refusals =
+  /AccessDenied|UnrecognizedClient|Signature|ExpiredToken|MissingAuthentication|^invalid_(?:client|grant)$/;
+
 /** Something to be done at a vendor. */
 export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isWhole"> {
   /** What it is for, after "cannot": `look up the secret "NAME"`. */
@@ -94,7 +98,8 @@ export class Vendor {
 
   #about(status: number, code: string | undefined): string {
     const word = code === undefined ? "" : ` (${code})`;
-    return status === 401 || status === 403 ? `${word}: check ${this.#access}` : word;
+    const isRefusal = status === 401 || status === 403 || refusals.test(code ?? "");
+    return isRefusal ? `${word}: check ${this.#access}` : word;
   }
 }
 
