@@ -12,6 +12,9 @@ const longestMs = 10_000;
 /** More than any of them answers: AWS takes values of 64 KiB, a list has a hundred names a page. */
 const mostBytes = 4 * 1024 * 1024;
 
+/** A list that goes on and on is no list. */
+const mostPages = 1_000;
+
 /** Vendors' words for who we are not, or may not do; AWS says them with 400, token endpoints as well. */
 const refusals =
   /AccessDenied|UnrecognizedClient|Signature|ExpiredToken|MissingAuthentication|^invalid_(?:client|grant)$/;
@@ -68,6 +71,26 @@ export class Vendor {
     if (status < 200 || status > 299) throw this.error(task, `it answered ${status}${this.#about(status, code)}`);
     if (body === undefined) throw this.error(task, `it answered ${status} with something else than a JSON object`);
     return { status, body };
+  }
+
+  /**
+   * All names of a list that comes in pages, sorted.
+   *
+   * @param read Reads a page: the first, or the one that a page before named as next.
+   * @throws {ConnectorError} When there is no end to it.
+   */
+  async names(
+    read: (next: string | undefined) => Promise<{ readonly names: readonly unknown[]; readonly next: unknown }>,
+  ): Promise<readonly string[]> {
+    const all: string[] = [];
+    let token: string | undefined;
+    for (let count = 0; count < mostPages; count++) {
+      const { names, next } = await read(token);
+      all.push(...names.map(String));
+      if (typeof next !== "string" || next === "") return all.sort();
+      token = next;
+    }
+    throw this.error("list secrets", `the list has more than ${mostPages} pages`);
   }
 
   /**

@@ -52,18 +52,13 @@ function storeOf(aws: Aws): Required<SecretStore> {
       await aws.call(task, "RestoreSecret", { SecretId: name }); // it was deleted, and AWS still keeps it
       await aws.call(task, "PutSecretValue", put);
     },
-    async list() {
-      const names: string[] = [];
-      let NextToken: unknown;
-      do {
-        const page = { MaxResults: 100, ...(NextToken === undefined ? {} : { NextToken }) };
+    list: () =>
+      aws.vendor.names(async (next) => {
+        const page = { MaxResults: 100, ...(next === undefined ? {} : { NextToken: next }) };
         const { body } = await aws.call("list secrets", "ListSecrets", page);
         const secrets = Array.isArray(body.SecretList) ? body.SecretList as { Name?: unknown }[] : [];
-        names.push(...secrets.map(({ Name }) => String(Name)));
-        NextToken = body.NextToken ?? undefined;
-      } while (NextToken !== undefined);
-      return names.sort();
-    },
+        return { names: secrets.map(({ Name }) => Name), next: body.NextToken };
+      }),
     async delete(name) {
       const there = await aws.call(`delete the secret "${name}"`, "DescribeSecret", { SecretId: name }, absent);
       if (there.code !== undefined || typeof there.body.DeletedDate === "number") return false;
@@ -78,12 +73,12 @@ const absent = ["ResourceNotFoundException", "InvalidRequestException"];
 
 /** Signs and sends. */
 class Aws {
-  readonly #vendor: Vendor;
+  readonly vendor: Vendor;
   readonly #url: string;
   readonly #region: string;
 
   constructor(runtime: Runtime, url: string, region: string) {
-    this.#vendor = new Vendor(id, runtime, "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do");
+    this.vendor = new Vendor(id, runtime, "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do");
     this.#url = url;
     this.#region = region;
   }
@@ -91,16 +86,16 @@ class Aws {
   async call(task: string, action: string, input: object, expected: readonly string[] = []): Promise<VendorAnswer> {
     const body = JSON.stringify(input);
     const headers = await this.#signed(task, action, body);
-    return await this.#vendor.call({ task, url: this.#url, headers, body, expected });
+    return await this.vendor.call({ task, url: this.#url, headers, body, expected });
   }
 
   async #signed(task: string, action: string, body: string): Promise<Record<string, string>> {
-    const { runtime } = this.#vendor;
+    const { runtime } = this.vendor;
     const accessKeyId = variable(runtime, "AWS_ACCESS_KEY_ID");
     const secretAccessKey = variable(runtime, "AWS_SECRET_ACCESS_KEY");
     const sessionToken = variable(runtime, "AWS_SESSION_TOKEN");
     if (accessKeyId === undefined || secretAccessKey === undefined) {
-      throw this.#vendor.error(task, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+      throw this.vendor.error(task, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
     }
     const { AwsV4Signer } = await loadSigner();
     const signer = new AwsV4Signer({

@@ -50,8 +50,8 @@ function storeOf(google: Google): Required<SecretStore> {
       const { status, body } = await google.call({ task, path, method: "GET", expected: [404] });
       if (status === 404) return undefined;
       const { data } = (body.payload ?? {}) as { data?: unknown };
-      if (typeof data !== "string") throw google.error(task, "its answer has no payload");
-      return textOf(data) ?? fail(google.error(task, "it is binary, and a key is a text"));
+      if (typeof data !== "string") throw google.vendor.error(task, "its answer has no payload");
+      return textOf(data) ?? fail(google.vendor.error(task, "it is binary, and a key is a text"));
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -62,18 +62,13 @@ function storeOf(google: Google): Required<SecretStore> {
       await google.call({ task, path: `?secretId=${name}`, content: google.emptySecret, expected: [409] });
       await google.call({ task, path, content: body });
     },
-    async list() {
-      const names: string[] = [];
-      let token: unknown;
-      do {
-        const page = typeof token === "string" ? `&pageToken=${encodeURIComponent(token)}` : "";
+    list: () =>
+      google.vendor.names(async (next) => {
+        const page = next === undefined ? "" : `&pageToken=${encodeURIComponent(next)}`;
         const { body } = await google.call({ task: "list secrets", path: `?pageSize=250${page}`, method: "GET" });
         const secrets = Array.isArray(body.secrets) ? body.secrets as { name?: unknown }[] : [];
-        names.push(...secrets.map(({ name }) => String(name).split("/").at(-1)!));
-        token = body.nextPageToken;
-      } while (typeof token === "string" && token !== "");
-      return names.sort();
-    },
+        return { names: secrets.map(({ name }) => String(name).split("/").at(-1)), next: body.nextPageToken };
+      }),
     async delete(name) {
       const task = `delete the secret "${name}"`;
       const path = `/${nameIn(google, name, task)}`;
@@ -85,7 +80,7 @@ function storeOf(google: Google): Required<SecretStore> {
 
 function nameIn(google: Google, name: string, task: string): string {
   if (/^[\w-]{1,255}$/.test(name)) return name;
-  throw google.error(task, "a name there has letters, digits, _ and - only");
+  throw google.vendor.error(task, "a name there has letters, digits, _ and - only");
 }
 
 interface GoogleOptions {
@@ -104,11 +99,11 @@ interface GoogleCall extends Pick<VendorCall, "task" | "method" | "expected"> {
 
 /** Knows where a project's secrets are. */
 class Google {
-  readonly #vendor: Vendor;
+  readonly vendor: Vendor;
   readonly #options: GoogleOptions;
 
   constructor(vendor: Vendor, options: GoogleOptions) {
-    this.#vendor = vendor;
+    this.vendor = vendor;
     this.#options = options;
   }
 
@@ -117,16 +112,12 @@ class Google {
     return this.#options.region === undefined ? { replication: { automatic: {} } } : {};
   }
 
-  error(task: string, reason: string): Error {
-    return this.#vendor.error(task, reason);
-  }
-
   async call({ task, path, method, expected, content }: GoogleCall): Promise<VendorAnswer> {
     const { access, region, endpoint } = this.#options;
     const project = this.#options.project ?? await access.project(task);
     const host = endpoint ?? `https://secretmanager.${region === undefined ? "" : `${region}.rep.`}googleapis.com`;
     const place = region === undefined ? "" : `/locations/${region}`;
-    return await this.#vendor.call({
+    return await this.vendor.call({
       task,
       url: `${host}/v1/projects/${encodeURIComponent(project)}${place}/secrets${path}`,
       method: method ?? "POST",

@@ -51,7 +51,7 @@ function storeOf(vault: Vault): Required<SecretStore> {
       const { status, body } = await vault.call({ task, path, method: "GET", expected: [404] });
       if (status === 404) return undefined;
       if (typeof body.value === "string") return body.value;
-      throw vault.error(task, "its answer has no value");
+      throw vault.vendor.error(task, "its answer has no value");
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -63,19 +63,14 @@ function storeOf(vault: Vault): Required<SecretStore> {
         await vault.wait(recoveryMs);
         if ((await vault.call(put)).status !== 409) return;
       }
-      throw vault.error(task, `a secret of that name was deleted and is not back after ${mostTries} s`);
+      throw vault.vendor.error(task, `a secret of that name was deleted and is not back after ${mostTries} s`);
     },
-    async list() {
-      const names: string[] = [];
-      let next: unknown = "/secrets";
-      while (typeof next === "string" && next !== "") {
-        const { body }: VendorAnswer = await vault.call({ task: "list secrets", path: next, method: "GET" });
+    list: () =>
+      vault.vendor.names(async (next) => {
+        const { body } = await vault.call({ task: "list secrets", path: "/secrets", url: next, method: "GET" });
         const secrets = Array.isArray(body.value) ? body.value as { id?: unknown }[] : [];
-        names.push(...secrets.map((secret) => String(secret.id).split("/").at(-1)!));
-        next = body.nextLink;
-      }
-      return names.sort();
-    },
+        return { names: secrets.map((secret) => String(secret.id).split("/").at(-1)), next: body.nextLink };
+      }),
     async delete(name) {
       const task = `delete the secret "${name}"`;
       const path = vault.pathOf(name, task);
@@ -93,46 +88,44 @@ interface VaultOptions {
 }
 
 interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** After the vault's address; or a whole address at that vault. */
+  /** After the vault's address. */
   readonly path: string;
+  /** The whole address in its place, as the vault gave it. */
+  readonly url?: string | undefined;
   /** What is sent, as JSON. */
   readonly content?: object;
 }
 
 /** Calls a vault as an application. */
 class Vault {
-  readonly #vendor: Vendor;
+  readonly vendor: Vendor;
   readonly #options: VaultOptions;
   readonly #tokens: Tokens;
 
   constructor(vendor: Vendor, options: VaultOptions) {
-    this.#vendor = vendor;
+    this.vendor = vendor;
     this.#options = options;
     this.#tokens = new Tokens(vendor.runtime.clock, (task) => this.#newToken(task));
-  }
-
-  error(task: string, reason: string): Error {
-    return this.#vendor.error(task, reason);
   }
 
   pathOf(name: string, task: string): string {
     const there = name.replaceAll("_", "-");
     if (/^[A-Za-z0-9-]{1,127}$/.test(there)) return `/secrets/${there}`;
-    throw this.error(task, "a name there has letters, digits and - only (_ is kept as -)");
+    throw this.vendor.error(task, "a name there has letters, digits and - only (_ is kept as -)");
   }
 
   wait(ms: number): Promise<void> {
-    return this.#vendor.runtime.clock.sleep(ms);
+    return this.vendor.runtime.clock.sleep(ms);
   }
 
-  async call({ task, path, method, expected, content }: VaultCall): Promise<VendorAnswer> {
-    const { url } = this.#options;
-    const isWhole = !path.startsWith("/");
+  async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorAnswer> {
+    const own = this.#options.url;
     // the token goes to this vault, whatever an answer says
-    if (isWhole && !path.startsWith(`${url}/`)) throw this.error(task, "it names a next page that is not its own");
-    return await this.#vendor.call({
+    const isForeign = url !== undefined && !url.startsWith(`${own}/`);
+    if (isForeign) throw this.vendor.error(task, "it names a next page that is not its own");
+    return await this.vendor.call({
       task,
-      url: isWhole ? path : `${url}${path}?${version}`,
+      url: url ?? `${own}${path}?${version}`,
       method: method ?? "POST",
       headers: { authorization: `Bearer ${await this.#tokens.get(task)}`, "content-type": "application/json" },
       ...(content === undefined ? {} : { body: JSON.stringify(content) }),
@@ -142,12 +135,12 @@ class Vault {
 
   async #newToken(task: string) {
     const { authority, tenant, client } = this.#options;
-    const secret = variable(this.#vendor.runtime, "AZURE_CLIENT_SECRET");
+    const secret = variable(this.vendor.runtime, "AZURE_CLIENT_SECRET");
     if (tenant === undefined || client === undefined || secret === undefined) {
-      throw this.error(task, "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
+      throw this.vendor.error(task, "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
     }
     const form = { grant_type: "client_credentials", client_id: client, client_secret: secret, scope };
-    const { body } = await this.#vendor.call({
+    const { body } = await this.vendor.call({
       task: `${task}, nor get an access token`,
       url: `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`,
       headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -156,6 +149,6 @@ class Vault {
     const { access_token: token, expires_in } = body;
     const expiresInSeconds = Number(expires_in);
     if (typeof token === "string" && expiresInSeconds > 0) return { token, expiresInSeconds };
-    throw this.error(task, "Microsoft gave no access token");
+    throw this.vendor.error(task, "Microsoft gave no access token");
   }
 }
