@@ -117,6 +117,7 @@ class Aws {
 
 async function loadSigner() {
   try {
+    // deno-lint-ignore no-import-prefix
     return await import("npm:aws4fetch@1.0.20");
   } catch (error) {
     throw new ConnectorError(
