@@ -8,6 +8,9 @@ import { FileSecrets, secretFile, SecretFileError, type SecretFormat } from "./_
 
 const id = "mesh.dotenv.v1";
 
+/** A file of another kind is wrong in every line: so many are named. */
+const mostShown = 3;
+
 /**
  * Secrets of a dotenv file; settings: `path`, `.env` unless given. It is read as it is, nothing is expanded; comments
  * and the other lines stay when it is written. **Whoever can read the file can read the secrets.**
@@ -49,5 +52,7 @@ const dotenv: SecretFormat = {
 function checked(text: string): Dotenv {
   const file = parseDotenv(text);
   if (file.problems.length === 0) return file;
-  throw new SecretFileError(file.problems.map(({ line, message }) => `line ${line} ${message}`).join("; "));
+  const shown = file.problems.slice(0, mostShown).map(({ line, message }) => `line ${line} ${message}`);
+  const more = file.problems.length - shown.length;
+  throw new SecretFileError(`${shown.join("; ")}${more === 0 ? "" : `; and ${more} more`}`);
 }
