@@ -2,9 +2,11 @@
  * Secrets in one file, whatever it is written in.
  * @module
  */
-import type { FileSystem, Runtime } from "../../src/contracts/runtime.ts";
+import type { Clock, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { withFileLock } from "./_file_lock.ts";
+import { SecretFileError } from "./_secret_file_error.ts";
 
 /** How a file holds secrets. */
 export interface SecretFormat {
@@ -24,6 +26,8 @@ export interface SecretFileOptions {
   readonly path: string;
   /** Where files are. */
   readonly files: FileSystem;
+  /** For waiting until another process is done. */
+  readonly clock: Clock;
   /** How it holds secrets. */
   readonly format: SecretFormat;
 }
@@ -37,12 +41,16 @@ export interface SecretFileOptions {
  * @throws {ConfigError} When the path is none.
  * @throws {ConnectorError} Where there are no files.
  */
-export function secretFile(store: string, path: unknown, { files }: Runtime): { path: string; files: FileSystem } {
+export function secretFile(
+  store: string,
+  path: unknown,
+  { files, clock }: Runtime,
+): Pick<SecretFileOptions, "path" | "files" | "clock"> {
   if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
     throw new ConfigError([{ path: "secrets.path", message: `${store} needs the path of its file` }]);
   }
   if (files === undefined) throw new ConnectorError(`${store} needs files, and there are none here`);
-  return { path, files };
+  return { path, files, clock };
 }
 
 /** A secret store over one file, which is read anew each time and replaced whole or not at all. */
@@ -103,15 +111,11 @@ export class FileSecrets implements Required<SecretStore> {
   #change(task: string, change: (text: string | undefined) => Promise<string | undefined>): Promise<void> {
     const { path, files } = this.#options;
     const changed = this.#changing.then(() =>
-      this.#during(task, async () => {
-        for (;;) {
-          const before = await this.#text();
-          const after = await change(before);
-          if (after === undefined) return;
-          if (await this.#text() !== before) continue; // another process was quicker, and what it wrote stays
-          return await files.replaceText(path, after);
-        }
-      })
+      this.#during(task, () =>
+        withFileLock(path, this.#options, async () => {
+          const text = await change(await this.#text());
+          if (text !== undefined) await files.replaceText(path, text);
+        }))
     );
     this.#changing = changed.catch(() => {}); // whoever asked is told
     return changed;
@@ -138,11 +142,6 @@ export class FileSecrets implements Required<SecretStore> {
       throw new ConnectorError(`${store}: cannot ${task} in "${path}": ${reason}`, undefined, "unreadable");
     }
   }
-}
-
-/** What is wrong with the text of a file; it quotes nothing of it. */
-export class SecretFileError extends Error {
-  override name = "SecretFileError";
 }
 
 /** The runtimes' own texts name paths only, but nobody promises that: their code says enough. */

@@ -2,7 +2,7 @@
  * A text that holds secrets, encrypted: JSON with what is needed to open it again, all but the passphrase.
  * @module
  */
-import { SecretFileError } from "./_file_secrets.ts";
+import { SecretFileError } from "./_secret_file_error.ts";
 
 /** What OWASP asks of PBKDF2 with SHA-256. */
 const rounds = 600_000;

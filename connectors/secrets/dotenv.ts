@@ -4,7 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import { type Dotenv, dotenvLine, dotenvName, parseDotenv } from "../../src/util/dotenv.ts";
-import { FileSecrets, secretFile, SecretFileError, type SecretFormat } from "./_file_secrets.ts";
+import { FileSecrets, secretFile, type SecretFormat } from "./_file_secrets.ts";
+import { SecretFileError } from "./_secret_file_error.ts";
 
 const id = "mesh.dotenv.v1";
 

@@ -4,7 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
-import { FileSecrets, secretFile, SecretFileError } from "./_file_secrets.ts";
+import { FileSecrets, secretFile } from "./_file_secrets.ts";
+import { SecretFileError } from "./_secret_file_error.ts";
 import { Vault } from "./_vault.ts";
 
 const id = "mesh.encrypted-file.v1";

@@ -32,6 +32,8 @@ export interface FileSystem {
    * owner alone.
    */
   replaceText(path: string, text: string): Promise<void>;
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void>;
 }
 
 /** One HTTP call to a provider. */

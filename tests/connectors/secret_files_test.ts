@@ -1,11 +1,13 @@
 /** Secrets in files: what is wrong with a file is said, and what is in it is not. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
+import { entryCommand } from "../support/_programs.ts";
 import { folder, loopbackRuntime, secretStore } from "./_secret_stores.ts";
 
 const secret = "do-not-show-me";
@@ -93,6 +95,47 @@ describe("A dotenv file of secrets", () => {
         assert(ConfigError.isInstance(error), String(error));
       }
     }
+  });
+});
+
+describe("A file of secrets that several processes change", () => {
+  it("loses nothing", async () => {
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    const [command, ...first] = entryCommand("cli");
+    const names = Array.from({ length: 5 }, (_, number) => `NAME_${number}`);
+    const ends = names.map((name) => {
+      const args = [...first, "secrets", "set", name, `value of ${name}`, "--store", "mesh.dotenv.v1", "--path", path];
+      return new Promise<number | null>((resolve) => spawn(command, args, { stdio: "ignore" }).on("close", resolve));
+    });
+    assertEquals(await Promise.all(ends), names.map(() => 0));
+    assertEquals(await dotenvAt(path).list(), names);
+    assertEquals(await readdir(at.path), [".env"]);
+  });
+
+  it("is not blocked by one that was killed, nor taken from one that works on it", async () => {
+    const now = Date.UTC(2026, 0, 1); // where the clock stands
+    const files = { ".env": "A=1\n", ".env.lock": String(now - 10_001) };
+    const runtime = loopbackRuntime({}, files);
+    const { create } = secretStore("mesh.dotenv.v1");
+    await create({}, runtime).set!("B", "2");
+    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
+    assert(runtime.clock.monotonic() < 1_000);
+    for (const held of ["", "what"]) {
+      runtime.files.texts.set(".env.lock", held);
+      const message = await failureOf(create({}, runtime).set!("C", secret));
+      assertStringIncludes(message, 'another process is changing it; if there is none, remove ".env.lock"');
+    }
+    assertEquals(runtime.files.texts.get(".env"), "A=1\nB=2\n");
+  });
+
+  it("is left alone by a change that fails, and can be changed after it", async () => {
+    const runtime = loopbackRuntime({}, { ".env": "A=1\nwhat\n" });
+    const store = secretStore("mesh.dotenv.v1").create({}, runtime);
+    await failureOf(store.set!("B", secret));
+    runtime.files.texts.set(".env", "A=1\n");
+    await store.set!("B", "2");
+    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
   });
 });
 
