@@ -61,7 +61,7 @@ function storeOf(connect: Connect): Required<SecretStore> {
       const field = fieldOf(item);
       if (field === undefined) throw connect.error(task, "its item has no field for it");
       const fields = item.fields!.map((one) => one === field ? { ...field, value } : one);
-      await connect.call({ task, path: `/items/${item.id}`, method: "PUT", content: { ...item, fields } });
+      await connect.call({ task, path: pathOf(item), method: "PUT", content: { ...item, fields } });
     },
     async list() {
       const items = await connect.items("list secrets", "");
@@ -71,11 +71,15 @@ function storeOf(connect: Connect): Required<SecretStore> {
       const task = `delete the secret "${name}"`;
       const item = await connect.find(task, name);
       if (item === undefined) return false;
-      const path = `/items/${item.id}`;
+      const path = pathOf(item);
       const { status } = await connect.call({ task, path, method: "DELETE", expected: [404] });
       return status !== 404;
     },
   };
+}
+
+function pathOf({ id }: Item): string {
+  return `/items/${encodeURIComponent(String(id))}`;
 }
 
 /** What of an item is the secret. */
@@ -124,7 +128,7 @@ class Connect {
     const [item, ...others] = (await this.items(task, filter)).filter((one) => one.title === title);
     if (others.length > 0) throw this.error(task, `${others.length + 1} items have that title`);
     if (item === undefined) return undefined;
-    const { status, body } = await this.call({ task, path: `/items/${item.id}`, method: "GET", expected: [404] });
+    const { status, body } = await this.call({ task, path: pathOf(item), method: "GET", expected: [404] });
     return status === 404 ? undefined : body;
   }
 
