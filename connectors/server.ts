@@ -26,7 +26,14 @@ import { sambanova } from "./providers/sambanova.ts";
 import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
+import { awsSecrets } from "./secrets/aws.ts";
+import { dotenvSecrets } from "./secrets/dotenv.ts";
+import { encryptedFileSecrets } from "./secrets/encrypted_file.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { googleSecrets } from "./secrets/google.ts";
+import { keyVaultSecrets } from "./secrets/key_vault.ts";
+import { memorySecretsConnector } from "./secrets/memory.ts";
+import { onePasswordSecrets } from "./secrets/onepassword.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -76,5 +83,12 @@ export const serverConnectors: readonly AnyConnector[] = [
   loadBalanced,
   sessionStickiness,
   envSecrets,
+  dotenvSecrets,
+  memorySecretsConnector,
+  encryptedFileSecrets,
+  awsSecrets,
+  googleSecrets,
+  keyVaultSecrets,
+  onePasswordSecrets,
   consoleObservability,
 ];

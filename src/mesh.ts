@@ -275,11 +275,7 @@ export class Mesh {
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, secrets, sinks = [] } = await written.secrets.resolve(
-      written,
-      (kind, id, config) => this.catalogue.get(kind, id).create(config, this.runtime),
-    );
-    for (const secret of secrets) this.redactor.add(secret);
+    const { settings, sinks = [] } = await written.secrets.resolve(written, this);
     this.hub.configure(sinks);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);

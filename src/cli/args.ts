@@ -17,12 +17,13 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   const switches = ["help", "json", ...command.switches ?? []];
   const known = [...command.values, ...switches];
   const parsed = parseArgs(args, {
-    string: command.values,
+    string: [...command.values, "_"], // else an argument such as 007 would become a number
     boolean: switches,
     collect: command.values,
     alias: { h: "help" },
     unknown: (arg, key) => {
       if (key === undefined) return true;
+      if (command.isPrivate) throw new UsageError(unknownOfPrivate);
       const hint = nearest(key, known, 1)[0];
       throw new UsageError(
         `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
@@ -36,6 +37,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   }
   const rest = parsed._.map(String);
   if (rest.length > (command.mostArguments ?? 0)) {
+    if (command.isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
     throw new UsageError(`Unexpected argument "${rest[command.mostArguments ?? 0]}"`);
   }
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
@@ -54,6 +56,10 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
     has: (name) => parsed[name] === true,
   };
 }
+
+/** What was typed may be a secret that begins with a dash. */
+const unknownOfPrivate =
+  'Unknown option: give "-" for a value that begins with a dash, and the value by standard input';
 
 /**
  * Reads a port.

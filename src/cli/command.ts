@@ -28,6 +28,8 @@ export interface Command {
   readonly repeated?: readonly string[];
   /** Flags without one, beside `--help` and `--json`. */
   readonly switches?: readonly string[];
+  /** Its arguments may be secrets: no message quotes them. */
+  readonly isPrivate?: boolean;
   /** How many arguments it takes at the most. */
   readonly mostArguments?: number;
   /** Runs it. */

@@ -9,8 +9,9 @@ import { readFlags } from "./args.ts";
 import { check } from "./check.ts";
 import { type Command, type CommandParts, type ExitCode, UsageError } from "./command.ts";
 import { proxy } from "./proxy.ts";
+import { secrets } from "./secrets.ts";
 
-const commands: Readonly<Record<string, Command>> = { proxy, check };
+const commands: Readonly<Record<string, Command>> = { proxy, check, secrets };
 
 /**
  * Runs a command line.

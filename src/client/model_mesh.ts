@@ -256,11 +256,7 @@ export class ModelMeshBase extends Mesh {
 
   /** Sinks stay those that there are: they were made at the start. */
   async #withSecrets(written: Settings): Promise<Settings> {
-    const { settings, secrets } = await written.secrets.resolve(
-      { ...written, observability: [] },
-      (kind, id, config) => this.catalogue.get(kind, id).create(config, this.runtime),
-    );
-    for (const secret of secrets) this.redactor.add(secret);
+    const { settings } = await written.secrets.resolve({ ...written, observability: [] }, this);
     return { ...settings, observability: this.settings.observability };
   }
 }

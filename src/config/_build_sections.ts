@@ -6,7 +6,14 @@ import { checkProviders, expandProviders, type ProviderParts } from "./_build_pr
 import { tokenWarning } from "./_checks.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
-import { defaultCors, defaultHealth, defaultProxy, defaultSecretStore, defaultSink } from "./defaults.ts";
+import {
+  defaultCors,
+  defaultHealth,
+  defaultProxy,
+  defaultSecretStore,
+  defaultSecretTtlMs,
+  defaultSink,
+} from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
 import { referencesIn } from "./references.ts";
 import { resolveFromStore } from "./resolve_settings.ts";
@@ -37,7 +44,10 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,
     config: deepFreeze(config as Readonly<Record<string, unknown>>),
-    resolve: resolveFromStore,
+    resolve: resolveFromStore({
+      cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
+      reloadOnRotation: resolution?.reload_on_rotation ?? true,
+    }),
   });
 }
 

@@ -21,6 +21,9 @@ export const defaultStrategy = "mesh.stick-until-failure.v1";
 /** Built-in secret store: environment variables. */
 export const defaultSecretStore = "mesh.env.v1";
 
+/** Resolved secrets are kept for so long, ms. */
+export const defaultSecretTtlMs = 300_000;
+
 /** Built-in sink of routing events, once they are configured. */
 export const defaultSink = "mesh.console.v1";
 

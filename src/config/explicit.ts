@@ -192,17 +192,15 @@ function retryOf(says: InstanceSettings): RetrySettings {
 async function readKeys(settings: Settings, known: readonly Known[]): Promise<ResolvedSettings> {
   const problems: ConfigProblem[] = [];
   const providers = new Map(settings.providers);
-  const secrets = new Set<string>();
   await Promise.all(known.map(async ({ id, path, says: { apiKey } }) => {
     if (typeof apiKey !== "function") return;
     const key = (await apiKey())?.trim();
     const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
     if (problem !== undefined) return void problems.push({ path: `${path}.apiKey`, message: problem });
-    secrets.add(key!);
     providers.set(id, { ...providers.get(id)!, apiKeys: [key!] });
   }));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { settings: { ...settings, providers }, secrets };
+  return { settings: { ...settings, providers } };
 }
 
 /** Programs in plain JavaScript pass what they like. */

@@ -9,6 +9,15 @@ const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
 /** What people write who mean a secret: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
+/**
+ * Whether a name can stand in a reference.
+ *
+ * @param name Any text.
+ */
+export function isSecretName(name: string): boolean {
+  return namePattern.test(name);
+}
+
 /** The references of a text. */
 export interface References {
   /** Secret names, in order, each once. */

@@ -7,23 +7,64 @@ import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from ".
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
 import { builtInProxy } from "./defaults.ts";
+import { KeyRenewal } from "./key_renewal.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
-import type { MakeConnector, ProviderEntry, ResolvedSettings, Settings } from "./settings.ts";
+import { type CachePolicy, SecretResolver } from "./secret_resolver.ts";
+import type { ProviderEntry, SecretSettings, Settings } from "./settings.ts";
 
 type Values = ReadonlyMap<string, string>;
 
+/** How secrets are resolved. */
+export interface ResolutionPolicy extends CachePolicy {
+  /** Whether a provider's keys are looked up again when it takes over. */
+  readonly reloadOnRotation: boolean;
+}
+
 /**
- * Puts the secrets of the store in that the settings name, and makes the sinks.
+ * What puts the secrets of the store in that the settings name, and makes the sinks.
  *
- * @param settings As validated.
- * @param make Makes store and sinks.
- * @throws As {@linkcode resolveSettings} does; {@linkcode ConfigError} too when there is no such store.
+ * @param policy How secrets are resolved.
  */
-export async function resolveFromStore(settings: Settings, make: MakeConnector): Promise<ResolvedSettings> {
-  const store = make("secretStore", settings.secrets.store, settings.secrets.config);
-  const resolved = await resolveSettings(settings, (name) => store.get(name));
-  const { observability } = resolved.settings;
-  return { ...resolved, sinks: observability.map(({ connector, config }) => make("observability", connector, config)) };
+export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["resolve"] {
+  return async (settings, user) => {
+    const { store: id, config } = settings.secrets;
+    const { catalogue, runtime, redactor } = user;
+    const store = catalogue.get("secretStore", id).create(config, runtime);
+    const resolver = new SecretResolver({ id, store, policy, clock: runtime.clock });
+    const { settings: resolved, secrets } = await resolveSettings(settings, (name) => resolver.get(name));
+    const renewedEntry: SecretSettings["renewedEntry"] = async (provider, options) => {
+      const get = (name: string) => resolver.get(name, options);
+      const { entry, secrets } = await resolveEntry(settings.providers.get(provider)!, settings, get);
+      for (const secret of secrets) redactor.add(secret);
+      return entry;
+    };
+    for (const secret of secrets) redactor.add(secret);
+    const sinks = resolved.observability.map(({ connector, config }) =>
+      catalogue.get("observability", connector).create(config, runtime)
+    );
+    if (!policy.reloadOnRotation) return { settings: resolved, sinks };
+    return {
+      settings: Object.freeze({ ...resolved, secrets: Object.freeze({ ...resolved.secrets, renewedEntry }) }),
+      sinks: [...sinks, new KeyRenewal(user)],
+    };
+  };
+}
+
+/** An entry with its secrets as they are now. */
+async function resolveEntry(
+  written: ProviderEntry,
+  { secrets: { failOnMissing, store }, source }: Settings,
+  get: Get,
+): Promise<{ entry: ProviderEntry; secrets: Iterable<string> }> {
+  const values = await lookUp(namesIn(written), get);
+  const report = new Report();
+  const missing = new Set<string>();
+  const entry = failOnMissing ? fill(written, values, missing) : fillAsFarAsKnown(written, values, report);
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], store);
+  checkEntry(entry, report);
+  const problems = entry.enabled ? report.problems : report.warnings;
+  if (problems.length > 0) throw new ConfigError(problems, source);
+  return { entry, secrets: values.values() };
 }
 
 /**
@@ -37,15 +78,11 @@ export async function resolveFromStore(settings: Settings, make: MakeConnector):
  */
 export async function resolveSettings(
   settings: Settings,
-  get: (name: string) => Promise<string | undefined>,
-): Promise<ResolvedSettings> {
+  get: Get,
+): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
   const { providers, models, proxy, observability } = settings;
-  const names = new Set<string>();
-  mapTexts([[...providers.values()].filter(({ enabled }) => enabled), models, proxy, observability], (text) => {
-    for (const name of referencesIn(text).names) names.add(name);
-    return text;
-  });
-  const values = await lookUp([...names], get);
+  const enabled = [...providers.values()].filter(({ enabled }) => enabled);
+  const values = await lookUp(namesIn([enabled, models, proxy, observability]), get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
   check(resolved, report);
@@ -54,10 +91,19 @@ export async function resolveSettings(
   return { settings: deepFreeze({ ...resolved, warnings }), secrets: new Set(values.values()) };
 }
 
-async function lookUp(
-  names: readonly string[],
-  get: (name: string) => Promise<string | undefined>,
-): Promise<Values> {
+/** Looks a secret up. */
+type Get = (name: string) => Promise<string | undefined>;
+
+function namesIn(value: unknown): readonly string[] {
+  const names = new Set<string>();
+  mapTexts(value, (text) => {
+    for (const name of referencesIn(text).names) names.add(name);
+    return text;
+  });
+  return [...names];
+}
+
+async function lookUp(names: readonly string[], get: Get): Promise<Values> {
   const found = await Promise.all(names.map(async (name) => [name, (await get(name))?.replace(/\r?\n$/, "")] as const));
   return new Map(found.flatMap(([name, value]) => value === undefined || value.trim() === "" ? [] : [[name, value]]));
 }
@@ -119,16 +165,17 @@ function mapTexts<Value>(value: Value, replace: (text: string) => string): Value
 }
 
 function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
-  for (const { id, enabled, apiKeys, baseUrl } of providers.values()) {
-    if (!enabled) continue;
-    const path = under("providers", id);
-    for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
-    if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
-  }
+  for (const entry of providers.values()) if (entry.enabled) checkEntry(entry, report);
   proxy.tokens.forEach((token, place) => blame(`proxy.auth.tokens[${place}]`, credentialProblem(token), report));
   blame("proxy.host", hostProblem(proxy.host), report);
   proxy.allowedHosts.forEach((host, place) => blame(`proxy.allowed_hosts[${place}]`, hostProblem(host), report));
   proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));
+}
+
+function checkEntry({ id, apiKeys, baseUrl }: ProviderEntry, report: Report): void {
+  const path = under("providers", id);
+  for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
+  if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
 }
 
 function blame(path: string, problem: string | undefined, report: Report): void {

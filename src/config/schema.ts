@@ -6,7 +6,7 @@
 import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
-import { defaultHealth, defaultSecretStore, defaultSink } from "./defaults.ts";
+import { defaultHealth, defaultSecretStore, defaultSecretTtlMs, defaultSink } from "./defaults.ts";
 import { models, type ModelValues } from "./schema_models.ts";
 import { pools, type PoolValues } from "./schema_pools.ts";
 import { budget, type BudgetValues, providers, type ProviderValues } from "./schema_providers.ts";
@@ -18,7 +18,12 @@ export interface SecretValues {
   readonly store?: string;
   readonly path?: string;
   readonly region?: string;
-  readonly resolution?: { readonly fail_on_missing?: boolean };
+  readonly resolution?: {
+    readonly fail_on_missing?: boolean;
+    readonly cache_enabled?: boolean;
+    readonly cache_ttl?: number;
+    readonly reload_on_rotation?: boolean;
+  };
 }
 
 /** An entry of `observability.routing`, as read. */
@@ -71,11 +76,11 @@ const secrets = () =>
       /** Refuse to start when a referenced secret is missing. */
       fail_on_missing: flag({ default: true }),
       /** Keep resolved secrets in memory. */
-      cache_enabled: later(flag({ default: true }), true),
+      cache_enabled: flag({ default: true }),
       /** How long they are kept. */
-      cache_ttl: later(duration({ default: 300_000 })),
+      cache_ttl: duration({ default: defaultSecretTtlMs }),
       /** Look secrets up again when another provider takes over. */
-      reload_on_rotation: later(flag({ default: true })),
+      reload_on_rotation: flag({ default: true }),
     }),
   }, { isOpen: true });
 

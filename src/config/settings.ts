@@ -13,8 +13,9 @@ import type {
   RateLimits,
 } from "../contracts/provider.ts";
 import type { Provider } from "../contracts/provider.ts";
-import type { ConnectorKinds } from "../contracts/connector.ts";
+import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing_settings.ts";
 
 export type * from "./routing_settings.ts";
@@ -135,19 +136,39 @@ export interface ProxySettings {
   readonly drainDelayMs: number;
 }
 
-/** Makes what a connector makes, of its id and the attributes for it. */
-export type MakeConnector = <Kind extends keyof ConnectorKinds>(
-  kind: Kind,
-  id: string,
-  config: Readonly<Record<string, unknown>>,
-) => ConnectorKinds[Kind];
+/** A provider that runs, where its key is. */
+export interface KeyHolder {
+  /** As configured. */
+  readonly entry: Pick<ProviderEntry, "id">;
+  /** The key that calls are made with. */
+  credential?: string;
+  /** Settles, never with a failure, once a key that is being looked up again is there, or has been waited for long enough. */
+  ready?: Promise<void>;
+}
+
+/** For whom secrets are resolved: a mesh. */
+export interface SecretUser {
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Makes store and sinks. */
+  readonly catalogue: { get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> };
+  /** Is told every value. */
+  readonly redactor: { add(value: string): void };
+  /** Is told what fails later on. */
+  readonly hub: { trace(facts: { severity: "warning"; component: string; message: string }): void };
+  /** What it runs by at present. */
+  readonly settings: Settings;
+  /** What runs at present. */
+  readonly registry: {
+    readonly homes: readonly KeyHolder[];
+    model(name: string): { readonly home: KeyHolder } | undefined;
+  };
+}
 
 /** Settings in which nothing refers to a secret any more. */
 export interface ResolvedSettings {
   /** The settings. */
   readonly settings: Settings;
-  /** Every value that was put in: what records and messages must not show. */
-  readonly secrets: ReadonlySet<string>;
   /** Where records go; left out for none. */
   readonly sinks?: readonly Observability[];
 }
@@ -160,8 +181,13 @@ export interface SecretSettings {
   readonly failOnMissing: boolean;
   /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Puts secrets in where settings lack them, when a mesh starts. It comes along so that who needs no store has none. */
-  readonly resolve: (settings: Settings, make: MakeConnector) => Promise<ResolvedSettings>;
+  /** Puts secrets in where settings lack them, when a mesh starts, and tells the redactor. It comes along so that who needs no store has none. */
+  readonly resolve: (settings: Settings, user: SecretUser) => Promise<ResolvedSettings>;
+  /**
+   * A provider's entry with its secrets as they are by now, whatever is kept of them (`anew`), or unless that is recent
+   * enough. Left out before a start, and where they are not reloaded.
+   */
+  readonly renewedEntry?: (provider: string, options: { readonly anew: boolean }) => Promise<ProviderEntry>;
 }
 
 /** Probing providers in the background. */

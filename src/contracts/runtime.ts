@@ -32,6 +32,8 @@ export interface FileSystem {
    * owner alone.
    */
   replaceText(path: string, text: string): Promise<void>;
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void>;
 }
 
 /** What tells work to stop: an `AbortSignal`, or something lighter that can become one. */

@@ -42,6 +42,7 @@ export interface AttemptPlan<T> {
 export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
   const { home } = plan.member.model;
+  if (home.ready !== undefined) await home.ready; // its key is being looked up again
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await tryOnce(plan, trip, deps);

@@ -25,8 +25,10 @@ export interface ProviderHome {
   readonly retryBudget: RetryBudget;
   /** Made when the mesh is initialised. */
   provider?: Provider;
-  /** Resolved when the mesh is initialised. */
+  /** Resolved when the mesh is initialised, and again when it takes over from another. */
   credential?: string;
+  /** Settles once a key that is being looked up again is there. */
+  ready?: Promise<void>;
 }
 
 /** One model of a mesh. */

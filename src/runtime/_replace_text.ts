@@ -1,5 +1,5 @@
 /**
- * Replacing a file whole or not at all.
+ * Replacing a file whole or not at all; removing one.
  * @module
  */
 import { builtin } from "./_node_builtin.ts";
@@ -30,4 +30,13 @@ export async function replaceText(path: string, text: string): Promise<void> {
     await files.rm(draft, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/**
+ * Removes a file, if it is there.
+ *
+ * @param path The file.
+ */
+export async function removeFile(path: string): Promise<void> {
+  await builtin("node:fs").promises.rm(path, { force: true });
 }

@@ -6,7 +6,7 @@ import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { send as sendByNode } from "./_node_client.ts";
-import { replaceText } from "./_replace_text.ts";
+import { removeFile, replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
@@ -51,6 +51,7 @@ const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),
   writeText: (path, text, options = {}) => Deno.writeTextFile(path, text, { createNew: options.createNew ?? false }),
   replaceText,
+  remove: removeFile,
 };
 
 function env(name: string): string | undefined {

@@ -5,7 +5,7 @@
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
-import { replaceText } from "./_replace_text.ts";
+import { removeFile, replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock } from "./_timers.ts";
@@ -15,6 +15,7 @@ const files: FileSystem = {
   writeText: (path, text, options = {}) =>
     builtin("node:fs").promises.writeFile(path, text, { flag: options.createNew ? "wx" : "w" }),
   replaceText,
+  remove: removeFile,
 };
 
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();

@@ -228,6 +228,12 @@ export class MemoryFiles implements FileSystem {
   replaceText(path: string, text: string): Promise<void> {
     return this.writeText(path, text);
   }
+
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void> {
+    this.texts.delete(path);
+    return Promise.resolve();
+  }
 }
 
 function fileError(code: string, path: string): Error {

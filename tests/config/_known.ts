@@ -64,6 +64,7 @@ export function filesOf(texts: Readonly<Record<string, string>>): FileSystem {
     },
     writeText: () => Promise.reject(new Error("read only")),
     replaceText: () => Promise.reject(new Error("read only")),
+    remove: () => Promise.reject(new Error("read only")),
   };
 }
 

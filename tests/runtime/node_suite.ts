@@ -45,7 +45,7 @@ describe("The port to the outside on Node", () => {
     for (const name of ["MODELMESH_TEST_VARIABLE", "", "A=B", "A\0B"]) assertEquals(env(name), undefined);
   });
 
-  it("reads and writes files whole, and replaces none when a new one is asked for", async () => {
+  it("reads, writes and removes files whole, and replaces none when a new one is asked for", async () => {
     const files = serverRuntime().files!;
     await using folder = await makeFolder();
     const path = join(folder.path, "a.txt");
@@ -54,6 +54,8 @@ describe("The port to the outside on Node", () => {
     assertEquals(await files.readText(path), "second");
     await assertRejects(() => files.writeText(path, "third", { createNew: true }), Error, "EEXIST");
     await files.writeText(join(folder.path, "b.txt"), "new", { createNew: true });
+    for (let times = 0; times < 2; times++) await files.remove(join(folder.path, "b.txt"));
+    await assertRejects(() => files.readText(join(folder.path, "b.txt")), Error, "ENOENT");
     await assertRejects(() => files.readText(join(folder.path, "c.txt")), Error, "ENOENT");
   });
 

@@ -39,12 +39,14 @@ export interface FakeShellOptions {
   readonly isTerminal?: boolean;
   /** False: servers are told of, and not started. */
   readonly listens?: boolean;
+  /** What standard input has; nothing unless said. */
+  readonly input?: string;
 }
 
 class Exited extends Error {}
 
 /** A shell for one command. */
-export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptions = {}): FakeShell {
+export function fakeShell({ isTerminal = false, listens = true, input = "" }: FakeShellOptions = {}): FakeShell {
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void }[] = [];
   const served: ServeOptions[] = [];
@@ -65,7 +67,7 @@ export function fakeShell({ isTerminal = false, listens = true }: FakeShellOptio
     stderr: output("err"),
     served,
     exits,
-    readInput: () => Promise.resolve(""),
+    readInput: () => Promise.resolve(input),
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
       if (!listens) return { port: options.port, stop: () => Promise.resolve() };
@@ -115,6 +117,8 @@ export interface CommandSetup extends FakeShellOptions {
 /** A command under way. */
 export interface RunningCommand {
   readonly shell: FakeShell;
+  /** Path to text, as the command leaves them. */
+  readonly files: ReadonlyMap<string, string>;
   /** Its exit code. */
   readonly code: Promise<ExitCode>;
 }
@@ -130,7 +134,7 @@ export function startCommand(args: readonly string[], setup: CommandSetup = {}):
   const { env = {}, files = {} } = setup;
   const { send } = serverRuntime();
   const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true }) });
-  return { shell, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
+  return { shell, files: runtime.files.texts, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
 
 /** What a command came to. */
@@ -139,14 +143,16 @@ export interface EndedCommand {
   readonly out: string;
   readonly err: string;
   readonly served: readonly ServeOptions[];
+  /** Path to text, as the command left them. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** Runs a command that ends by itself. */
 export async function runCommand(args: readonly string[], setup: CommandSetup = {}): Promise<EndedCommand> {
-  const { shell, code } = startCommand(args, { listens: false, ...setup });
+  const { shell, code, files } = startCommand(args, { listens: false, ...setup });
   const listens = shell.says("listens on").then(() => Promise.reject(new Error(`It listens: ${args.join(" ")}`)));
   await Promise.race([code, listens]);
-  return { code: await code, out: shell.out, err: shell.err, served: shell.served };
+  return { code: await code, out: shell.out, err: shell.err, served: shell.served, files };
 }
 
 /**
@@ -161,7 +167,7 @@ export async function withProxyCommand(
   setup: CommandSetup,
   test: (url: string, shell: FakeShell) => Promise<void>,
 ): Promise<EndedCommand> {
-  const { shell, code } = startCommand(["proxy", "--port", "0", ...args], setup);
+  const { shell, code, files } = startCommand(["proxy", "--port", "0", ...args], setup);
   const failed = code.then((code) => Promise.reject(new Error(`It ended with ${code}: ${shell.err}`)));
   await inTime(Promise.race([shell.says("listens on"), failed]), shell);
   failed.catch(() => {}); // from here on its end is what is wanted
@@ -170,7 +176,7 @@ export async function withProxyCommand(
   } finally {
     shell.signal("SIGTERM");
   }
-  return { code: await code, out: shell.out, err: shell.err, served: shell.served };
+  return { code: await code, out: shell.out, err: shell.err, served: shell.served, files };
 }
 
 const longestMs = 10_000;

@@ -1,0 +1,145 @@
+/**
+ * A text that holds secrets, encrypted: JSON with what is needed to open it again, all but the passphrase.
+ * @module
+ */
+import { SecretFileError } from "./_secret_file_error.ts";
+
+/** What OWASP asks of PBKDF2 with SHA-256. */
+const rounds = 600_000;
+const format = "modelmesh.secrets.v1";
+const lengths = { salt: 16, check: 16, iv: 12 } as const;
+
+/** What stands in the file beside the encrypted part; it is authenticated with it. */
+interface Header {
+  readonly format: string;
+  readonly kdf: string;
+  readonly cipher: string;
+  /** Base64, of the key's derivation. */
+  readonly salt: string;
+  /** Base64, tells a wrong passphrase from a damaged file. */
+  readonly check: string;
+}
+
+interface Key {
+  readonly salt: Uint8Array<ArrayBuffer>;
+  readonly check: string;
+  readonly key: CryptoKey;
+}
+
+const kdf = `PBKDF2-SHA-256:${rounds}`;
+const cipher = "AES-256-GCM";
+
+/** Opens and seals texts with one passphrase. */
+export class Vault {
+  readonly #passphrase: () => string;
+  /** Deriving a key is slow on purpose: it is done once for a salt. */
+  #key: { readonly salt: string; readonly passphrase: string; readonly made: Promise<Key> } | undefined;
+
+  /** @param passphrase Tells it; throws a `SecretFileError` when there is none. */
+  constructor(passphrase: () => string) {
+    this.#passphrase = passphrase;
+  }
+
+  /**
+   * The secrets of a text, by name.
+   *
+   * @param text As {@linkcode Vault.seal} made it.
+   * @throws {SecretFileError} When it is damaged or of another kind, or the passphrase is wrong.
+   */
+  async open(text: string): Promise<ReadonlyMap<string, string>> {
+    const { header, iv, data } = readSealed(text);
+    const { key, check } = await this.#keyFor(header.salt);
+    if (check !== header.check) {
+      throw new SecretFileError("the passphrase in MESH_SECRETS_PASSPHRASE is not the one it was written with");
+    }
+    let plain: ArrayBuffer;
+    try {
+      plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, data);
+    } catch {
+      throw new SecretFileError("it was damaged or tampered with: put back a copy of it");
+    }
+    return new Map(JSON.parse(new TextDecoder().decode(plain)) as [string, string][]);
+  }
+
+  /**
+   * A text that holds secrets.
+   *
+   * @param secrets By name.
+   * @param before The text they replace, whose salt stays.
+   */
+  async seal(secrets: ReadonlyMap<string, string>, before?: string): Promise<string> {
+    const salt = before === undefined ? base64(randomBytes(lengths.salt)) : readSealed(before).header.salt;
+    const { key, check } = await this.#keyFor(salt);
+    const header: Header = { format, kdf, cipher, salt, check };
+    const iv = randomBytes(lengths.iv);
+    const plain = new TextEncoder().encode(JSON.stringify([...secrets]));
+    const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, plain);
+    return `${JSON.stringify({ ...header, iv: base64(iv), data: base64(new Uint8Array(data)) }, null, 2)}\n`;
+  }
+
+  #keyFor(salt: string): Promise<Key> {
+    const passphrase = this.#passphrase();
+    if (this.#key?.salt !== salt || this.#key.passphrase !== passphrase) {
+      this.#key = { salt, passphrase, made: deriveKey(passphrase, bytesOf(salt, lengths.salt)) };
+    }
+    return this.#key.made;
+  }
+}
+
+async function deriveKey(passphrase: string, salt: Uint8Array<ArrayBuffer>): Promise<Key> {
+  const encoder = new TextEncoder();
+  const base = await crypto.subtle.importKey("raw", encoder.encode(passphrase), "PBKDF2", false, ["deriveBits"]);
+  const bits = await crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt, iterations: rounds }, base, 256);
+  const key = await crypto.subtle.importKey("raw", bits, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const label = encoder.encode(`${format} check`);
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array([...label, ...new Uint8Array(bits)]));
+  return { salt, key, check: base64(new Uint8Array(digest, 0, lengths.check)) };
+}
+
+interface Sealed {
+  readonly header: Header;
+  readonly iv: Uint8Array<ArrayBuffer>;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+function readSealed(text: string): Sealed {
+  let value: Partial<Record<keyof Header | "iv" | "data", unknown>> | null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const what = text.trim() === "" ? "it is empty" : "it is cut short, or no file of encrypted secrets";
+    throw new SecretFileError(`${what}: put back a copy of it`);
+  }
+  if (typeof value !== "object" || value?.format !== format || value.kdf !== kdf || value.cipher !== cipher) {
+    throw new SecretFileError(`it is no file of encrypted secrets of this version ("${format}")`);
+  }
+  const { salt, check, iv, data } = value;
+  const header: Header = { format, kdf, cipher, salt: base64(bytesOf(salt, lengths.salt)), check: String(check) };
+  return { header, iv: bytesOf(iv, lengths.iv), data: bytesOf(data) };
+}
+
+/** What else the encrypted part vouches for. */
+function bound({ format, kdf, cipher, salt }: Header): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode([format, kdf, cipher, salt].join("\n"));
+}
+
+function randomBytes(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+function bytesOf(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  try {
+    if (typeof text === "string") bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    // said below
+  }
+  if (bytes !== undefined && (length === undefined || bytes.length === length)) return bytes;
+  throw new SecretFileError("it was damaged or tampered with: put back a copy of it");
+}

@@ -1,0 +1,45 @@
+/**
+ * Secrets in a file that is of no use without its passphrase.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { FileSecrets, secretFile } from "./_file_secrets.ts";
+import { SecretFileError } from "./_secret_file_error.ts";
+import { Vault } from "./_vault.ts";
+
+const id = "mesh.encrypted-file.v1";
+const variable = "MESH_SECRETS_PASSPHRASE";
+
+/**
+ * Secrets of an encrypted file; settings: `path`. The passphrase stands in `MESH_SECRETS_PASSPHRASE`. Names and values
+ * are encrypted with AES-256-GCM by a key that PBKDF2 makes of it (SHA-256, 600 000 rounds, a salt per file); the file
+ * is replaced whole or not at all.
+ */
+export const encryptedFileSecrets: Connector<"secretStore"> = {
+  id,
+  kind: "secretStore",
+  create({ path }, runtime) {
+    const vault = new Vault(() => passphraseOf(runtime));
+    const put = async (text: string | undefined, change: (secrets: Map<string, string>) => void) => {
+      const secrets = new Map(text === undefined ? [] : await vault.open(text));
+      change(secrets);
+      return await vault.seal(secrets, text);
+    };
+    return new FileSecrets({
+      store: id,
+      ...secretFile(id, path, runtime),
+      format: {
+        read: (text) => vault.open(text),
+        put: (text, name, value) => put(text, (secrets) => secrets.set(name, value)),
+        drop: (text, name) => put(text, (secrets) => secrets.delete(name)),
+      },
+    });
+  },
+};
+
+function passphraseOf(runtime: Runtime): string {
+  const passphrase = runtime.env(variable) ?? "";
+  if (passphrase.trim() !== "") return passphrase;
+  throw new SecretFileError(`set the environment variable ${variable} to its passphrase`);
+}

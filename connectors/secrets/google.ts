@@ -1,0 +1,151 @@
+/**
+ * Google Cloud Secret Manager. Source: cloud.google.com/secret-manager/docs/reference/rest, read 2026-11.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import type { SecretStore } from "../../src/contracts/secret_store.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { GoogleAccess } from "./_google_access.ts";
+import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+
+const id = "google.secret-manager.v1";
+
+/**
+ * Secrets of Google Cloud Secret Manager, each in its latest version. Settings: `project` (else that of the credentials,
+ * or `GOOGLE_CLOUD_PROJECT`), `region` for regional secrets, `credentials` (the path of a key file, else
+ * `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own service account), `endpoint` (another address).
+ */
+export const googleSecrets: Connector<"secretStore"> = {
+  id,
+  kind: "secretStore",
+  create(settings, runtime) {
+    const region = attribute(settings.region, "region");
+    if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) {
+      throw new ConfigError([{ path: "secrets.region", message: `${id}: expected a region such as "europe-west3"` }]);
+    }
+    const endpoint = attribute(settings.endpoint, "endpoint");
+    const vendor = new Vendor(id, runtime, "the service account and its role (Secret Manager Secret Accessor)");
+    const credentials = attribute(settings.credentials, "credentials");
+    return storeOf(
+      new Google(vendor, {
+        access: new GoogleAccess(vendor, credentials),
+        project: attribute(settings.project, "project") ?? projectVariable(runtime),
+        region,
+        endpoint: endpoint === undefined ? undefined : address(endpoint, "endpoint"),
+      }),
+    );
+  },
+};
+
+function projectVariable(runtime: Runtime): string | undefined {
+  return variable(runtime, "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT");
+}
+
+function storeOf(google: Google): Required<SecretStore> {
+  return {
+    async get(name) {
+      const task = `look up the secret "${name}"`;
+      const path = `/${nameIn(google, name, task)}/versions/latest:access`;
+      const { status, body } = await google.call({ task, path, method: "GET", expected: [404] });
+      if (status === 404) return undefined;
+      const { data } = (body.payload ?? {}) as { data?: unknown };
+      if (typeof data !== "string") throw google.vendor.error(task, "its answer has no payload");
+      return textOf(data) ?? fail(google.vendor.error(task, "it is binary, and a key is a text"));
+    },
+    async set(name, value) {
+      const task = `store the secret "${name}"`;
+      const path = `/${nameIn(google, name, task)}:addVersion`;
+      const body = { payload: { data: base64(value) } };
+      const { status } = await google.call({ task, path, content: body, expected: [404] });
+      if (status !== 404) return;
+      await google.call({ task, path: `?secretId=${name}`, content: google.emptySecret, expected: [409] });
+      await google.call({ task, path, content: body });
+    },
+    list: () =>
+      google.vendor.names(async (next) => {
+        const page = next === undefined ? "" : `&pageToken=${encodeURIComponent(next)}`;
+        const { body } = await google.call({ task: "list secrets", path: `?pageSize=250${page}`, method: "GET" });
+        const secrets = Array.isArray(body.secrets) ? body.secrets as { name?: unknown }[] : [];
+        return { names: secrets.map(({ name }) => String(name).split("/").at(-1)), next: body.nextPageToken };
+      }),
+    async delete(name) {
+      const task = `delete the secret "${name}"`;
+      const path = `/${nameIn(google, name, task)}`;
+      const { status } = await google.call({ task, path, method: "DELETE", expected: [404] });
+      return status !== 404;
+    },
+  };
+}
+
+function nameIn(google: Google, name: string, task: string): string {
+  if (/^[\w-]{1,255}$/.test(name)) return name;
+  throw google.vendor.error(task, "a name there has letters, digits, _ and - only");
+}
+
+interface GoogleOptions {
+  readonly access: GoogleAccess;
+  readonly project: string | undefined;
+  readonly region: string | undefined;
+  readonly endpoint: string | undefined;
+}
+
+interface GoogleCall extends Pick<VendorCall, "task" | "method" | "expected"> {
+  /** After `…/secrets`. */
+  readonly path: string;
+  /** What is sent, as JSON. */
+  readonly content?: object;
+}
+
+/** Knows where a project's secrets are. */
+class Google {
+  readonly vendor: Vendor;
+  readonly #options: GoogleOptions;
+
+  constructor(vendor: Vendor, options: GoogleOptions) {
+    this.vendor = vendor;
+    this.#options = options;
+  }
+
+  /** A secret before its first version; a regional one is kept where it is. */
+  get emptySecret(): object {
+    return this.#options.region === undefined ? { replication: { automatic: {} } } : {};
+  }
+
+  async call({ task, path, method, expected, content }: GoogleCall): Promise<VendorAnswer> {
+    const { access, region, endpoint } = this.#options;
+    const project = this.#options.project ?? await access.project(task);
+    const host = endpoint ?? `https://secretmanager.${region === undefined ? "" : `${region}.rep.`}googleapis.com`;
+    const place = region === undefined ? "" : `/locations/${region}`;
+    return await this.vendor.call({
+      task,
+      url: `${host}/v1/projects/${encodeURIComponent(project)}${place}/secrets${path}`,
+      method: method ?? "POST",
+      headers: {
+        authorization: `Bearer ${await access.token(task)}`,
+        ...(content === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+      expected: expected ?? [],
+    });
+  }
+}
+
+function base64(text: string): string {
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+function textOf(data: string): string | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function fail(error: Error): never {
+  throw error;
+}

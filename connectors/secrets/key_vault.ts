@@ -1,0 +1,154 @@
+/**
+ * Azure Key Vault. Source: learn.microsoft.com/rest/api/keyvault/secrets (7.4), read 2026-11.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { SecretStore } from "../../src/contracts/secret_store.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { Tokens } from "./_tokens.ts";
+import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+
+const id = "microsoft.key-vault.v1";
+const version = "api-version=7.4";
+const scope = "https://vault.azure.net/.default";
+
+/** A secret that was deleted is not there again at once, ms and tries. */
+const recoveryMs = 1_000;
+const mostTries = 30;
+
+/**
+ * Secrets of an Azure Key Vault, as an application that may get, set, list and delete them. Settings: `url` (else
+ * `AZURE_KEY_VAULT_URL`), `tenant_id` and `client_id` (else `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`); the client's secret
+ * stands in `AZURE_CLIENT_SECRET`. Names there have no `_`: `OPENAI_API_KEY` is kept as `OPENAI-API-KEY`.
+ */
+export const keyVaultSecrets: Connector<"secretStore"> = {
+  id,
+  kind: "secretStore",
+  create(settings, runtime) {
+    const text = (key: string, ...variables: string[]) =>
+      attribute(settings[key], key) ?? variable(runtime, ...variables);
+    const url = text("url", "AZURE_KEY_VAULT_URL");
+    if (url === undefined) {
+      const message = `${id} needs its vault's address: set "secrets.url" or AZURE_KEY_VAULT_URL`;
+      throw new ConfigError([{ path: "secrets.url", message }]);
+    }
+    const authority = text("authority", "AZURE_AUTHORITY_HOST") ?? "https://login.microsoftonline.com";
+    const vault = new Vault(new Vendor(id, runtime, "AZURE_CLIENT_SECRET and the application's role in the vault"), {
+      url: address(url, "url"),
+      authority: address(authority, "authority"),
+      tenant: text("tenant_id", "AZURE_TENANT_ID"),
+      client: text("client_id", "AZURE_CLIENT_ID"),
+    });
+    return storeOf(vault);
+  },
+};
+
+function storeOf(vault: Vault): Required<SecretStore> {
+  return {
+    async get(name) {
+      const task = `look up the secret "${name}"`;
+      const path = vault.pathOf(name, task);
+      const { status, body } = await vault.call({ task, path, method: "GET", expected: [404] });
+      if (status === 404) return undefined;
+      if (typeof body.value === "string") return body.value;
+      throw vault.vendor.error(task, "its answer has no value");
+    },
+    async set(name, value) {
+      const task = `store the secret "${name}"`;
+      const path = vault.pathOf(name, task);
+      const put = { task, path, method: "PUT", content: { value }, expected: [409] };
+      if ((await vault.call(put)).status !== 409) return;
+      await vault.call({ task, path: `/deleted${path.slice(1)}/recover`, expected: [404, 409] }); // it was deleted
+      for (let tries = 0; tries < mostTries; tries++) {
+        await vault.wait(recoveryMs);
+        if ((await vault.call(put)).status !== 409) return;
+      }
+      throw vault.vendor.error(task, `a secret of that name was deleted and is not back after ${mostTries} s`);
+    },
+    list: () =>
+      vault.vendor.names(async (next) => {
+        const { body } = await vault.call({ task: "list secrets", path: "/secrets", url: next, method: "GET" });
+        const secrets = Array.isArray(body.value) ? body.value as { id?: unknown }[] : [];
+        return { names: secrets.map((secret) => String(secret.id).split("/").at(-1)), next: body.nextLink };
+      }),
+    async delete(name) {
+      const task = `delete the secret "${name}"`;
+      const path = vault.pathOf(name, task);
+      const { status } = await vault.call({ task, path, method: "DELETE", expected: [404, 409] });
+      return status !== 404 && status !== 409; // 409: it is being deleted
+    },
+  };
+}
+
+interface VaultOptions {
+  readonly url: string;
+  readonly authority: string;
+  readonly tenant: string | undefined;
+  readonly client: string | undefined;
+}
+
+interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
+  /** After the vault's address. */
+  readonly path: string;
+  /** The whole address in its place, as the vault gave it. */
+  readonly url?: string | undefined;
+  /** What is sent, as JSON. */
+  readonly content?: object;
+}
+
+/** Calls a vault as an application. */
+class Vault {
+  readonly vendor: Vendor;
+  readonly #options: VaultOptions;
+  readonly #tokens: Tokens;
+
+  constructor(vendor: Vendor, options: VaultOptions) {
+    this.vendor = vendor;
+    this.#options = options;
+    this.#tokens = new Tokens(vendor.runtime.clock, (task) => this.#newToken(task));
+  }
+
+  pathOf(name: string, task: string): string {
+    const there = name.replaceAll("_", "-");
+    if (/^[A-Za-z0-9-]{1,127}$/.test(there)) return `/secrets/${there}`;
+    throw this.vendor.error(task, "a name there has letters, digits and - only (_ is kept as -)");
+  }
+
+  wait(ms: number): Promise<void> {
+    return this.vendor.runtime.clock.sleep(ms);
+  }
+
+  async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorAnswer> {
+    const own = this.#options.url;
+    // the token goes to this vault, whatever an answer says
+    const isForeign = url !== undefined && !url.startsWith(`${own}/`);
+    if (isForeign) throw this.vendor.error(task, "it names a next page that is not its own");
+    return await this.vendor.call({
+      task,
+      url: url ?? `${own}${path}?${version}`,
+      method: method ?? "POST",
+      headers: { authorization: `Bearer ${await this.#tokens.get(task)}`, "content-type": "application/json" },
+      ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+      expected: expected ?? [],
+    });
+  }
+
+  async #newToken(task: string) {
+    const { authority, tenant, client } = this.#options;
+    const secret = variable(this.vendor.runtime, "AZURE_CLIENT_SECRET");
+    if (tenant === undefined || client === undefined || secret === undefined) {
+      throw this.vendor.error(task, "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
+    }
+    const form = { grant_type: "client_credentials", client_id: client, client_secret: secret, scope };
+    const { body } = await this.vendor.call({
+      task: `${task}, nor get an access token`,
+      url: `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+    const { access_token: token, expires_in } = body;
+    const expiresInSeconds = Number(expires_in);
+    if (typeof token === "string" && expiresInSeconds > 0) return { token, expiresInSeconds };
+    throw this.vendor.error(task, "Microsoft gave no access token");
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * 1Password through a Connect server. Source: developer.1password.com/docs/connect/api-reference, read 2026-11.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { SecretStore } from "../../src/contracts/secret_store.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+
+const id = "1password.connect.v1";
+
+/** A field of an item. */
+type Field = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
+
+/** An item as the server tells it. */
+interface Item extends Readonly<Record<string, unknown>> {
+  readonly id?: unknown;
+  readonly title?: unknown;
+  readonly fields?: readonly Field[];
+}
+
+/**
+ * Secrets of a 1Password vault, by a Connect server. A secret is the item with its name as title: the field labelled
+ * `credential`, else the password. Settings: `url` (else `OP_CONNECT_HOST`), `vault` (its name or id, else
+ * `OP_CONNECT_VAULT`; the only one the token sees goes without saying); the token stands in `OP_CONNECT_TOKEN`.
+ */
+export const onePasswordSecrets: Connector<"secretStore"> = {
+  id,
+  kind: "secretStore",
+  create(settings, runtime) {
+    const url = attribute(settings.url, "url") ?? variable(runtime, "OP_CONNECT_HOST");
+    if (url === undefined) {
+      const message = `${id} needs the Connect server's address: set "secrets.url" or OP_CONNECT_HOST`;
+      throw new ConfigError([{ path: "secrets.url", message }]);
+    }
+    const vault = attribute(settings.vault, "vault") ?? variable(runtime, "OP_CONNECT_VAULT");
+    const vendor = new Vendor(id, runtime, "OP_CONNECT_TOKEN and the vaults it may use");
+    return storeOf(new Connect(vendor, address(url, "url"), vault));
+  },
+};
+
+function storeOf(connect: Connect): Required<SecretStore> {
+  return {
+    async get(name) {
+      const task = `look up the secret "${name}"`;
+      const item = await connect.find(task, name);
+      if (item === undefined) return undefined;
+      const value = fieldOf(item)?.value;
+      if (typeof value === "string") return value;
+      throw connect.error(task, 'its item has neither a field labelled "credential" nor a password');
+    },
+    async set(name, value) {
+      const task = `store the secret "${name}"`;
+      const item = await connect.find(task, name);
+      if (item === undefined) {
+        const fields = [{ id: "credential", type: "CONCEALED", label: "credential", value }];
+        const content = { vault: { id: await connect.vault(task) }, title: name, category: "API_CREDENTIAL", fields };
+        await connect.call({ task, path: "/items", content });
+        return;
+      }
+      const field = fieldOf(item);
+      if (field === undefined) throw connect.error(task, "its item has no field for it");
+      const fields = item.fields!.map((one) => one === field ? { ...field, value } : one);
+      await connect.call({ task, path: pathOf(item), method: "PUT", content: { ...item, fields } });
+    },
+    async list() {
+      const items = await connect.items("list secrets", "");
+      return items.map(({ title }) => String(title)).sort();
+    },
+    async delete(name) {
+      const task = `delete the secret "${name}"`;
+      const item = await connect.find(task, name);
+      if (item === undefined) return false;
+      const path = pathOf(item);
+      const { status } = await connect.call({ task, path, method: "DELETE", expected: [404] });
+      return status !== 404;
+    },
+  };
+}
+
+function pathOf({ id }: Item): string {
+  return `/items/${encodeURIComponent(String(id))}`;
+}
+
+/** What of an item is the secret. */
+function fieldOf({ fields }: Item): Field | undefined {
+  if (!Array.isArray(fields)) return undefined;
+  return fields.find(({ id, label }) => label === "credential" || id === "credential") ??
+    fields.find(({ purpose }) => purpose === "PASSWORD");
+}
+
+interface ConnectCall extends Pick<VendorCall, "task" | "method" | "expected"> {
+  /** After the vault's path. */
+  readonly path: string;
+  /** What is sent, as JSON. */
+  readonly content?: object;
+}
+
+/** Calls a Connect server about one vault. */
+class Connect {
+  readonly #vendor: Vendor;
+  readonly #url: string;
+  readonly #wanted: string | undefined;
+  #vault: Promise<string> | undefined;
+
+  constructor(vendor: Vendor, url: string, vault: string | undefined) {
+    this.#vendor = vendor;
+    this.#url = url;
+    this.#wanted = vault;
+  }
+
+  error(task: string, reason: string): Error {
+    return this.#vendor.error(task, reason);
+  }
+
+  /** The vault's id. */
+  vault(task: string): Promise<string> {
+    return this.#vault ??= this.#findVault(task).catch((error) => {
+      this.#vault = undefined; // it may be there at the next try
+      throw error;
+    });
+  }
+
+  /** The one item with a title, with its fields. */
+  async find(task: string, title: string): Promise<Item | undefined> {
+    const filter = `?filter=${encodeURIComponent(`title eq ${JSON.stringify(title)}`)}`;
+    // whatever the server makes of the filter
+    const [item, ...others] = (await this.items(task, filter)).filter((one) => one.title === title);
+    if (others.length > 0) throw this.error(task, `${others.length + 1} items have that title`);
+    if (item === undefined) return undefined;
+    const { status, body } = await this.call({ task, path: pathOf(item), method: "GET", expected: [404] });
+    return status === 404 ? undefined : body;
+  }
+
+  /** Items, without their fields. */
+  async items(task: string, filter: string): Promise<readonly Item[]> {
+    const { body } = await this.call({ task, path: `/items${filter}`, method: "GET" });
+    return Array.isArray(body.items) ? body.items : [];
+  }
+
+  async call({ path, ...call }: ConnectCall): Promise<VendorAnswer> {
+    return await this.#send({ ...call, path: `/v1/vaults/${await this.vault(call.task)}${path}` });
+  }
+
+  async #findVault(task: string): Promise<string> {
+    const { body } = await this.#send({ task, path: "/v1/vaults", method: "GET" });
+    const vaults = Array.isArray(body.items) ? body.items as { id?: unknown; name?: unknown }[] : [];
+    const wanted = this.#wanted;
+    const found = vaults.filter(({ id, name }) => wanted === undefined || id === wanted || name === wanted);
+    const id = found[0]?.id;
+    if (found.length === 1 && typeof id === "string" && /^\w+$/.test(id)) return id;
+    const names = vaults.map(({ name }) => `"${name}"`).join(", ") || "none";
+    throw this.error(task, `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults the token sees: ${names}`);
+  }
+
+  #send({ task, path, method = "POST", expected = [], content }: ConnectCall): Promise<VendorAnswer> {
+    const token = variable(this.#vendor.runtime, "OP_CONNECT_TOKEN");
+    if (token === undefined) throw this.error(task, "set OP_CONNECT_TOKEN");
+    return this.#vendor.call({
+      task,
+      url: `${this.#url}${path}`,
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+      expected,
+    });
+  }
+}

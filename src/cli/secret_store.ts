@@ -1,0 +1,63 @@
+/**
+ * The secret store that a command line names.
+ * @module
+ */
+import { loadDocument } from "../config/load.ts";
+import { settingsOf } from "../config/sources.ts";
+import type { Connector } from "../contracts/connector.ts";
+import type { SecretStore } from "../contracts/secret_store.ts";
+import { Mesh } from "../mesh.ts";
+import { surroundingsOf } from "../registry/catalogue.ts";
+import { nearest } from "../util/nearest.ts";
+import { type CommandParts, type Flags, UsageError } from "./command.ts";
+
+/** It keeps what it is given only as long as a process lives. */
+const forgetful = "mesh.memory.v1";
+
+/** A store by its id. */
+export interface NamedStore {
+  /** Its connector's id. */
+  readonly id: string;
+  /** The store. */
+  readonly store: SecretStore;
+}
+
+/**
+ * Makes the store. What is typed wins over what the configuration says.
+ *
+ * @param flags `store`, `config`, `path`, `region`.
+ * @param parts Connectors and runtime.
+ * @throws {UsageError} When no store is named, or one that there is not.
+ * @throws {ConfigError} When it lacks a setting, or the configuration does not hold.
+ */
+export async function openStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
+  const configured = await configuredStore(flags.value("config"), parts);
+  const id = flags.value("store") ?? configured?.store;
+  if (id === undefined) throw new UsageError("Name the store: --store <id>, or --config <file>");
+  const stores = parts.connectors.filter((one): one is Connector<"secretStore"> => one.kind === "secretStore");
+  const connector = stores.find((one) => one.id === id);
+  if (connector === undefined) {
+    const ids = stores.map((one) => one.id);
+    const hint = nearest(id, ids, 1)[0];
+    throw new UsageError(
+      `There is no secret store "${id}"${hint === undefined ? "" : `; did you mean "${hint}"?`} There are ${
+        ids.join(", ")
+      }`,
+    );
+  }
+  if (id === forgetful) throw new UsageError(`${id} forgets everything when this command ends: name another --store`);
+  const settings = configured?.store === id ? configured.config : {};
+  const typed = ["path", "region"].flatMap((name) => {
+    const value = flags.value(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { id, store: connector.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
+}
+
+/** What a configuration says of its store. */
+async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
+  if (path === undefined) return undefined;
+  const document = await loadDocument(path, runtime.files!);
+  const surroundings = surroundingsOf(new Mesh({ connectors, runtime }));
+  return settingsOf(document, surroundings, { source: path, mayLackProviders: true }).secrets;
+}

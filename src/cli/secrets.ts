@@ -1,0 +1,165 @@
+/**
+ * `modelmesh secrets`: puts secrets into a store, and says which there are. It never prints a value.
+ * @module
+ */
+import { isSecretName } from "../config/references.ts";
+import { ConnectorError, MeshError } from "../errors.ts";
+import { parseDotenv } from "../util/dotenv.ts";
+import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import { type NamedStore, openStore } from "./secret_store.ts";
+
+/** The longest value that every store takes, bytes. */
+const mostBytes = 64 * 1024;
+
+/** A subcommand. */
+interface Task {
+  /** What its arguments are. */
+  readonly takes: readonly string[];
+  /** Does it. */
+  run(args: readonly string[], store: NamedStore, parts: CommandParts, flags: Flags): Promise<ExitCode>;
+}
+
+const tasks: Readonly<Record<string, Task>> = {
+  set: { takes: ["a name", 'a value, or "-" to read it from standard input'], run: set },
+  import: { takes: ["a dotenv file"], run: importFile },
+  list: { takes: [], run: list },
+  delete: { takes: ["a name"], run: remove },
+};
+
+/** The command. */
+export const secrets: Command = {
+  summary: "Store, import, list and delete secrets in a secret store",
+  help:
+    `Usage: modelmesh secrets set <name> <value> --store <id>     Store a secret; "-" reads its value from standard input
+       modelmesh secrets import <file> --store <id>          Store all that a dotenv file has
+       modelmesh secrets list --store <id>                   List names
+       modelmesh secrets delete <name> --store <id>          Delete a secret
+
+Values are never printed. One on the command line stays in the shell's history: prefer "-".
+
+Options:
+  --store <id>       The secret store, such as mesh.dotenv.v1 or aws.secrets-manager.v1
+  --config <file>    Takes the store and its settings from a configuration's "secrets" section
+  --path <file>      The file of a store that is one
+  --region <name>    The region of a store in a cloud
+  --json             Print {"ok", "store", "names"} as JSON
+  --help             Show this help
+
+Exit code: 0 done, 1 failed, 2 usage
+`,
+  values: ["store", "config", "path", "region"],
+  isPrivate: true,
+  mostArguments: 3,
+  async run(flags, parts) {
+    const [name, ...args] = flags.rest;
+    const task = name !== undefined && Object.hasOwn(tasks, name) ? tasks[name] : undefined;
+    if (task === undefined) throw new UsageError(`Say what to do: ${Object.keys(tasks).join(", ")}`);
+    if (args.length !== task.takes.length) {
+      throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
+    }
+    if (task.takes[0] === "a name") checkName(args[0]!);
+    return await task.run(args, await openStore(flags, parts), parts, flags);
+  },
+};
+
+async function set([name, typed]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+  const value = typed === "-" ? (await parts.shell.readInput()).replace(/\r?\n$/, "") : typed!;
+  checkValue(value);
+  await writable(store.set, id).call(store, name!, value);
+  return done({ id, names: [name!] }, `Stored "${name}" in ${id}`, parts, flags);
+}
+
+async function importFile([path]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+  const { stderr } = parts.shell;
+  const { found, blank, twice } = await readImport(path!, parts);
+  for (const name of twice) stderr.write(`Warning: "${name}" is given more than once: the last one counts\n`);
+  for (const name of blank) stderr.write(`Warning: "${name}" is blank and left out\n`);
+  const put = writable(store.set, id);
+  const names: string[] = [];
+  for (const [name, value] of found) {
+    try {
+      await put.call(store, name, value);
+    } catch (error) {
+      if (MeshError.isInstance(error) && names.length > 0) error.message += `\nStored before that: ${names.join(", ")}`;
+      throw error;
+    }
+    names.push(name);
+  }
+  const count = `${names.length} secret${names.length === 1 ? "" : "s"}`;
+  return done(
+    { id, names },
+    `Stored ${count} in ${id}${names.length === 0 ? "" : `: ${names.join(", ")}`}`,
+    parts,
+    flags,
+  );
+}
+
+async function list(_args: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+  if (store.list === undefined) throw new ConnectorError(`${id} does not tell which secrets it has`);
+  const names = await store.list();
+  return done({ id, names }, names.join("\n"), parts, flags);
+}
+
+async function remove([name]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+  if (await writable(store.delete, id).call(store, name!)) {
+    return done({ id, names: [name!] }, `Deleted "${name}" from ${id}`, parts, flags);
+  }
+  throw new ConnectorError(`${id} has no secret "${name}"`);
+}
+
+/** All of a file, before anything is stored. */
+async function readImport(path: string, { runtime }: CommandParts) {
+  let text: string;
+  try {
+    text = await runtime.files!.readText(path);
+  } catch {
+    throw new MeshError(`Cannot read "${path}": there is no such file, or it may not be read`);
+  }
+  const { entries, problems } = parseDotenv(text);
+  if (problems.length > 0) {
+    const lines = problems.map(({ line, message }) => `  line ${line} ${message}`);
+    throw new MeshError(`Cannot import "${path}", and nothing was stored:\n${lines.join("\n")}`);
+  }
+  const found = new Map(entries.map(({ name, value }) => [name, value]));
+  for (const [name, value] of found) {
+    if (bytesOf(value) > mostBytes) {
+      throw new MeshError(`Cannot import "${path}": "${name}" is over ${mostBytes} bytes`);
+    }
+  }
+  const blank = [...found].flatMap(([name, value]) => value.trim() === "" ? [name] : []);
+  for (const name of blank) found.delete(name);
+  const names = entries.map(({ name }) => name);
+  return { found, blank, twice: new Set(names.filter((name, place) => names.indexOf(name) < place)) };
+}
+
+function writable<Method>(method: Method | undefined, id: string): Method {
+  if (method !== undefined) return method;
+  throw new ConnectorError(`${id} can only be read: set its secrets where they come from, or name another --store`);
+}
+
+/** What is typed in place of a name may be a value: it is not quoted. */
+function checkName(name: string): void {
+  if (name.includes("=")) throw new UsageError("The name and the value are two arguments: secrets set NAME VALUE");
+  if (isSecretName(name) && !name.split("/").some((part) => /^\.*$/.test(part))) return;
+  throw new UsageError("A secret's name has letters, digits, _, -, ., / and @ only, 256 at the most");
+}
+
+function checkValue(value: string): void {
+  if (value.trim() === "") throw new UsageError("The value is blank, and a blank secret counts as missing");
+  if (bytesOf(value) > mostBytes) throw new UsageError(`The value is over ${mostBytes} bytes`);
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function done(
+  { id, names }: { readonly id: string; readonly names: readonly string[] },
+  message: string,
+  { shell }: CommandParts,
+  flags: Flags,
+): ExitCode {
+  const text = flags.json ? JSON.stringify({ ok: true, store: id, names }) : message;
+  if (text !== "") shell.stdout.write(`${text}\n`);
+  return 0;
+}

@@ -1,0 +1,76 @@
+/**
+ * Keys that were replaced in the secret store reach the providers of a running mesh.
+ * @module
+ */
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import { MeshError } from "../errors.ts";
+import type { KeyHolder, SecretUser } from "./settings.ts";
+
+/** Requests wait no longer for a key, ms: after that the one before has to do. */
+const longestWaitMs = 2_000;
+
+/** A provider that takes over again and again has its keys looked up no more often than this, ms. */
+const shortestPauseMs = 1_000;
+
+/**
+ * Looks a provider's keys up again: when it takes over from another one, whatever is kept of them; when it is back after
+ * a rest, unless what is kept is recent enough. What cannot be looked up, or does not hold, leaves the keys as they are.
+ */
+export class KeyRenewal implements Observability {
+  readonly #user: SecretUser;
+  /** When keys were last looked up anew, monotonic ms. */
+  readonly #renewedAt = new WeakMap<KeyHolder, number>();
+
+  /** @param user Whose providers they are. */
+  constructor(user: SecretUser) {
+    this.#user = user;
+  }
+
+  /** Is told that a provider takes over. */
+  emit(record: MeshEvent | RoutingRecord): void {
+    if (record.type !== "event") return;
+    const { event, provider, from } = record;
+    if (event !== "rotation" && event !== "recovery") return;
+    const { registry, runtime: { clock } } = this.#user;
+    const home = registry.homes.find(({ entry }) => entry.id === provider);
+    if (home === undefined || home.ready !== undefined) return;
+    if (event === "recovery") return this.#begin(home, false);
+    if (from !== undefined && registry.model(from)?.home === home) return;
+    const now = clock.monotonic();
+    if (now - (this.#renewedAt.get(home) ?? -Infinity) < shortestPauseMs) return;
+    this.#renewedAt.set(home, now);
+    this.#begin(home, true);
+  }
+
+  /** Notes are nothing to it. */
+  trace(): void {}
+
+  /** It keeps nothing back. */
+  flush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #begin(home: KeyHolder, anew: boolean): void {
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#user.runtime.clock.after(longestWaitMs, resolve);
+    });
+    home.ready = Promise.race([this.#renew(home, anew), late]).then(() => {
+      cancel();
+      delete home.ready;
+    });
+  }
+
+  async #renew(home: KeyHolder, anew: boolean): Promise<void> {
+    const { id } = home.entry;
+    try {
+      const entry = await this.#user.settings.secrets.renewedEntry?.(id, { anew });
+      if (entry !== undefined) home.credential = entry.apiKeys[0];
+    } catch (error) {
+      const reason = MeshError.isInstance(error) ? error.message : "it failed";
+      const message = `The keys of "${id}" stay as they are, since they cannot be looked up again: ${reason}`;
+      this.#user.hub.trace({ severity: "warning", component: "secrets", message });
+    }
+  }
+}

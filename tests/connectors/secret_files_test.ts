@@ -1,0 +1,269 @@
+/** Secrets in files: what is wrong with a file is said, and what is in it is not. */
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SecretStore } from "../../src/contracts/secret_store.ts";
+import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { serverRuntime } from "../../src/runtime/server.ts";
+import { entryCommand } from "../support/_programs.ts";
+import { folder, loopbackRuntime, secretStore } from "./_secret_stores.ts";
+
+const secret = "do-not-show-me";
+
+function dotenvAt(path: string): Required<SecretStore> {
+  return secretStore("mesh.dotenv.v1").create({ path }, serverRuntime()) as Required<SecretStore>;
+}
+
+function vaultAt(path: string, passphrase: string | undefined = "a passphrase"): Required<SecretStore> {
+  const runtime = {
+    ...serverRuntime(),
+    env: (name: string) => name === "MESH_SECRETS_PASSPHRASE" ? passphrase : undefined,
+  };
+  return secretStore("mesh.encrypted-file.v1").create({ path }, runtime) as Required<SecretStore>;
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<string> {
+  const { message, cause } = await assertRejects(() => promise, ConnectorError);
+  assert(!message.includes(secret), message);
+  assertEquals(cause, undefined);
+  return message;
+}
+
+describe("A dotenv file of secrets", () => {
+  it("keeps its comments and other lines when it is written", async () => {
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    await writeFile(path, "# keys\nA=1 # first\n\nexport B='2'\nA=3");
+    const store = dotenvAt(path);
+    await store.set("A", "new value");
+    await store.set("C", "c");
+    assertEquals(await readFile(path, "utf8"), "# keys\nA=1 # first\n\nexport B='2'\nA='new value'\nC=c\n");
+    await store.delete("A");
+    assertEquals(await readFile(path, "utf8"), "# keys\n\nexport B='2'\nC=c\n");
+    assertEquals(await dotenvAt(path).get("C"), "c");
+  });
+
+  it("is made for its owner alone, and keeps the permissions it has", async () => {
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    await dotenvAt(path).set("A", "b");
+    assertEquals((await stat(path)).mode & 0o777, 0o600);
+    await writeFile(join(at.path, "wide"), "", { mode: 0o640 });
+    await dotenvAt(join(at.path, "wide")).set("A", "b");
+    assertEquals((await stat(join(at.path, "wide"))).mode & 0o777, 0o640);
+  });
+
+  it("with a slip in it is refused with the line, for reading and for writing", async () => {
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    const text = `A=1\nTOKEN ${secret}\nB='${secret}\n`;
+    await writeFile(path, text);
+    const store = dotenvAt(path);
+    for (const task of [() => store.get("A"), () => store.set("A", secret), () => store.delete("A")]) {
+      const message = await failureOf(task());
+      assertStringIncludes(message, "mesh.dotenv.v1: cannot ");
+      assertStringIncludes(message, '"A"');
+      assertStringIncludes(message, `"${path}": line 2 expected NAME=value`);
+      assertStringIncludes(message, "line 3 has a quote that is not closed");
+    }
+    assertEquals(await readFile(path, "utf8"), text);
+  });
+
+  it("that is missing, a folder or in none is said to be so", async () => {
+    await using at = await folder();
+    const message = await failureOf(dotenvAt(join(at.path, "none")).get("KEY"));
+    assertMatch(
+      message,
+      /^mesh\.dotenv\.v1: cannot look up the secret "KEY": there is no file ".*none"\. Create it with: /,
+    );
+    await mkdir(join(at.path, "folder"));
+    assertMatch(await failureOf(dotenvAt(join(at.path, "folder")).get("KEY")), /"KEY" in ".*folder": it is a folder$/);
+    assertMatch(await failureOf(dotenvAt(join(at.path, "a", "b")).set("KEY", secret)), /there is no such folder$/);
+  });
+
+  it("is .env unless said, and its path has to be one", () => {
+    const { create } = secretStore("mesh.dotenv.v1");
+    const runtime = loopbackRuntime({}, { ".env": "KEY=value" });
+    assertEquals(typeof create({}, runtime).get, "function");
+    for (const path of ["", " ", 7, "a\0b", null]) {
+      try {
+        create({ path }, runtime);
+        throw new Error(`took ${path}`);
+      } catch (error) {
+        assert(ConfigError.isInstance(error), String(error));
+      }
+    }
+  });
+});
+
+describe("A file of secrets that several processes change", () => {
+  it("loses nothing", async () => {
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    const [command, ...first] = entryCommand("cli");
+    const names = Array.from({ length: 5 }, (_, number) => `NAME_${number}`);
+    const ends = names.map((name) => {
+      const args = [...first, "secrets", "set", name, `value of ${name}`, "--store", "mesh.dotenv.v1", "--path", path];
+      return new Promise<number | null>((resolve) => spawn(command, args, { stdio: "ignore" }).on("close", resolve));
+    });
+    assertEquals(await Promise.all(ends), names.map(() => 0));
+    assertEquals(await dotenvAt(path).list(), names);
+    assertEquals(await readdir(at.path), [".env"]);
+  });
+
+  it("is not blocked by one that was killed, nor taken from one that works on it", async () => {
+    const now = Date.UTC(2026, 0, 1); // where the clock stands
+    const files = { ".env": "A=1\n", ".env.lock": String(now - 10_001) };
+    const runtime = loopbackRuntime({}, files);
+    const { create } = secretStore("mesh.dotenv.v1");
+    await create({}, runtime).set!("B", "2");
+    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
+    assert(runtime.clock.monotonic() < 1_000);
+    for (const held of ["", "what"]) {
+      runtime.files.texts.set(".env.lock", held);
+      const message = await failureOf(create({}, runtime).set!("C", secret));
+      assertStringIncludes(message, 'another process is changing it; if there is none, remove ".env.lock"');
+    }
+    assertEquals(runtime.files.texts.get(".env"), "A=1\nB=2\n");
+  });
+
+  it("is left alone by a change that fails, and can be changed after it", async () => {
+    const runtime = loopbackRuntime({}, { ".env": "A=1\nwhat\n" });
+    const store = secretStore("mesh.dotenv.v1").create({}, runtime);
+    await failureOf(store.set!("B", secret));
+    runtime.files.texts.set(".env", "A=1\n");
+    await store.set!("B", "2");
+    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
+  });
+});
+
+describe("An encrypted file of secrets", () => {
+  it("shows neither names nor values, and looks different each time", async () => {
+    await using at = await folder();
+    const path = join(at.path, "secrets.json");
+    const store = vaultAt(path);
+    await store.set("OPENAI_API_KEY", secret);
+    const first = await readFile(path, "utf8");
+    await store.set("OPENAI_API_KEY", secret);
+    const second = await readFile(path, "utf8");
+    for (const text of [first, second]) assert(!/OPENAI|do-not|passphrase/.test(text), text);
+    assertNotEquals(JSON.parse(first).iv, JSON.parse(second).iv);
+    assertNotEquals(JSON.parse(first).data, JSON.parse(second).data);
+    assertEquals(await vaultAt(path).get("OPENAI_API_KEY"), secret);
+    assertEquals((await stat(path)).mode & 0o777, 0o600);
+  });
+
+  it("has a salt of its own, and names how its key is derived", async () => {
+    await using at = await folder();
+    const salts = new Set<string>();
+    for (const name of ["one", "two"]) {
+      await vaultAt(join(at.path, name)).set("A", "b");
+      const { kdf, cipher, salt } = JSON.parse(await readFile(join(at.path, name), "utf8"));
+      assertEquals([kdf, cipher], ["PBKDF2-SHA-256:600000", "AES-256-GCM"]);
+      salts.add(salt);
+    }
+    assertEquals(salts.size, 2);
+  });
+
+  it("is opened by anybody who knows the passphrase and the standard algorithms", async () => {
+    await using at = await folder();
+    const path = join(at.path, "secrets.json");
+    await vaultAt(path).set("A", secret);
+    const { format, kdf, cipher, salt, iv, data } = JSON.parse(await readFile(path, "utf8"));
+    const { pbkdf2Sync, createDecipheriv } = await import("node:crypto");
+    const key = pbkdf2Sync("a passphrase", bytes(salt), 600_000, 32, "sha256");
+    const sealed = bytes(data);
+    const opened = createDecipheriv("aes-256-gcm", key, bytes(iv));
+    opened.setAAD(new TextEncoder().encode([format, kdf, cipher, salt].join("\n")));
+    opened.setAuthTag(sealed.subarray(-16));
+    assertEquals(JSON.parse(opened.update(sealed.subarray(0, -16)).toString() + opened.final()), [["A", secret]]);
+  });
+
+  it("is not opened with another passphrase, nor without one", async () => {
+    await using at = await folder();
+    const path = join(at.path, "secrets.json");
+    await vaultAt(path).set("A", secret);
+    const before = await readFile(path, "utf8");
+    const other = vaultAt(path, `other ${secret}`);
+    for (const task of [() => other.get("A"), () => other.set("A", secret), () => other.delete("A")]) {
+      assertMatch(await failureOf(task()), /"A" in ".*": the passphrase in MESH_SECRETS_PASSPHRASE is not the one/);
+    }
+    for (const blank of [undefined, "", "  "]) {
+      const message = await failureOf(
+        secretStore("mesh.encrypted-file.v1").create(
+          { path },
+          { ...serverRuntime(), env: () => blank },
+        ).get("A"),
+      );
+      assertMatch(message, /^mesh\.encrypted-file\.v1: .*set the environment variable MESH_SECRETS_PASSPHRASE/);
+    }
+    assertEquals(await readFile(path, "utf8"), before);
+  });
+
+  it("that was cut short or changed anywhere is refused, and left as it is", async () => {
+    await using at = await folder();
+    const path = join(at.path, "secrets.json");
+    const store = vaultAt(path);
+    await store.set("A", secret);
+    const whole = await readFile(path, "utf8");
+    const end = whole.lastIndexOf("}");
+    const cut = Array.from({ length: end }, (_, length) => whole.slice(0, length));
+    const { salt, check, ...rest } = JSON.parse(whole);
+    const flipped = ["iv", "data"].flatMap((field) =>
+      Array.from({ length: bytes(rest[field]).length }, (_, place) => {
+        const changed = bytes(rest[field]);
+        changed[place]! ^= 1;
+        return JSON.stringify({ ...rest, salt, check, [field]: btoa(String.fromCharCode(...changed)) });
+      })
+    );
+    const others = [
+      "null",
+      "[]",
+      "7",
+      '"x"',
+      "{}",
+      "\0",
+      JSON.stringify({ ...rest, salt }),
+      whole.replace("600000", "1"),
+    ];
+    for (const text of [...cut, ...flipped, ...others]) {
+      await writeFile(path, text);
+      const message = await failureOf(store.get("A"));
+      assertMatch(
+        message,
+        /^mesh\.encrypted-file\.v1: cannot look up the secret "A" in ".*": (it|the passphrase) /,
+        text,
+      );
+    }
+    await failureOf(store.set("A", secret));
+    assertEquals(await readFile(path, "utf8"), others.at(-1));
+    await writeFile(path, whole);
+    assertEquals(await store.get("A"), secret);
+  });
+
+  it("keeps what another one writes into it at the same time", async () => {
+    await using at = await folder();
+    const path = join(at.path, "secrets.json");
+    const stores = [vaultAt(path), vaultAt(path)];
+    await stores[0]!.set("FIRST", "1");
+    await stores[1]!.set("SECOND", "2");
+    await stores[0]!.set("THIRD", "3");
+    assertEquals(await stores[1]!.list(), ["FIRST", "SECOND", "THIRD"]);
+  });
+
+  it("needs its path", () => {
+    const { create } = secretStore("mesh.encrypted-file.v1");
+    try {
+      create({}, serverRuntime());
+      throw new Error("took none");
+    } catch (error) {
+      assertStringIncludes(String(error), "secrets.path");
+    }
+  });
+});
+
+function bytes(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
