@@ -11,7 +11,7 @@ export interface PlainRequest {
   readonly method: string;
   /** Absolute. */
   readonly url: string;
-  /** As they came; names in any case. */
+  /** As they came; asked for by their names in lower case. */
   readonly headers: Pick<Headers, "get" | "has">;
   /** Aborts when the client has left, or the server ends. */
   readonly signal: StopSignal;

@@ -132,7 +132,11 @@ class MessageRequest implements PlainRequest {
     this.method = message.method ?? "GET";
     this.url = urlOf(message);
     this.signal = signal;
-    const get = (name: string) => message.headersDistinct[name.toLowerCase()]?.join(", ") ?? null;
+    const all = message.headersDistinct;
+    const get = (name: string) => {
+      const values = all[name];
+      return values === undefined ? null : values.length === 1 ? values[0]! : values.join(", ");
+    };
     this.headers = { get, has: (name) => get(name) !== null };
   }
 
@@ -180,12 +184,18 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   } as RequestInit);
 }
 
+/** The host of the last URL that was well: most requests have the same, and a path without anything odd. */
+let latestHost: string | undefined;
+
 /** The target on its host; a host that is none stays in its header, for the handler to refuse. */
-function urlOf({ url = "/", headers: { host = "localhost" } }: IncomingMessage): string {
+function urlOf({ url = "/", headersDistinct: { host: [host = "localhost"] = [] } }: IncomingMessage): string {
+  if (host === latestHost && /^\/[\w/-]*$/.test(url)) return `http://${host}${url}`;
   const path = url.startsWith("/") ? url : URL.canParse(url) ? new URL(url).pathname : `/${url}`;
   const whole = `http://${host}${path}`;
   // a name and a password are no part of a host, and no request can be made of them
-  return URL.canParse(whole) && !host.includes("@") ? whole : `http://localhost${path}`;
+  if (!URL.canParse(whole) || host.includes("@")) return `http://localhost${path}`;
+  latestHost = host;
+  return whole;
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
