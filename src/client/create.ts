@@ -7,7 +7,7 @@ import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
@@ -16,6 +16,7 @@ import { narrowingOf } from "./narrowing_of.ts";
 import type { CreateOptions } from "./options.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
 import { ServerClient } from "./server_client.ts";
+import { ServerMesh } from "./server_mesh.ts";
 
 /** What `create` works with. */
 export interface CreateParts extends RuntimeParts {
@@ -34,7 +35,7 @@ export interface CreateParts extends RuntimeParts {
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
-  const mesh = new Mesh({
+  const mesh = new ServerMesh({
     ...serverParts,
     connectors: parts.connectors,
     runtime,

@@ -17,7 +17,6 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { draft, extend } from "../registry/extend.ts";
@@ -27,12 +26,13 @@ import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
 import { runtimeWith } from "./runtime_with.ts";
+import { ServerMesh } from "./server_mesh.ts";
 
 /** Options of `ModelMesh`. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
-export class ModelMeshBase extends Mesh {
+export class ModelMeshBase extends ServerMesh {
   readonly #feed: StatisticsFeed;
   readonly #watch: RenewableWatch;
   #config: MeshConfigBase | undefined;

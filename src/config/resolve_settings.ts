@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError, SecretNotFoundError } from "../errors.ts";
+import { checkTokens } from "./_check_auth.ts";
 import { baseUrlProblem, credentialProblem, hostProblem } from "./_checks.ts";
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
@@ -69,7 +70,8 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
       if (!entry.enabled) return [id, entry];
-      return [id, secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report)];
+      const filled = secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
+      return [id, withDistinctKeys(filled, report)];
     })),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
@@ -96,6 +98,14 @@ function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report):
   return { ...filled, enabled: false };
 }
 
+/** Two secrets may hold the same key: rotating over it would be no rotation. */
+function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
+  const apiKeys = [...new Set(entry.apiKeys)];
+  if (apiKeys.length === entry.apiKeys.length) return entry;
+  report.warn(`${under("providers", entry.id)}.api_key`, "has the same key more than once, which counts as one");
+  return { ...entry, apiKeys };
+}
+
 function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
   return mapTexts(value, (text) => {
     const resolved = resolveReferences(text, (name) => values.get(name));
@@ -119,9 +129,10 @@ function mapTexts<Value>(value: Value, replace: (text: string) => string): Value
 }
 
 function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
-  for (const { id, enabled, apiKeys, baseUrl } of providers.values()) {
+  for (const { id, enabled, apiKeys, baseUrl, tokens } of providers.values()) {
     if (!enabled) continue;
     const path = under("providers", id);
+    if (tokens !== undefined) checkTokens(tokens, `${path}.auth`, report);
     for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
     if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
   }

@@ -37,6 +37,24 @@ export interface PoolSettings {
   readonly budget?: BudgetSettings;
 }
 
+/** How a provider's tokens are fetched, secret references unresolved. */
+export interface TokenSettings {
+  /** `oauth`: a refresh token where there is one, else client credentials; `service_account`: a signed assertion. */
+  readonly method: "oauth" | "service_account";
+  /** Where tokens are fetched; a service account's own address unless given. */
+  readonly tokenUrl?: string;
+  /** The client's id. */
+  readonly clientId?: string;
+  /** The client's secret. */
+  readonly clientSecret?: string;
+  /** A refresh token. */
+  readonly refreshToken?: string;
+  /** Scopes that are asked for, separated by spaces. */
+  readonly scope?: string;
+  /** A service account's JSON key, as text or parsed. */
+  readonly credentials?: string | Readonly<Record<string, unknown>>;
+}
+
 /** One provider as configured. */
 export interface ProviderEntry {
   /** The entry's id. */
@@ -49,6 +67,8 @@ export interface ProviderEntry {
   readonly enabled: boolean;
   /** Keys as written, secret references unresolved. */
   readonly apiKeys: readonly string[];
+  /** Tokens in place of keys. */
+  readonly tokens?: TokenSettings;
   /** Replaces the vendor's address, secret references unresolved. */
   readonly baseUrl?: string;
   /** Where it was found: `config`, or the variable's name. */
