@@ -4,9 +4,9 @@
  */
 import { defaultHealth } from "../config/defaults.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { ProviderHome, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
@@ -46,7 +46,7 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
     state,
     failureThreshold,
     timeoutMs,
-    probe: (home, limitMs) => probe(home, { runtime, redact, timeoutMs: limitMs }),
+    probe: (home, limitMs) => probe(withUsableKey(home, state, clock), { runtime, redact, timeoutMs: limitMs }),
   });
   const maintenance = new MaintenanceSchedule(clock);
   return {
@@ -71,6 +71,12 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
       maintenance.stop();
     },
   };
+}
+
+/** A provider with several keys is asked with one that is not refused. */
+function withUsableKey(home: ProviderHome, { members }: MeshState, clock: Clock): ProviderHome {
+  const keys = members.find(({ state }) => state.provider === home.entry.id)?.state.keys;
+  return keys === undefined ? home : { ...home, credential: keys.usable(clock.monotonic()) };
 }
 
 function plansOf({ pools }: Registry): MaintenancePlan[] {

@@ -16,7 +16,19 @@ export interface Reservation {
   readonly requests: Mark;
   /** What a gauge of tokens remembers of it. */
   readonly tokens: Mark;
+  /** Place of the key it is made with, where there are several. */
+  readonly key?: number;
 }
+
+/** What counts the requests of one model, with one key or with several. */
+export type RateCounts =
+  & Pick<
+    RateMeter,
+    "lastStartedAt" | "reserve" | "settle" | "release" | "requests" | "tokens" | "rpm" | "fullUntil"
+  >
+  & {
+    observe(now: number, reading: RateReading, reservation: Reservation): void;
+  };
 
 /**
  * The meter of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and
