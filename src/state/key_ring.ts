@@ -196,7 +196,8 @@ export class KeyRing {
         if (saidOf !== mark) continue;
         const restMs = Math.min(until - Math.max(now.wall, savedAt), longestRestMs);
         if (restMs <= 0) continue;
-        const refusal = { kind, message: "The key was refused before the last start" };
+        const message = "The key was refused before the last start";
+        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: restMs };
         key.set(model, { kind, since: now.monotonic, until: now.monotonic + restMs, refusal });
         key.relapses = Math.max(key.relapses, relapses ?? 0);
       }

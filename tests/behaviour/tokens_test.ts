@@ -1,0 +1,296 @@
+/** Tokens in place of keys: `auth.method: oauth` and `service_account`. */
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import process from "node:process";
+import type { TraceEntry } from "../../mod.ts";
+import { after, type Stage } from "../support/_failover.ts";
+import {
+  guarded,
+  makeAccount,
+  readAssertion,
+  startTokenEndpoint,
+  tokenAt,
+  type TokenEndpoint,
+} from "../support/_token_endpoint.ts";
+import { assertRests, type Scenery, scenery, stateOf } from "../support/_transitions.ts";
+import { hang, json, ok, type Script, status, stream } from "../support/upstream.ts";
+
+const client = { client_id: "the-client", client_secret: "canary-secret-0123456789" };
+const hourMs = 3_600_000;
+
+/** A provider `a` with tokens, and `b` behind it with a key. */
+function cast(
+  auth: Readonly<Record<string, unknown>>,
+  a: Script,
+  { provider, ...options }: Scenery = {},
+): Promise<Stage> {
+  const entry = { api_key: undefined, auth: { method: "oauth", ...auth }, ...provider };
+  return scenery({ a, b: ok({ text: "from b" }) }, { ...options, provider: entry });
+}
+
+/** The same, the token endpoint's last token the only one that `a` takes. */
+function guardedCast(endpoint: TokenEndpoint, options: Scenery = {}): Promise<Stage> {
+  return cast({ token_url: endpoint.url, ...client }, guarded(() => endpoint), options);
+}
+
+function tracesOf({ proxy }: Stage): TraceEntry[] {
+  const traces: TraceEntry[] = [];
+  proxy.mesh.addSink({ emit() {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
+  return traces;
+}
+
+describe("client credentials", () => {
+  it("fetch a token, which goes out as Authorization: Bearer", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await cast({ token_url: endpoint.url, ...client, scope: "one two" }, ok({ text: "from a" }));
+    assertEquals([(await scene.ask()).route, endpoint.calls], ["a 1/0", 1]);
+    assertEquals(endpoint.forms, [{ grant_type: "client_credentials", ...client, scope: "one two" }]);
+    const { headers, method } = await endpoint.received(1);
+    assertEquals([method, headers["content-type"]], ["POST", "application/x-www-form-urlencoded"]);
+    assertEquals(scene.upstreams.a!.requests[0]!.headers.authorization, `Bearer ${tokenAt(1)}`);
+  });
+
+  it("take the place of the header that a vendor has for keys", async () => {
+    await using endpoint = await startTokenEndpoint();
+    for (const connector of ["google.gemini.v1", "anthropic.claude.v1"]) {
+      await using scene = await cast({ token_url: endpoint.url, ...client }, status(500), { provider: { connector } });
+      await scene.ask();
+      const { headers } = scene.upstreams.a!.requests[0]!;
+      assertEquals(
+        [headers.authorization, headers["x-goog-api-key"], headers["x-api-key"]],
+        [`Bearer ${endpoint.token}`, undefined, undefined],
+      );
+    }
+  });
+
+  it("serve streams", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await cast({ token_url: endpoint.url, ...client }, stream({ text: "streamed" }));
+    assertEquals((await scene.askStream()).text, "streamed");
+    assertEquals(scene.upstreams.a!.requests[0]!.headers.authorization, `Bearer ${tokenAt(1)}`);
+  });
+});
+
+describe("a token", () => {
+  it("is kept until 60 s before its end", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await guardedCast(endpoint);
+    await scene.ask();
+    await scene.clock.advance(hourMs - 60_001);
+    await scene.ask();
+    assertEquals(endpoint.calls, 1);
+    await scene.clock.advance(1);
+    assertEquals([(await scene.ask()).route, endpoint.calls], ["a 1/0", 2]);
+  });
+
+  it("without an end is kept until it is refused", async () => {
+    await using endpoint = await startTokenEndpoint({ expires_in: undefined });
+    await using scene = await guardedCast(endpoint);
+    await scene.ask();
+    await scene.clock.advance(30 * 24 * hourMs);
+    await scene.ask();
+    assertEquals(endpoint.calls, 1);
+  });
+
+  it("is fetched once for all who wait", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await guardedCast(endpoint);
+    const routes = await Promise.all(Array.from({ length: 20 }, async () => (await scene.ask()).route));
+    assertEquals([new Set(routes), endpoint.calls], [new Set(["a 1/0"]), 1]);
+  });
+
+  it("that one request waits for and leaves is fetched for the others all the same", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await guardedCast(endpoint);
+    const leaving = new AbortController();
+    const left = scene.ask({}, { signal: leaving.signal }).catch(() => "left");
+    await endpoint.received(1);
+    const other = scene.ask();
+    leaving.abort();
+    assertEquals([await left, (await other).route, endpoint.calls], ["left", "a 1/0", 1]);
+  });
+
+  it("that is refused is replaced once, for all at once, and nobody votes against the model", async () => {
+    await using endpoint = await startTokenEndpoint();
+    let allowed = "";
+    await using scene = await cast(
+      { token_url: endpoint.url, ...client },
+      guarded(() => ({ token: allowed })),
+    );
+    allowed = tokenAt(1);
+    await scene.ask();
+    allowed = tokenAt(2); // the vendor took the first one back
+    const routes = await Promise.all(Array.from({ length: 5 }, async () => (await scene.ask()).route));
+    assertEquals([new Set(routes), endpoint.calls], [new Set(["a 2/0"]), 2]);
+    assertEquals([stateOf(scene), scene.events], [{ status: "active" }, []]);
+  });
+
+  it("that is refused although it is new counts as refused: the next model is asked", async () => {
+    await using endpoint = await startTokenEndpoint();
+    const pool = { provider_deactivation: "on_auth_failure" };
+    await using scene = await cast({ token_url: endpoint.url, ...client }, status(401), { pool });
+    assertEquals([(await scene.ask()).route, endpoint.calls], ["b 3/1", 2]);
+    assertRests(scene, "provider_auth_failure", 60);
+  });
+});
+
+describe("a refresh token", () => {
+  it("is what a token is asked for with; a new one takes its place", async () => {
+    const next = { refresh_token: "canary-refresh-2-0123456789" };
+    await using endpoint = await startTokenEndpoint(next);
+    const refresh_token = "canary-refresh-1-0123456789";
+    await using scene = await cast({ token_url: endpoint.url, refresh_token, client_id: "the-client" }, ok());
+    await scene.ask();
+    await scene.clock.advance(hourMs);
+    await scene.ask();
+    const form = { grant_type: "refresh_token", client_id: "the-client" };
+    assertEquals(endpoint.forms, [{ ...form, refresh_token }, { ...form, ...next }]);
+  });
+});
+
+describe("a token endpoint that fails", () => {
+  it("with 5xx is asked again by the next try", async () => {
+    await using endpoint = await startTokenEndpoint();
+    endpoint.follow([status(503), json({ access_token: tokenAt(1), expires_in: 3600 })]);
+    await using scene = await cast({ token_url: endpoint.url, ...client }, ok({ text: "from a" }), {
+      pool: { retry: { max_attempts: 1 } },
+    });
+    assertEquals([(await scene.ask()).route, endpoint.calls, scene.clock.sleeps.length], ["a 1/0", 2, 1]);
+  });
+
+  it("to the end, by any means, is the provider's failure: the next model is asked, and why is told", async () => {
+    const failures: readonly (readonly [Script, string])[] = [
+      [status(503), "The token endpoint answered 503"],
+      [status(429), "The token endpoint answered 429"],
+      [
+        status(400, { json: { error: "invalid_client" } }),
+        "refused the credentials configured for it: 400 invalid_client",
+      ],
+      [
+        status(401, { text: "<html>canary-secret-0123456789</html>" }),
+        "refused the credentials configured for it: 401",
+      ],
+      [
+        status(307, { headers: { location: "/other" } }),
+        "The token endpoint answered 307: its address is probably wrong",
+      ],
+      [json({ token_type: "Bearer" }), "The token endpoint answered without a token"],
+      [json({ access_token: "two\nlines" }), "The token endpoint answered without a token"],
+      [json([1]), "The token endpoint answered without a token"],
+      [json({ access_token: "x".repeat(70_000) }), "The token endpoint answered with more than 65536 bytes"],
+    ];
+    for (const [script, message] of failures) {
+      await using endpoint = await startTokenEndpoint();
+      endpoint.follow(script);
+      await using scene = await cast({ token_url: endpoint.url, ...client }, ok());
+      const traces = tracesOf(scene);
+      const { route } = await scene.ask();
+      assertEquals([route, scene.upstreams.a!.calls], ["b 1/1", 0], message);
+      assert(traces.some((trace) => trace.message.includes(message)), `${message}: ${JSON.stringify(traces)}`);
+      assertFalse(JSON.stringify([traces, scene.proxy.records]).includes("canary"), message);
+    }
+  });
+
+  it("with a refusal is not asked again", async () => {
+    await using endpoint = await startTokenEndpoint({}, () => "invalid_client");
+    await using scene = await guardedCast(endpoint, { models: { a: "a" }, pool: { retry: { max_attempts: 3 } } });
+    const { status: code, error } = await scene.ask();
+    assertEquals([code, error?.code, endpoint.calls], [502, "upstream_auth_error", 1]);
+    assertFalse(error!.message.includes("canary"), error!.message);
+  });
+
+  it("where nobody listens", async () => {
+    await using scene = await cast({ token_url: "http://127.0.0.1:2/token", ...client }, ok(), { models: { a: "a" } });
+    const { status: code, error } = await scene.ask();
+    assertEquals([code, error?.message.includes("The token endpoint cannot be reached")], [502, true]);
+  });
+
+  it("by silence holds nobody up for more than 10 s", async () => {
+    await using endpoint = await startTokenEndpoint();
+    endpoint.follow(hang());
+    await using scene = await cast({ token_url: endpoint.url, ...client }, ok());
+    const asked = scene.ask();
+    await endpoint.received(1);
+    assertEquals((await after(scene.clock, 10_000, asked)).route, "b 1/1");
+  });
+
+  it("is asked anew by the next request", async () => {
+    await using endpoint = await startTokenEndpoint();
+    endpoint.follow([status(503), json({ access_token: tokenAt(1), expires_in: 3600 })]);
+    await using scene = await cast({ token_url: endpoint.url, ...client }, ok());
+    assertEquals((await scene.askTimes(2)).map(({ route }) => route), ["b 1/1", "a 1/0"]);
+  });
+});
+
+describe("a service account", () => {
+  it("signs an assertion, which is good for a token", async () => {
+    const given: { assertion?: string } = {};
+    await using endpoint = await startTokenEndpoint({}, ({ assertion }) => {
+      given.assertion = assertion!;
+      return undefined;
+    });
+    const { credentials, publicKey } = makeAccount(endpoint.url);
+    await using scene = await cast({ method: "service_account", credentials, scope: "cloud" }, guarded(() => endpoint));
+    assertEquals((await scene.ask()).route, "a 1/0");
+    assertEquals(endpoint.forms[0]!.grant_type, "urn:ietf:params:oauth:grant-type:jwt-bearer");
+    const { header, claims, isGenuine } = readAssertion(given.assertion!, publicKey);
+    const iat = Math.floor(scene.clock.now() / 1000);
+    assertEquals(isGenuine, true);
+    assertEquals(header, { alg: "RS256", typ: "JWT", kid: credentials.private_key_id });
+    const { client_email: iss } = credentials;
+    assertEquals(claims, { iss, sub: iss, aud: endpoint.url, scope: "cloud", iat, exp: iat + 3600 });
+  });
+
+  it("may be a text from the secret store", async () => {
+    await using endpoint = await startTokenEndpoint();
+    const { credentials } = makeAccount(endpoint.url);
+    const name = "MODELMESH_TEST_ACCOUNT";
+    process.env[name] = JSON.stringify(credentials, null, 2);
+    try {
+      const auth = { method: "service_account", credentials: `\${secrets:${name}}` };
+      await using scene = await cast(auth, guarded(() => endpoint));
+      assertEquals((await scene.ask()).route, "a 1/0");
+    } finally {
+      delete process.env[name];
+    }
+  });
+
+  it("that the vendor does not know is refused", async () => {
+    const stranger = makeAccount("http://127.0.0.1:2");
+    await using endpoint = await startTokenEndpoint({}, ({ assertion }) => {
+      return readAssertion(assertion!, stranger.publicKey).isGenuine ? undefined : "invalid_grant";
+    });
+    const { credentials } = makeAccount(endpoint.url);
+    await using scene = await cast({ method: "service_account", credentials }, ok());
+    const traces = tracesOf(scene);
+    assertEquals((await scene.ask()).route, "b 1/1");
+    assertEquals(traces.map(({ message }) => message), [
+      'No token for the provider "a": The token endpoint refused the credentials configured for it: 400 invalid_grant',
+    ]);
+  });
+
+  it("with a key that is none of RSA says so", async () => {
+    const { credentials } = makeAccount("http://127.0.0.1:2/token");
+    const private_key = "-----BEGIN PRIVATE KEY-----\nY2FuYXJ5\n-----END PRIVATE KEY-----\n";
+    const auth = { method: "service_account", credentials: { ...credentials, private_key } };
+    await using scene = await cast(auth, ok(), { models: { a: "a" } });
+    const traces = tracesOf(scene);
+    assertEquals((await scene.ask()).status, 502);
+    assert(traces[0]!.message.includes("it is no RSA key"), traces[0]!.message);
+  });
+});
+
+describe("tokens and what they are fetched with", () => {
+  it("are shown nowhere, not even when the provider echoes them", async () => {
+    await using endpoint = await startTokenEndpoint();
+    const echo: Script = ({ headers }) =>
+      status(422, { error: { message: `Wrong: ${headers.authorization?.slice(7)}` } });
+    await using scene = await cast({ token_url: endpoint.url, ...client }, echo, { models: { a: "a" } });
+    const traces = tracesOf(scene);
+    const { body, error } = await scene.ask();
+    assertEquals(error?.message, "Wrong: [redacted]");
+    const { mesh, records } = scene.proxy;
+    const told = [body, traces, records, mesh.exportState(), mesh.poolStatus(), mesh.stats()];
+    assertFalse(JSON.stringify(told).includes("canary"));
+  });
+});
