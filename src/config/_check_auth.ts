@@ -3,7 +3,7 @@
  * @module
  */
 import { serviceAccountProblem } from "./service_account.ts";
-import { baseUrlProblem, credentialProblem, isLoopback } from "./_checks.ts";
+import { baseUrlProblem, baseUrlWarning, credentialProblem } from "./_checks.ts";
 import { quoted, type Report } from "./_report.ts";
 import { referencesIn } from "./references.ts";
 import type { AuthValues, ProviderValues } from "./schema_providers.ts";
@@ -46,23 +46,20 @@ export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): Toke
 export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
   const { method = "api_key" } = auth;
   if (report.isBlamed(`${path}.auth.method`)) return;
-  for (const key of Object.keys(auth) as (keyof AuthValues)[]) {
-    if (key === "method" || keysOf[method].includes(key)) continue;
-    const others = Object.keys(keysOf).filter((other) => keysOf[other as keyof typeof keysOf].includes(key));
-    const hint = auth.method === undefined ? `say which with "auth.method"` : `"auth.method" is "${method}"`;
-    report.problem(`${path}.auth.${key}`, `belongs to the method ${quoted(others)}: ${hint}`);
+  for (const key of new Set(Object.values(keysOf).flat())) {
+    if (auth[key] === undefined || keysOf[method].includes(key)) continue;
+    const owners = Object.entries(keysOf).flatMap(([owner, keys]) => keys.includes(key) ? owner : []);
+    const hint = auth.method === undefined ? 'say which with "auth.method"' : `"auth.method" is "${method}"`;
+    report.problem(`${path}.auth.${key}`, `belongs to the method ${quoted(owners)}: ${hint}`);
   }
-  if (method !== "api_key") {
-    if (api_key !== undefined) {
-      report.problem(`${path}.api_key`, `is not used when "auth.method" is "${method}": leave it out`);
-    }
-    checkGrant(auth, `${path}.auth`, report);
-  } else {checkKeys(
-      api_key ?? auth.api_key,
-      auth,
-      { path, keys: api_key === undefined ? "auth.api_key" : "api_key" },
-      report,
-    );}
+  if (method === "api_key") return checkKeys({ api_key, auth }, path, report);
+  if (api_key !== undefined) {
+    report.problem(`${path}.api_key`, `is not used when "auth.method" is "${method}": leave it out`);
+  }
+  if (method === "oauth") checkOAuth(auth, `${path}.auth`, report);
+  else checkAccount(auth, `${path}.auth`, report);
+  const warning = auth.token_url === undefined ? undefined : baseUrlWarning(auth.token_url, true);
+  if (warning !== undefined) report.warn(`${path}.auth.token_url`, warning);
 }
 
 /**
@@ -82,65 +79,51 @@ export function checkTokens(tokens: TokenSettings, path: string, report: Report)
   if (credentials !== undefined) blame("credentials", serviceAccountProblem(credentials, tokenUrl !== undefined));
 }
 
-function checkGrant(auth: AuthValues, path: string, report: Report): void {
-  const { method, token_url, client_id, client_secret, refresh_token, credentials } = auth;
-  const demand = (key: keyof AuthValues, what: string) => {
+function checkOAuth(auth: AuthValues, path: string, report: Report): void {
+  const { client_id, client_secret, refresh_token } = auth;
+  demand("token_url", "the address where tokens are fetched");
+  if (refresh_token === undefined && !report.isBlamed(`${path}.refresh_token`)) {
+    demand("client_id", 'a client has an id and a secret, unless there is a "refresh_token"');
+    demand("client_secret", 'a client has an id and a secret, unless there is a "refresh_token"');
+  } else if (client_secret !== undefined) demand("client_id", '"client_secret" is that of a client');
+  else if (client_id === undefined) {
+    const hint = "most vendors ask for the client that the refresh token was given to";
+    report.warn(`${path}.client_id`, `is missing: ${hint}`);
+  }
+
+  function demand(key: keyof AuthValues, what: string): void {
     if (auth[key] !== undefined || report.isBlamed(`${path}.${key}`)) return;
     report.problem(`${path}.${key}`, `missing: ${what}`);
-  };
-  if (method === "service_account") demand("credentials", "the account's JSON key, best as a secret reference");
-  else {
-    demand("token_url", "the address where tokens are fetched");
-    if (refresh_token === undefined && !report.isBlamed(`${path}.refresh_token`)) {
-      demand("client_id", 'a client has an id and a secret, unless there is a "refresh_token"');
-      demand("client_secret", 'a client has an id and a secret, unless there is a "refresh_token"');
-    } else if (client_secret !== undefined) demand("client_id", '"client_secret" is that of a client');
-    else if (client_id === undefined) {
-      report.warn(
-        `${path}.client_id`,
-        "is missing: most vendors ask for the client that the refresh token was given to",
-      );
-    }
-  }
-  const isWritten = credentials !== undefined && !hasReferences(credentials);
-  const problem = isWritten ? serviceAccountProblem(credentials, token_url !== undefined) : undefined;
-  if (problem !== undefined) report.problem(`${path}.credentials`, problem);
-  if (token_url !== undefined && isPlainHttp(token_url)) {
-    report.warn(`${path}.token_url`, "sends secrets unencrypted: use https");
   }
 }
 
-function checkKeys(
-  keys: readonly string[] | undefined,
-  { key_rotation }: AuthValues,
-  at: { readonly path: string; readonly keys: string },
-  report: Report,
-): void {
-  keys?.forEach((key, place) => {
+function checkAccount({ credentials, token_url }: AuthValues, path: string, report: Report): void {
+  const place = `${path}.credentials`;
+  if (credentials === undefined && !report.isBlamed(place)) {
+    report.problem(place, "missing: the account's JSON key, best as a secret reference");
+  }
+  if (credentials === undefined || hasReferences(credentials)) return; // looked at once the secrets are known
+  const problem = serviceAccountProblem(credentials, token_url !== undefined);
+  if (problem !== undefined) report.problem(place, problem);
+}
+
+function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
+  const place = `${path}.${api_key === undefined ? "auth.api_key" : "api_key"}`;
+  const keys = api_key ?? auth.api_key ?? [];
+  keys.forEach((key, index) => {
     const first = keys.indexOf(key);
-    if (first < place) {
-      report.problem(`${at.path}.${at.keys}[${place}]`, `is the same as [${first}]: give each key once`);
-    }
+    if (first < index) report.problem(`${place}[${index}]`, `is the same as [${first}]: give each key once`);
   });
-  const count = keys?.length ?? 0;
-  if (key_rotation === false && count > 1) {
-    report.problem(`${at.path}.auth.key_rotation`, `cannot be false with ${count} keys: a list implies rotation`);
+  const rotation = `${path}.auth.key_rotation`;
+  if (auth.key_rotation === false && keys.length > 1) {
+    report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
   }
-  if (key_rotation === true && count < 2 && !report.isBlamed(`${at.path}.${at.keys}`)) {
-    report.warn(
-      `${at.path}.auth.key_rotation`,
-      `has no effect with ${count === 0 ? "no key" : "one key"}: give a list`,
-    );
+  if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(place)) {
+    report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: give a list`);
   }
 }
 
-/** Whether a text in it refers to a secret: then it can be looked at only once that is known. */
+/** Whether a text in it refers to a secret. */
 function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {
   return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
-}
-
-function isPlainHttp(address: string): boolean {
-  if (!/^http:/i.test(address)) return false;
-  const host = /^http:\/\/(\[[^\]]*\]|[^/:?#]*)/i.exec(address)?.[1] ?? "";
-  return !isLoopback(host.toLowerCase());
 }

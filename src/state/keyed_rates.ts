@@ -70,8 +70,10 @@ export class KeyedRates implements RateCounts {
 
   /** When some key has room; those that rest count only where all do, since then the model is what rests. */
   fullUntil(now: number, tokens: number): number | undefined {
+    const rest = this.#allRest(now);
     let soonest = Infinity;
-    for (const place of this.#usable(now)) {
+    for (let place = 0; place < this.#meters.length; place++) {
+      if (!rest && this.#rests(place, now)) continue;
       const until = this.#meters[place]!.fullUntil(now, tokens);
       if (until === undefined) return undefined;
       soonest = Math.min(soonest, until);
@@ -97,10 +99,12 @@ export class KeyedRates implements RateCounts {
     return best;
   }
 
-  #usable(now: number): readonly number[] {
-    const places = this.#meters.map((_, place) => place);
-    const free = places.filter((place) => this.#ring.restsUntil(place, this.#model, now) === undefined);
-    return free.length === 0 ? places : free;
+  #rests(place: number, now: number): boolean {
+    return this.#ring.restsUntil(place, this.#model, now) !== undefined;
+  }
+
+  #allRest(now: number): boolean {
+    return this.#meters.every((_, place) => this.#rests(place, now));
   }
 
   /** What all usable keys have together; a key nobody knows the limits of may take anything. */
@@ -110,7 +114,9 @@ export class KeyedRates implements RateCounts {
     read: (meter: RateMeter) => Headroom | undefined,
   ): Headroom | undefined {
     total.limit = total.left = 0;
-    for (const place of this.#usable(now)) {
+    const rest = this.#allRest(now);
+    for (let place = 0; place < this.#meters.length; place++) {
+      if (!rest && this.#rests(place, now)) continue;
       const headroom = read(this.#meters[place]!);
       if (headroom === undefined) return undefined;
       total.limit += headroom.limit;
