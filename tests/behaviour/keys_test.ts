@@ -35,6 +35,21 @@ describe("a list of keys", () => {
     assertEquals(counts, [3, 3, 3]);
   });
 
+  it("of a provider that is added later is rotated over, too", async () => {
+    await using scene = await keyed(ok(), { models: { b: "b" } });
+    const { mesh } = scene.proxy;
+    const base_url = scene.upstreams.a!.url;
+    await mesh.addProvider({
+      id: "late",
+      connector: "openai.compatible.v1",
+      base_url,
+      api_key: keys.slice(0, 2),
+      models: { late: { capabilities: ["chat-completion"] } },
+    });
+    for (let turn = 0; turn < 3; turn++) await scene.ask({ model: "late" });
+    assertEquals(seen(scene), "1 2 1");
+  });
+
   it("a failure that is not about the key sets none aside", async () => {
     await using scene = await keyed([status(500), status(400), ok()], { pool: { retry: { max_attempts: 1 } } });
     await scene.askTimes(3);

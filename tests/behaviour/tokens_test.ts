@@ -63,6 +63,19 @@ describe("client credentials", () => {
     }
   });
 
+  it("of a provider that is added later", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using scene = await scenery({ a: guarded(() => endpoint), b: ok() }, { models: { b: "b" } });
+    await scene.proxy.mesh.addProvider({
+      id: "late",
+      connector: "openai.compatible.v1",
+      base_url: scene.upstreams.a!.url,
+      auth: { method: "oauth", token_url: endpoint.url, ...client },
+      models: { late: { capabilities: ["chat-completion"] } },
+    });
+    assertEquals((await scene.ask({ model: "late" })).route, "late 1/0");
+  });
+
   it("serve streams", async () => {
     await using endpoint = await startTokenEndpoint();
     await using scene = await cast({ token_url: endpoint.url, ...client }, stream({ text: "streamed" }));
