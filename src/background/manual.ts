@@ -31,7 +31,7 @@ export function deactivate(name: string, parts: ManualParts): void {
 
 /**
  * Takes a model or a provider back, whatever it rests for; a limit that still holds sets it aside again. A provider's
- * models go on resting for what is their own.
+ * keys are taken back with it; its models go on resting for what is their own.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
  * @param parts Whose states they are.
@@ -41,6 +41,7 @@ export function activate(name: string, parts: ManualParts): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
+  if (model === undefined) state.members.find((member) => member.state.provider === provider)?.state.keys?.release();
   const told = new Set<string>();
   for (const rest of state.rests.filter(isMeant)) {
     const transition = rest.lift("manual");

@@ -21,14 +21,15 @@ export function tryKeys<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): P
 }
 
 async function tryEach<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<TryEnd<T>> {
-  for (;;) {
+  for (let tries = 1;; tries++) {
     const end = await tryOnce(plan, trip, deps);
     if ("served" in end) return end;
     const { failure, spending } = end;
     const verdict = spending?.refused?.(failure);
     if (verdict === undefined) return end;
-    tell(verdict, plan, failure, deps);
-    if (verdict.refusal !== undefined) return { failure: { ...failure, ...verdict.refusal } };
+    if (verdict.isNews) tell(verdict, plan, failure, deps);
+    // each key once, however short its rest
+    if (verdict.refusal !== undefined || tries >= verdict.of) return { failure: { ...failure, ...verdict.refusal } };
     // none when it was set aside meanwhile: that one key of several was refused is no reason to rest
     if ((await plan.again()).length === 0) return { failure, next: { step: "rotate" } };
   }

@@ -36,6 +36,8 @@ export interface KeyVerdict {
   readonly of: number;
   /** How long it rests, ms. */
   readonly restMs: number;
+  /** It did not rest for the same already. */
+  readonly isNews: boolean;
   /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
   readonly refusal?: Refusal;
 }
@@ -155,11 +157,17 @@ export class KeyRing {
     const { kind } = refusal;
     if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
     const key = this.#keys[place]!;
+    const isNews = key.restFor(model, now)?.kind !== kind;
     const restMs = this.#restMs(key, kind, refusal.retryAfterMs, { now, times });
     key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + restMs, refusal });
-    const facts = { place: place + 1, of: this.#keys.length, restMs };
+    const facts = { place: place + 1, of: this.#keys.length, restMs, isNews };
     const rests = this.#keys.map((one) => one.restFor(model, now));
     return rests.includes(undefined) ? facts : { ...facts, refusal: mildest(rests as KeyRest[], now) };
+  }
+
+  /** Takes all keys back, whatever they rest for. */
+  release(): void {
+    for (const key of this.#keys) key.clear();
   }
 
   /** What is to be remembered of it. A key is told by a hash that another moment makes another one. */
@@ -184,7 +192,7 @@ export class KeyRing {
    * @param now The present.
    */
   restore(saved: readonly SavedKey[], savedAt: number, now: Moment): void {
-    for (const key of this.#keys) key.clear();
+    this.release();
     this.merge(saved, savedAt, now);
   }
 

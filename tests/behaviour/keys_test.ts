@@ -1,11 +1,12 @@
 /** Several keys of one provider: requests rotate over them, and one that is refused rests while the others serve. */
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { TraceEntry } from "../../mod.ts";
+import { create, type TraceEntry } from "../../mod.ts";
 import type { Stage } from "../support/_failover.ts";
 import { broke, byKey, keyed, keyIn, keys, keysSeen, limited, refuse } from "../support/_keys.ts";
 import { asideEvent, assertRests, changes, listed, probeAfter, providerA, stateOf } from "../support/_transitions.ts";
-import { ok, type ReceivedRequest, status, stream } from "../support/upstream.ts";
+import { testConfig } from "../support/proxy.ts";
+import { ok, type ReceivedRequest, startUpstream, status, stream } from "../support/upstream.ts";
 
 const twoModels = { models: { a1: "a", a2: "a", b: "b" } };
 
@@ -109,6 +110,15 @@ describe("a key answered 401 or 403", () => {
     assertEquals(seen(scene), "1 2 1 2 1 2 1 2", "the second rest is as long as the first one");
   });
 
+  it("is taken back with its provider by hand", async () => {
+    await using scene = await keyed(byKey({ 1: refuse }), twoModels);
+    await scene.askTimes(2);
+    scene.upstreams.a!.follow(ok());
+    scene.proxy.mesh.activate("a");
+    await scene.ask();
+    assertEquals(seen(scene), "1 2 2 1");
+  });
+
   it("sets the provider aside only when every key is refused", async () => {
     const pool = { provider_deactivation: "on_auth_failure" };
     await using scene = await keyed(byKey({ 1: refuse }), { pool });
@@ -189,6 +199,16 @@ describe("a key answered 429", () => {
     await using scene = await keyed(script, { models: { a: "a" }, pool: { retry: { max_attempts: 1 } } });
     assertEquals([(await scene.ask()).text, seen(scene)], ["from a", "1 2 1"]);
     assertEquals(scene.clock.sleeps.length, 1);
+  });
+
+  it("for less time than a call takes: each key is asked once in a try", async () => {
+    const briefly = status(429, { headers: { "retry-after-ms": "0.001" } });
+    await using upstream = await startUpstream(briefly);
+    const provider = { api_key: keys.slice(0, 2) };
+    const config = testConfig({ upstreams: { a: upstream.url }, provider, pool: { retry: { max_attempts: 0 } } });
+    await using client = create({ config });
+    await assertRejects(() => client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] }));
+    assertEquals(keysSeen(upstream), "1 2");
   });
 
   it("does not break the spacing that a pool asks for: the request goes elsewhere, the model stays", async () => {
