@@ -2,7 +2,6 @@
  * The front door: `create`.
  * @module
  */
-import { serverParts } from "../background/server_parts.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
@@ -11,12 +10,12 @@ import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { narrowingOf } from "./narrowing_of.ts";
 import type { CreateOptions } from "./options.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
 import { ServerClient } from "./server_client.ts";
-import { ServerMesh } from "./server_mesh.ts";
 
 /** What `create` works with. */
 export interface CreateParts extends RuntimeParts {
@@ -36,7 +35,6 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
   const mesh = new ServerMesh({
-    ...serverParts,
     connectors: parts.connectors,
     runtime,
     on: options.on,

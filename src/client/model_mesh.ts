@@ -20,13 +20,13 @@ import { MeshError } from "../errors.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { draft, extend } from "../registry/extend.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { StateArchive } from "../state/archive.ts";
 import type { MeshSnapshot } from "../state/snapshot.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
 import { runtimeWith } from "./runtime_with.ts";
-import { ServerMesh } from "./server_mesh.ts";
 
 /** Options of `ModelMesh`. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
@@ -54,7 +54,7 @@ export class ModelMeshBase extends ServerMesh {
     const watch = new RenewableWatch(serverParts.watch);
     const counting = feed.over({ metering: serverParts.metering, watch: (parts) => watch.start(parts) });
     const { on, storage } = options;
-    super({ ...serverParts, ...counting, connectors: parts.connectors, runtime, on, storage });
+    super({ ...counting, connectors: parts.connectors, runtime, on, storage });
     this.#feed = feed;
     this.#watch = watch;
     this.addSink(feed);

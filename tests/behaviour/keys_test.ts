@@ -130,6 +130,12 @@ describe("a key answered 401 or 403", () => {
     assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "provider_auth_failure", 60)]);
   });
 
+  it("does not set the provider aside where spacing keeps the other key from being asked at once", async () => {
+    const pool = { provider_deactivation: "on_auth_failure", rate_limit: { min_delta: "1s" } };
+    await using scene = await keyed(byKey({ 1: refuse }), { pool });
+    assertEquals([(await scene.ask()).route, stateOf(scene)], ["b 2/1", { status: "active" }]);
+  });
+
   it("with every key refused, and nobody else: upstream_auth_error, as with one key", async () => {
     await using scene = await keyed(refuse, { models: { a: "a" } });
     const { status: code, error, headers } = await scene.ask();

@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import process from "node:process";
-import type { TraceEntry } from "../../mod.ts";
+import { create, type TraceEntry } from "../../mod.ts";
+import { serve } from "../../proxy.ts";
 import { after, type Stage } from "../support/_failover.ts";
 import {
   guarded,
@@ -13,7 +14,8 @@ import {
   type TokenEndpoint,
 } from "../support/_token_endpoint.ts";
 import { assertRests, type Scenery, scenery, stateOf } from "../support/_transitions.ts";
-import { hang, json, ok, type Script, status, stream } from "../support/upstream.ts";
+import { textOf } from "../support/_library.ts";
+import { hang, json, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const client = { client_id: "the-client", client_secret: "canary-secret-0123456789" };
 const hourMs = 3_600_000;
@@ -290,6 +292,38 @@ describe("a service account", () => {
     const traces = tracesOf(scene);
     assertEquals((await scene.ask()).status, 502);
     assert(traces[0]!.message.includes("it is no RSA key"), traces[0]!.message);
+  });
+});
+
+describe("tokens", () => {
+  const configOf = (base_url: string, token_url: string) => ({
+    providers: { a: { connector: "openai.compatible.v1", base_url, auth: { method: "oauth", token_url, ...client } } },
+    models: { m: { provider: "a", capabilities: ["chat-completion"] } },
+    pools: { chat: { models: ["m"] } },
+  });
+  const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
+
+  it("are there for a client that create() makes", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using upstream = await startUpstream(guarded(() => endpoint));
+    await using client = create({ config: configOf(upstream.url, endpoint.url) });
+    assertEquals(textOf(await client.chat.completions.create(request)), "from a");
+  });
+
+  it("are there for a proxy that serve() starts", async () => {
+    await using endpoint = await startTokenEndpoint();
+    await using upstream = await startUpstream(guarded(() => endpoint));
+    const proxy = await serve({ config: configOf(upstream.url, endpoint.url), port: 0 });
+    try {
+      const answer = await fetch(`${proxy.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(request),
+      });
+      assertEquals(textOf(await answer.json()), "from a");
+    } finally {
+      await proxy.stop();
+    }
   });
 });
 

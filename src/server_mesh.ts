@@ -1,16 +1,18 @@
 /**
- * The engine on servers: its providers may have tokens in place of keys.
+ * The engine on servers: limits, budgets, calendars, several keys, and tokens in place of keys.
  * @module
  */
-import { AuthorizedProvider } from "../auth/authorized_provider.ts";
-import { type Grant, grantOf } from "../auth/grants.ts";
-import { TokenSource } from "../auth/token_source.ts";
-import { secretsOf } from "../auth/secrets_of.ts";
-import type { TokenSettings } from "../config/settings.ts";
-import { UpstreamError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
-import { PassingRedactor } from "../observe/passing_redactor.ts";
-import type { ProviderHome } from "../registry/registry.ts";
+import { AuthorizedProvider } from "./auth/authorized_provider.ts";
+import { type Grant, grantOf } from "./auth/grants.ts";
+import { TokenSource } from "./auth/token_source.ts";
+import { secretsOf } from "./auth/secrets_of.ts";
+import type { TokenSettings } from "./config/settings.ts";
+import type { MeshParts } from "./background/mesh_parts.ts";
+import { serverParts } from "./background/server_parts.ts";
+import { UpstreamError } from "./errors.ts";
+import { Mesh } from "./mesh.ts";
+import { PassingRedactor } from "./observe/passing_redactor.ts";
+import type { ProviderHome } from "./registry/registry.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
 export class ServerMesh extends Mesh {
@@ -20,6 +22,15 @@ export class ServerMesh extends Mesh {
    * @internal
    */
   override readonly redactor: PassingRedactor = new PassingRedactor();
+
+  /**
+   * Makes one.
+   *
+   * @param parts Connectors, runtime, a listener and a storage; the other parts are those of servers unless given.
+   */
+  constructor(parts: MeshParts) {
+    super({ ...serverParts, ...parts });
+  }
 
   /**
    * Gives a provider its instance, and its key or what fetches its tokens.
