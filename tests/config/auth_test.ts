@@ -22,8 +22,7 @@ function account(members: object): object {
 
 const goodAccount = {
   client_email: "robot@project.example",
-  private_key: generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs8", format: "pem" } })
-    .privateKey as unknown as string,
+  private_key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
   token_uri: "https://t.example/token",
 };
 

@@ -4,6 +4,9 @@
  */
 import { Buffer } from "node:buffer";
 import { createVerify, generateKeyPairSync, type KeyObject } from "node:crypto";
+import type { TraceEntry } from "../../mod.ts";
+import type { Stage } from "./_failover.ts";
+import { type Scenery, scenery } from "./_transitions.ts";
 import { type Behaviour, json, ok, type ReceivedRequest, type Script, startUpstream, status } from "./upstream.ts";
 
 /** A service account's keys: what signs, and what a vendor keeps. */
@@ -117,4 +120,28 @@ export function guarded(endpoint: () => Pick<TokenEndpoint, "token">): Script {
     if (given === `Bearer ${endpoint().token}`) return ok({ text: "from a" });
     return status(401, { error: { code: "invalid_api_key", message: `Wrong: ${given}` } });
   };
+}
+
+/** A client that may ask for tokens. */
+export const client = { client_id: "the-client", client_secret: "canary-secret-0123456789" };
+/** A provider `a` with tokens, and `b` behind it with a key. */
+export function cast(
+  auth: Readonly<Record<string, unknown>>,
+  a: Script,
+  { provider, ...options }: Scenery = {},
+): Promise<Stage> {
+  const entry = { api_key: undefined, auth: { method: "oauth", ...auth }, ...provider };
+  return scenery({ a, b: ok({ text: "from b" }) }, { ...options, provider: entry });
+}
+
+/** The same, the token endpoint's last token the only one that `a` takes. */
+export function guardedCast(endpoint: TokenEndpoint, options: Scenery = {}): Promise<Stage> {
+  return cast({ token_url: endpoint.url, ...client }, guarded(() => endpoint), options);
+}
+
+/** Every note from now on. */
+export function tracesOf({ proxy }: Stage): TraceEntry[] {
+  const traces: TraceEntry[] = [];
+  proxy.mesh.addSink({ emit() {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
+  return traces;
 }
