@@ -3,7 +3,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
-import { after } from "../support/_failover.ts";
+import { after, behind } from "../support/_failover.ts";
 import { textOf } from "../support/_library.ts";
 import {
   cast,
@@ -15,7 +15,7 @@ import {
   tracesOf,
 } from "../support/_token_endpoint.ts";
 import { assertRests, scenery, stateOf } from "../support/_transitions.ts";
-import { hang, json, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, hang, json, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const hourMs = 3_600_000;
 
@@ -105,16 +105,13 @@ describe("a token", () => {
 
   it("that is refused is replaced once, for all at once, and nobody votes against the model", async () => {
     await using endpoint = await startTokenEndpoint();
-    let allowed = "";
-    await using scene = await cast(
-      { token_url: endpoint.url, ...client },
-      guarded(() => ({ token: allowed })),
-    );
-    allowed = tokenAt(1);
-    await scene.ask();
-    allowed = tokenAt(2); // the vendor took the first one back
-    const routes = await Promise.all(Array.from({ length: 5 }, async () => (await scene.ask()).route));
-    assertEquals([new Set(routes), endpoint.calls], [new Set(["a 2/0"]), 2]);
+    const gate = new Gate();
+    const all = guarded(() => ({ token: tokenAt(2) })); // the vendor took the first one back
+    await using scene = await cast({ token_url: endpoint.url, ...client }, (request) => behind(gate, all(request)));
+    const asked = Promise.all(Array.from({ length: 5 }, async () => (await scene.ask()).route));
+    await gate.reached(5); // all of them with the first one
+    gate.openAll();
+    assertEquals([new Set(await asked), endpoint.calls], [new Set(["a 2/0"]), 2]);
     assertEquals([stateOf(scene), scene.events], [{ status: "active" }, []]);
   });
 

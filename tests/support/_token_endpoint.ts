@@ -114,7 +114,9 @@ export function tokenAt(number: number): string {
 }
 
 /** A provider that answers a token other than the given one by 401, and echoes it. */
-export function guarded(endpoint: () => Pick<TokenEndpoint, "token">): Script {
+export function guarded(
+  endpoint: () => Pick<TokenEndpoint, "token">,
+): (request: ReceivedRequest) => Behaviour {
   return (request) => {
     const given = request.headers.authorization ?? "none";
     if (given === `Bearer ${endpoint().token}`) return ok({ text: "from a" });
