@@ -86,18 +86,18 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.isRetryable(error);
   }
 
-  #authorized({ credential: _credential, ...options }: CallOptions): CallOptions {
-    return { ...options, send: (request) => this.#send(request, options) };
+  #authorized(options: CallOptions): CallOptions {
+    return { signal: options.signal, send: (request) => this.#send(request, options) };
   }
 
   /** Sends a request; a token that is refused may have been taken back before its time: it is replaced once. */
-  async #send(request: UpstreamRequest, { send, signal }: CallOptions): Promise<UpstreamResponse> {
-    const token = await this.#tokens.get(signal);
-    const response = await send(withToken(request, token));
+  async #send(request: UpstreamRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const token = await this.#tokens.get(options.signal);
+    const response = await options.send(withToken(request, token));
     if (response.status !== 401) return response;
     await response.reader()?.cancel().catch(() => {}); // its status says enough
-    const other = await this.#tokens.renew(token, signal);
-    return await send(withToken(request, other));
+    const other = await this.#tokens.renew(token, options.signal);
+    return await options.send(withToken(request, other));
   }
 }
 

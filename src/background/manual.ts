@@ -6,6 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
 import { holdsOf } from "../state/holds.ts";
+import { keyRingOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { RestOwner } from "../state/rest.ts";
 import { keyOf } from "../state/snapshot.ts";
@@ -41,7 +42,7 @@ export function activate(name: string, parts: ManualParts): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
-  if (model === undefined) state.members.find((member) => member.state.provider === provider)?.state.keys?.release();
+  if (model === undefined) keyRingOf(state, provider)?.release();
   const told = new Set<string>();
   for (const rest of state.rests.filter(isMeant)) {
     const transition = rest.lift("manual");

@@ -7,6 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderHome, Registry } from "../registry/registry.ts";
+import { keyRingOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
@@ -74,8 +75,8 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
 }
 
 /** A provider with several keys is asked with one that is not refused. */
-function withUsableKey(home: ProviderHome, { members }: MeshState, clock: Clock): ProviderHome {
-  const keys = members.find(({ state }) => state.provider === home.entry.id)?.state.keys;
+function withUsableKey(home: ProviderHome, state: MeshState, clock: Clock): ProviderHome {
+  const keys = keyRingOf(state, home.entry.id);
   return keys === undefined ? home : { ...home, credential: keys.usable(clock.monotonic()) };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FailureKind, ProviderFault } from "../contracts/provider.ts";
 import { hash53 } from "../util/hash.ts";
+import type { MeshState } from "./mesh_state.ts";
 import { longestCooldownMs, longestHintMs, longestRestMs } from "./rest.ts";
 import type { Moment, SavedKey } from "./snapshot.ts";
 
@@ -53,8 +54,8 @@ interface KeyRest {
 /** A rate that nobody says the end of comes back after this time, ms. */
 const defaultRateRestMs = 60_000;
 
-/** One key. */
-class Key {
+/** One key. Only its ring changes it. */
+export class ProviderKey {
   /** For every model. */
   rest: KeyRest | undefined;
   /** For one model, by the id its provider knows it by. */
@@ -62,6 +63,7 @@ class Key {
   /** How often in a row it was refused. */
   relapses = 0;
 
+  /** @param value What goes out. */
   constructor(readonly value: string) {}
 
   /** Why it is not to be used for a model; the reason that lasts longest. */
@@ -71,6 +73,7 @@ class Key {
     return rest !== undefined && rest.until > now ? rest : undefined;
   }
 
+  /** Sets it aside, for one model or for all. */
   set(model: string | undefined, rest: KeyRest): void {
     const current = model === undefined ? this.rest : this.models.get(model);
     if (current !== undefined && current.until >= rest.until) return; // a later end extends, none shortens
@@ -78,6 +81,7 @@ class Key {
     else this.models.set(model, rest);
   }
 
+  /** Takes it back. */
   clear(): void {
     this.rest = undefined;
     this.models.clear();
@@ -88,7 +92,7 @@ class Key {
 /** The keys of one provider. Times are monotonic ms. */
 export class KeyRing {
   readonly #provider: string;
-  readonly #keys: readonly Key[];
+  #keys: readonly ProviderKey[];
 
   /**
    * @param provider Whose keys they are.
@@ -96,17 +100,22 @@ export class KeyRing {
    */
   constructor(provider: string, values: readonly string[]) {
     this.#provider = provider;
-    this.#keys = values.map((value) => new Key(value));
+    this.#keys = values.map((value) => new ProviderKey(value));
   }
 
-  /** How many there are. */
-  get size(): number {
-    return this.#keys.length;
+  /** The keys, in order. */
+  get keys(): readonly ProviderKey[] {
+    return this.#keys;
   }
 
-  /** The key at a place. */
-  valueAt(place: number): string {
-    return this.#keys[place]!.value;
+  /**
+   * Other keys from now on; one that was there already is the same, its rests too.
+   *
+   * @param values The keys, each once.
+   */
+  replace(values: readonly string[]): void {
+    const known = new Map(this.#keys.map((key) => [key.value, key]));
+    this.#keys = values.map((value) => known.get(value) ?? new ProviderKey(value));
   }
 
   /** A key that is not refused, for calls that are about no model; the first one when all are. */
@@ -115,8 +124,8 @@ export class KeyRing {
   }
 
   /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
-  restsUntil(place: number, model: string, now: number): number | undefined {
-    const rest = this.#keys[place]!.restFor(model, now);
+  restsUntil(key: ProviderKey, model: string, now: number): number | undefined {
+    const rest = key.restFor(model, now);
     return rest?.kind === "auth" ? rest.until + longestRestMs : rest?.until;
   }
 
@@ -128,12 +137,11 @@ export class KeyRing {
   /**
    * A call was answered well.
    *
-   * @param place Of its key.
+   * @param key That it was made with.
    * @param model Whom it asked.
    * @param begunAt When; what the key was set aside for since then holds.
    */
-  served(place: number, model: string, begunAt: number): void {
-    const key = this.#keys[place]!;
+  served(key: ProviderKey, model: string, begunAt: number): void {
     if (key.rest !== undefined && key.rest.since <= begunAt) key.rest = undefined;
     if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
     if (key.rest === undefined) key.relapses = 0;
@@ -142,22 +150,22 @@ export class KeyRing {
   /**
    * Sets a key aside.
    *
-   * @param place Of the key.
+   * @param key The key; one that was replaced meanwhile, too.
    * @param model Whom the call asked.
    * @param refusal What it was answered with.
    * @param at Monotonic ms, and how long keys rest.
    * @returns Undefined for a failure that is not about the key.
    */
   refused(
-    place: number,
+    key: ProviderKey,
     model: string,
     refusal: Refusal,
     { now, times }: { readonly now: number; readonly times: RestTimes },
   ): KeyVerdict | undefined {
     const { kind } = refusal;
     if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
-    const key = this.#keys[place]!;
-    const isNews = key.restFor(model, now)?.kind !== kind;
+    const place = this.#keys.indexOf(key);
+    const isNews = place >= 0 && key.restFor(model, now)?.kind !== kind;
     const restMs = this.#restMs(key, kind, refusal.retryAfterMs, { now, times });
     key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + restMs, refusal });
     const facts = { place: place + 1, of: this.#keys.length, restMs, isNews };
@@ -213,7 +221,7 @@ export class KeyRing {
   }
 
   #restMs(
-    key: Key,
+    key: ProviderKey,
     kind: KeyFault,
     hintMs: number | undefined,
     { now, times }: { readonly now: number; readonly times: RestTimes },
@@ -226,10 +234,21 @@ export class KeyRing {
   }
 
   /** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
-  #markOf({ value }: Key, wall: number): string {
+  #markOf({ value }: ProviderKey, wall: number): string {
     const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
     return bits.toString(16).padStart(8, "0");
   }
+}
+
+/**
+ * The keys of a provider.
+ *
+ * @param state The mesh's.
+ * @param provider Its entry id.
+ * @returns Undefined where it has one key, or none.
+ */
+export function keyRingOf({ members }: Pick<MeshState, "members">, provider: string): KeyRing | undefined {
+  return members.find(({ state }) => state.provider === provider)?.state.keys;
 }
 
 /** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */

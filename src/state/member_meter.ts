@@ -223,8 +223,7 @@ class MemberSpending implements Spending {
   }
 
   get credential(): string | undefined {
-    const { key } = this.#reservation;
-    return key === undefined ? undefined : this.#parts.keys!.valueAt(key);
+    return this.#reservation.key?.value;
   }
 
   refused(refusal: Refusal): KeyVerdict | undefined {
