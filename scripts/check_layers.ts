@@ -17,9 +17,10 @@ const layers: readonly (readonly string[])[] = [
   ["mod.ts", "browser.ts", "proxy.ts", "cli.ts"],
   ["src/exports.ts"],
   ["src/client", "src/proxy", "src/cli"],
+  ["src/server_mesh.ts"],
   ["src/mesh.ts", "src/background"],
   ["src/pipeline"],
-  ["src/registry", "src/rotation", "src/state", "src/observe", "src/config"],
+  ["src/registry", "src/rotation", "src/state", "src/observe", "src/config", "src/auth"],
   ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],
   ["src/contracts"],
 ];

@@ -258,7 +258,7 @@ export class Mesh {
 
   get #current(): Assembly {
     if (this.#assembly === undefined) {
-      const message = "The configuration is not read yet: await ready() of a client, or initialize() of a mesh, first";
+      const message = "The configuration is not read yet: await ready() or initialize()";
       throw new MeshError(message, { code: "not_initialized" });
     }
     return this.#assembly;

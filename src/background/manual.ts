@@ -6,6 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
 import { holdsOf } from "../state/holds.ts";
+import { keyRingOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { RestOwner } from "../state/rest.ts";
 import { keyOf } from "../state/snapshot.ts";
@@ -31,7 +32,7 @@ export function deactivate(name: string, parts: ManualParts): void {
 
 /**
  * Takes a model or a provider back, whatever it rests for; a limit that still holds sets it aside again. A provider's
- * models go on resting for what is their own.
+ * keys are taken back with it; its models go on resting for what is their own.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
  * @param parts Whose states they are.
@@ -41,6 +42,7 @@ export function activate(name: string, parts: ManualParts): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
+  if (model === undefined) keyRingOf(state, provider)?.release();
   const told = new Set<string>();
   for (const rest of state.rests.filter(isMeant)) {
     const transition = rest.lift("manual");

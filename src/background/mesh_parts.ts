@@ -60,6 +60,12 @@ export interface MeshParts {
    */
   readonly limits?: RouteDeps["limits"];
   /**
+   * Rotates over the keys of a provider: `tryKeys`.
+   *
+   * @internal
+   */
+  readonly tryKeys?: RouteDeps["tryKeys"];
+  /**
    * Probes providers and keeps calendars: `startWatch`. Without it rests end by their time alone.
    *
    * @internal

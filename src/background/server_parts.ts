@@ -4,6 +4,7 @@
  */
 import { fit } from "../pipeline/fit.ts";
 import { limits } from "../pipeline/limits.ts";
+import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
 import { meteringOf } from "../state/metering.ts";
 import { costNanoUsd } from "../util/cost.ts";
@@ -11,9 +12,9 @@ import { discoverModels } from "./discover.ts";
 import type { MeshParts } from "./mesh_parts.ts";
 import { startWatch } from "./watch.ts";
 
-type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "limits" | "watch";
+type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "limits" | "tryKeys" | "watch";
 
-/** Configured models and pools, local servers, costs, limits and budgets, probes and calendars. */
+/** Configured models and pools, local servers, costs, limits and budgets, rotation of keys, probes and calendars. */
 export const serverParts: Required<Pick<MeshParts, PartName>> = {
   fill: fillAsConfigured,
   discover: discoverModels,
@@ -21,5 +22,6 @@ export const serverParts: Required<Pick<MeshParts, PartName>> = {
   metering: meteringOf,
   fit,
   limits,
+  tryKeys,
   watch: startWatch,
 };

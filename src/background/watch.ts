@@ -4,9 +4,10 @@
  */
 import { defaultHealth } from "../config/defaults.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { ProviderHome, Registry } from "../registry/registry.ts";
+import { keyRingOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
@@ -46,7 +47,7 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
     state,
     failureThreshold,
     timeoutMs,
-    probe: (home, limitMs) => probe(home, { runtime, redact, timeoutMs: limitMs }),
+    probe: (home, limitMs) => probe(withUsableKey(home, state, clock), { runtime, redact, timeoutMs: limitMs }),
   });
   const maintenance = new MaintenanceSchedule(clock);
   return {
@@ -71,6 +72,12 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
       maintenance.stop();
     },
   };
+}
+
+/** A provider with several keys is asked with one that is not refused. */
+function withUsableKey(home: ProviderHome, state: MeshState, clock: Clock): ProviderHome {
+  const keys = keyRingOf(state, home.entry.id);
+  return keys === undefined ? home : { ...home, credential: keys.usable(clock.monotonic()) };
 }
 
 function plansOf({ pools }: Registry): MaintenancePlan[] {

@@ -4,7 +4,7 @@
  */
 import { loadDocument } from "../config/load.ts";
 import { settingsOf } from "../config/sources.ts";
-import { Mesh } from "../mesh.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 
@@ -26,7 +26,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
   async run({ rest, json }, { connectors, runtime, shell }) {
     const [path] = rest;
     if (path === undefined) throw new UsageError("Name the configuration file to check");
-    const mesh = new Mesh({ connectors, runtime });
+    const mesh = new ServerMesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     const { providers, pools, models, warnings } = settingsOf(document, surroundingsOf(mesh), {
       source: path,

@@ -2,15 +2,15 @@
  * The front door: `create`.
  * @module
  */
-import { serverParts } from "../background/server_parts.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { narrowingOf } from "./narrowing_of.ts";
 import type { CreateOptions } from "./options.ts";
@@ -34,8 +34,7 @@ export interface CreateParts extends RuntimeParts {
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
-  const mesh = new Mesh({
-    ...serverParts,
+  const mesh = new ServerMesh({
     connectors: parts.connectors,
     runtime,
     on: options.on,

@@ -17,10 +17,10 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { draft, extend } from "../registry/extend.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { StateArchive } from "../state/archive.ts";
 import type { MeshSnapshot } from "../state/snapshot.ts";
 import type { CreateParts } from "./create.ts";
@@ -32,7 +32,7 @@ import { runtimeWith } from "./runtime_with.ts";
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
-export class ModelMeshBase extends Mesh {
+export class ModelMeshBase extends ServerMesh {
   readonly #feed: StatisticsFeed;
   readonly #watch: RenewableWatch;
   #config: MeshConfigBase | undefined;
@@ -54,7 +54,7 @@ export class ModelMeshBase extends Mesh {
     const watch = new RenewableWatch(serverParts.watch);
     const counting = feed.over({ metering: serverParts.metering, watch: (parts) => watch.start(parts) });
     const { on, storage } = options;
-    super({ ...serverParts, ...counting, connectors: parts.connectors, runtime, on, storage });
+    super({ ...counting, connectors: parts.connectors, runtime, on, storage });
     this.#feed = feed;
     this.#watch = watch;
     this.addSink(feed);

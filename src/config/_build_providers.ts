@@ -4,6 +4,7 @@
  */
 import type { CapabilityTree } from "../capability/tree.ts";
 import { capabilityProblem } from "./_capability_names.ts";
+import { checkAuth, tokensOf } from "./_check_auth.ts";
 import { baseUrlWarning } from "./_checks.ts";
 import { budgetOf } from "./_money.ts";
 import { type Report, show, suggest, under } from "./_report.ts";
@@ -61,6 +62,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     instance: value.instance,
     enabled: value.enabled ?? true,
     apiKeys: value.api_key ?? value.auth?.api_key ?? [],
+    tokens: tokensOf(value.auth),
     baseUrl: value.base_url ?? execution?.base_url,
     source: "config",
     timeoutMs: execution?.timeout ?? defaultTimeouts.answer,
@@ -191,19 +193,14 @@ function checkProvider(
     const names = known.map(({ id }) => id);
     report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);
   }
-  if (entry.apiKeys.length > 1) {
-    report.warn(
-      `${path}.api_key`,
-      "rotation over several keys is not in effect in this version: the first one is used",
-    );
-  }
+  checkAuth(value, path, report);
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
   if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {
     report.problem(`${path}.base_url`, `missing: the connector "${connector.id}" has no address of its own`);
   }
   if (baseUrl === undefined || referencesIn(baseUrl).names.length > 0) return;
-  const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0);
+  const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0 || entry.tokens !== undefined);
   if (warning !== undefined) report.warn(`${path}.base_url`, warning);
 }
 

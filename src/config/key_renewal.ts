@@ -66,7 +66,9 @@ export class KeyRenewal implements Observability {
     const { id } = home.entry;
     try {
       const entry = await this.#user.settings.secrets.renewedEntry?.(id, { anew });
-      if (entry !== undefined) home.credential = entry.apiKeys[0];
+      if (entry === undefined) return;
+      home.credential = entry.apiKeys[0];
+      this.#user.takeKeys?.(id, entry.apiKeys);
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "it failed";
       const message = `The keys of "${id}" stay as they are, since they cannot be looked up again: ${reason}`;

@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError, SecretNotFoundError } from "../errors.ts";
+import { checkTokens } from "./_check_auth.ts";
 import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from "./_checks.ts";
 import { Report, under } from "./_report.ts";
 import { deepFreeze, isPlainObject } from "./_tree.ts";
@@ -59,7 +60,8 @@ async function resolveEntry(
   const values = await lookUp(namesIn(written), get);
   const report = new Report();
   const missing = new Set<string>();
-  const entry = failOnMissing ? fill(written, values, missing) : fillAsFarAsKnown(written, values, report);
+  const filled = failOnMissing ? fill(written, values, missing) : fillAsFarAsKnown(written, values, report);
+  const entry = withDistinctKeys(filled, report);
   if (missing.size > 0) throw new SecretNotFoundError([...missing], store);
   checkEntry(entry, report);
   const problems = entry.enabled ? report.problems : report.warnings;
@@ -115,7 +117,8 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
       if (!entry.enabled) return [id, entry];
-      return [id, secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report)];
+      const filled = secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
+      return [id, withDistinctKeys(filled, report)];
     })),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
@@ -140,6 +143,14 @@ function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report):
   for (const name of lost) report.warn(path, `the secret "${name}" is missing`);
   report.warn(path, "is switched off, since it cannot be used without what is missing");
   return { ...filled, enabled: false };
+}
+
+/** Two secrets may hold the same key: rotating over it would be no rotation. */
+function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
+  const apiKeys = [...new Set(entry.apiKeys)];
+  if (apiKeys.length === entry.apiKeys.length) return entry;
+  report.warn(`${under("providers", entry.id)}.api_key`, "has the same key more than once, which counts as one");
+  return { ...entry, apiKeys };
 }
 
 function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
@@ -172,8 +183,9 @@ function check({ providers, proxy = builtInProxy() }: Settings, report: Report):
   proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));
 }
 
-function checkEntry({ id, apiKeys, baseUrl }: ProviderEntry, report: Report): void {
+function checkEntry({ id, apiKeys, baseUrl, tokens }: ProviderEntry, report: Report): void {
   const path = under("providers", id);
+  if (tokens !== undefined) checkTokens(tokens, `${path}.auth`, report);
   for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
   if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
 }

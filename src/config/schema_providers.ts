@@ -14,12 +14,25 @@ import {
   defaultRetryBudget,
   defaultTimeouts,
 } from "./defaults.ts";
-import type { ProviderEntry } from "./settings.ts";
+import type { ProviderEntry, TokenSettings } from "./settings.ts";
 
 /** Statuses by whether they are retried, as read. */
 export interface CodeValues {
   readonly retryable_codes?: readonly number[];
   readonly non_retryable_codes?: readonly number[];
+}
+
+/** How calls are authenticated, as read. */
+export interface AuthValues {
+  readonly method?: "api_key" | TokenSettings["method"];
+  readonly api_key?: readonly string[];
+  readonly key_rotation?: boolean;
+  readonly token_url?: string;
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+  readonly credentials?: TokenSettings["credentials"];
 }
 
 /** An entry of `providers`, as read. */
@@ -29,7 +42,7 @@ export interface ProviderValues {
   readonly instance?: Provider;
   readonly api_key?: readonly string[];
   readonly base_url?: string;
-  readonly auth?: { readonly api_key?: readonly string[] };
+  readonly auth?: AuthValues;
   readonly execution?: {
     readonly base_url?: string;
     readonly timeout?: number;
@@ -81,25 +94,28 @@ const provider = () =>
     /** Address of the API, with its version prefix, for servers of one's own and gateways. */
     base_url: address(),
     /** How calls are authenticated. */
-    auth: object<NonNullable<ProviderValues["auth"]>>({
-      /** The kind of credential. */
-      method: later(oneOf(["api_key", "oauth", "service_account"], "api_key"), "api_key"),
+    auth: object<AuthValues>({
+      /** The kind of credential: keys, or tokens that are fetched. */
+      method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
       /** The same as `api_key`. */
       api_key: key(),
-      /** Rotate over several keys. */
-      key_rotation: later(flag({ default: false }), false),
-      /** Where tokens are fetched (`oauth`). */
-      token_url: later(address()),
+      /** Rotate over several keys, which a list of them implies. */
+      key_rotation: flag(),
+      /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
+      token_url: address(),
       /** The client's id (`oauth`). */
-      client_id: later(text()),
+      client_id: text(),
       /** The client's secret (`oauth`). */
-      client_secret: later(secret()),
+      client_secret: secret(),
       /** A refresh token (`oauth`). */
-      refresh_token: later(secret()),
-      /** Scopes that are asked for, separated by spaces (`oauth`). */
-      scope: later(text()),
-      /** The account's JSON key (`service_account`). */
-      credentials: later(either<string, object>(text({ isSecret: true, isMultiline: true }), passThrough())),
+      refresh_token: secret(),
+      /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
+      scope: text(),
+      /** The account's JSON key (`service_account`), best as a secret reference. */
+      credentials: either<string, Readonly<Record<string, unknown>>>(
+        text({ isSecret: true, isMultiline: true }),
+        passThrough(),
+      ),
     }),
     /** How calls are made. */
     execution: object<NonNullable<ProviderValues["execution"]>>({

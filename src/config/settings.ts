@@ -38,6 +38,24 @@ export interface PoolSettings {
   readonly budget?: BudgetSettings;
 }
 
+/** How a provider's tokens are fetched, secret references unresolved. */
+export interface TokenSettings {
+  /** `oauth`: a refresh token where there is one, else client credentials; `service_account`: a signed assertion. */
+  readonly method: "oauth" | "service_account";
+  /** Where tokens are fetched; a service account's own address unless given. */
+  readonly tokenUrl?: string;
+  /** The client's id. */
+  readonly clientId?: string;
+  /** The client's secret. */
+  readonly clientSecret?: string;
+  /** A refresh token. */
+  readonly refreshToken?: string;
+  /** Scopes that are asked for, separated by spaces. */
+  readonly scope?: string;
+  /** A service account's JSON key, as text or parsed. */
+  readonly credentials?: string | Readonly<Record<string, unknown>>;
+}
+
 /** One provider as configured. */
 export interface ProviderEntry {
   /** The entry's id. */
@@ -50,6 +68,8 @@ export interface ProviderEntry {
   readonly enabled: boolean;
   /** Keys as written, secret references unresolved. */
   readonly apiKeys: readonly string[];
+  /** Tokens in place of keys. */
+  readonly tokens?: TokenSettings;
   /** Replaces the vendor's address, secret references unresolved. */
   readonly baseUrl?: string;
   /** Where it was found: `config`, or the variable's name. */
@@ -156,6 +176,8 @@ export interface SecretUser {
   readonly redactor: { add(value: string): void };
   /** Is told what fails later on. */
   readonly hub: { trace(facts: { severity: "warning"; component: string; message: string }): void };
+  /** Takes a provider's keys in place of those it had, where it may have several. */
+  readonly takeKeys?: (provider: string, keys: readonly string[]) => void;
   /** What it runs by at present. */
   readonly settings: Settings;
   /** What runs at present. */

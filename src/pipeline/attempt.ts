@@ -19,6 +19,18 @@ export type AttemptEnd<T> =
   | { readonly served: Served<T>; readonly connection: Connection; readonly spending: Spending | undefined }
   | { readonly failure: Failure; readonly next: Rotate };
 
+/** What asking it once came to. */
+export type TryEnd<T> = Extract<AttemptEnd<T>, { served: unknown }> | FailedTry;
+
+/** A try that failed. */
+export interface FailedTry {
+  readonly failure: Failure;
+  /** Its share in the counts. */
+  readonly spending?: Spending | undefined;
+  /** What follows from it; left out where that has yet to be decided. */
+  readonly next?: Rotate;
+}
+
 /** One model to be asked. */
 export interface AttemptPlan<T> {
   readonly member: Member;
@@ -45,9 +57,10 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
   if (home.ready !== undefined) await home.ready; // its key is being looked up again
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
-    const end = await tryOnce(plan, trip, deps);
+    const end = await (deps.tryKeys ?? tryOnce)(plan, trip, deps);
     if ("served" in end) return end;
-    const next = decide(end.failure, {
+    const { failure } = end;
+    const next = end.next ?? decide(failure, {
       retries,
       settings: plan.settings,
       alone: plan.alone,
@@ -55,19 +68,29 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
       tryLimitMs: plan.completion.stream ? home.entry.silenceMs : home.entry.timeoutMs,
       random,
     });
-    if (next.step === "rotate") return { failure: end.failure, next };
-    if (!home.retryBudget.withdraw(clock.monotonic())) return { failure: end.failure, next: next.otherwise };
-    await trip.wait(next.delayMs);
-    // set aside meanwhile, by whomever, or another call would overrun a limit
-    if ((await plan.again()).length === 0) return { failure: end.failure, next: next.otherwise };
+    if (next.step === "rotate") return { failure, next };
+    if (home.retryBudget.withdraw(clock.monotonic())) {
+      await trip.wait(next.delayMs);
+      // none when it was set aside meanwhile, by whomever, or another call would overrun a limit
+      if ((await plan.again()).length > 0) continue;
+    }
+    return { failure, next: next.otherwise };
   }
 }
 
-async function tryOnce<T>(
+/**
+ * Asks one model once.
+ *
+ * @param plan Whom to ask what.
+ * @param trip The request's journey.
+ * @param deps What the pipeline works with.
+ * @throws The client's abort or the deadline; a failure of the model is returned.
+ */
+export async function tryOnce<T>(
   { member, completion, call }: AttemptPlan<T>,
   trip: Trip,
   { runtime, redact }: RouteDeps,
-): Promise<Exclude<AttemptEnd<T>, { next: Rotate }> | { failure: Failure }> {
+): Promise<TryEnd<T>> {
   trip.unansweredMs = 0; // what another model was waited for is not this one's
   trip.check();
   const { home } = member.model;
@@ -79,16 +102,15 @@ async function tryOnce<T>(
     const answer = call(member, completion, connection);
     return { served: await untilAborted(answer, connection.stop), connection, spending };
   } catch (error) {
-    const neverSent = NetworkError.isInstance(error) && error.neverSent;
-    if (connection.calls > 0 && !connection.answered && !neverSent) trip.possiblyBilled = true;
+    const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
+    trip.possiblyBilled ||= wasSent && !connection.answered;
     trip.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
-    const wasSent = connection.calls > 0 && !neverSent;
     if (wasSent && trip.isStopped) spending?.end({}); // who went away may be billed for what was set aside
     else spending?.fail(wasSent);
     trip.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end
-    return { failure };
+    return { failure, spending };
   } finally {
     trip.attempts += connection.calls;
     trip.awayMs += runtime.clock.monotonic() - from;

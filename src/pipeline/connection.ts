@@ -69,7 +69,7 @@ export class Connection implements CallOptions {
 
   /** The provider's key. */
   get credential(): string | undefined {
-    return this.#home.credential;
+    return this.#spending?.credential ?? this.#home.credential;
   }
 
   /** Ends it, and the upstream call with it. */

@@ -72,8 +72,8 @@ function redacted({ error, ...fault }: ProviderFault, redact: (text: string) => 
     error: {
       message: redact(message),
       type: redact(type),
-      param: param === null ? null : redact(param),
-      code: code === null ? null : redact(code),
+      param: param && redact(param),
+      code: code && redact(code),
     },
   };
 }

@@ -16,6 +16,7 @@ import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import type { fit } from "./fit.ts";
 import type { Narrowing } from "./narrowing.ts";
+import type { tryKeys } from "./try_keys.ts";
 
 /** One request, whoever made it. */
 export interface RoutedRequest {
@@ -52,6 +53,8 @@ export interface RouteDeps {
   readonly fit?: typeof fit | undefined;
   /** Holds candidates to limits and budgets; without it nobody has one. */
   readonly limits?: Limits | undefined;
+  /** Rotates over the keys of a provider; without it every provider has one. */
+  readonly tryKeys?: typeof tryKeys | undefined;
   /** What a usage costs, nano-dollars; without it no cost is told. */
   readonly costOf?: typeof costNanoUsd;
   /** Sends a request on its way and counts what comes of it; without it nobody does. */

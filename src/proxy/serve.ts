@@ -2,7 +2,6 @@
  * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
  * @module
  */
-import { serverParts } from "../background/server_parts.ts";
 import { builtInProxy } from "../config/defaults.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
@@ -12,9 +11,10 @@ import type { Connector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 import type { Observability } from "../contracts/observability.ts";
-import { Mesh } from "../mesh.ts";
+import type { Mesh } from "../mesh.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
+import { ServerMesh } from "../server_mesh.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin.ts";
 
@@ -66,7 +66,7 @@ export interface RunningProxy {
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { connectors, runtime, sinks = [] } = parts;
-  const mesh = new Mesh({ ...serverParts, connectors, runtime });
+  const mesh = new ServerMesh({ connectors, runtime });
   for (const sink of sinks) mesh.addSink(sink);
   try {
     await configure(mesh, options.config);

@@ -23,7 +23,7 @@ export interface PageFacts {
  *
  * @example
  * ```ts ignore
- * explainBlocked("https://api.acme.example/v1", { isOffline: true }).message; // "There is no network: …"
+ * explainBlocked("https://api.acme.example/v1", { isOffline: true }).message; // "The browser is offline: …"
  * ```
  */
 export function explainBlocked(url: string, { isOffline, page }: PageFacts): NetworkError {
@@ -32,9 +32,9 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
   const message = address === undefined
     ? "The provider's address is no URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns"
     : isOffline
-    ? "There is no network: the browser is offline. Try again once it is back"
+    ? "The browser is offline: try again later"
     : isMixed
-    ? "A page that came over https may not call an http address, but for this machine's own: use https"
+    ? "A page that came over https may not call an http address, but this machine's own"
     : "The request did not get through: no network, nobody listening there, no CORS headers for this page's origin, " +
       "or its Content-Security-Policy. Go through a proxy (proxyUrl); a ModelMesh proxy allows origins by proxy.cors.origins";
   return new NetworkError(message, { neverSent: address === undefined });

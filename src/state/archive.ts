@@ -5,6 +5,7 @@
 import type { Clock } from "../contracts/runtime.ts";
 import type { Archive, MemberState, MeshState } from "./mesh_state.ts";
 import { concerns, Hold, holdsOf } from "./holds.ts";
+import type { KeyRing } from "./key_ring.ts";
 import type { FailureRow } from "./model_state.ts";
 import { Rest } from "./rest.ts";
 import {
@@ -15,11 +16,19 @@ import {
   namesOf,
   readRest,
   type SavedFailures,
+  type SavedKey,
   type SavedRest,
   writeRest,
 } from "./snapshot.ts";
 
 const noFailures: FailureRow = { failures: 0 };
+
+/** What was remembered of one provider's keys. */
+interface SavedKeys {
+  readonly keys: readonly SavedKey[];
+  /** Wall clock, ms. */
+  readonly savedAt: number;
+}
 
 /** Writes a mesh's state down and takes it up again. Its maps are bounded by what was when a snapshot was made. */
 export class StateArchive implements Archive {
@@ -28,6 +37,8 @@ export class StateArchive implements Archive {
   /** Restored for a pool that is made when a request names it, or for what no longer exists. By key. */
   #unclaimedRests = new Map<string, Rest>();
   #unclaimedFailures = new Map<string, SavedFailures>();
+  /** The same of keys, by provider, and when they were written down. */
+  #unclaimedKeys = new Map<string, SavedKeys>();
 
   /**
    * @param state Whose state it is.
@@ -50,6 +61,7 @@ export class StateArchive implements Archive {
       rest.settle(now.monotonic); // nobody has it: there is nobody to tell of
       return rest.standby !== undefined;
     });
+    const keys = [...this.#rings.values()].flatMap((ring) => ring.write(now));
     return {
       version: 1,
       saved_at: now.wall,
@@ -59,6 +71,7 @@ export class StateArchive implements Archive {
         if (failures === 0) return [];
         return { pool, model, provider, failures, ...(last_status === undefined ? {} : { last_status }) };
       }),
+      ...(keys.length === 0 ? {} : { keys }),
     };
   }
 
@@ -70,11 +83,14 @@ export class StateArchive implements Archive {
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
   restore(snapshot: unknown): void {
-    const { rests, failures, saved_at } = checkSnapshot(snapshot);
+    const { rests, failures, saved_at, keys = [] } = checkSnapshot(snapshot);
     const now = momentOf(this.#clock);
     this.#unclaimedRests = new Map();
     for (const saved of rests) this.#unclaimed(saved).restore(readRest(saved, saved_at, now));
     this.#unclaimedFailures = new Map(failures.map((saved) => [keyOf(saved), saved]));
+    this.#unclaimedKeys = new Map();
+    for (const [provider] of this.#rings) this.#unclaimedKeys.set(provider, { keys: [], savedAt: saved_at });
+    for (const [provider, own] of byProvider(keys)) this.#unclaimedKeys.set(provider, { keys: own, savedAt: saved_at });
     const state = this.#state;
     state.archive = this;
     for (const rest of state.rests) this.rest(rest);
@@ -90,7 +106,7 @@ export class StateArchive implements Archive {
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
   merge(snapshot: unknown): void {
-    const { rests, saved_at } = checkSnapshot(snapshot);
+    const { rests, saved_at, keys = [] } = checkSnapshot(snapshot);
     const now = momentOf(this.#clock);
     this.#state.archive ??= this;
     const known = new Map(this.#state.rests.map((rest) => [keyOf(namesOf(rest)), rest]));
@@ -100,6 +116,7 @@ export class StateArchive implements Archive {
       const own = known.get(keyOf(saved)) ?? this.#unclaimed(saved);
       if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
+    for (const [provider, own] of byProvider(keys)) this.#rings.get(provider)?.merge(own, saved_at, now);
     for (const member of this.#state.members) {
       this.#hold(member);
       member.state.settle(now.monotonic);
@@ -133,6 +150,15 @@ export class StateArchive implements Archive {
     const saved = this.#unclaimedFailures.get(key);
     state.restore(saved === undefined ? noFailures : { failures: saved.failures, lastStatus: saved.last_status });
     this.#unclaimedFailures.delete(key);
+    const keys = state.keys === undefined ? undefined : this.#unclaimedKeys.get(state.provider);
+    if (keys === undefined) return;
+    state.keys!.restore(keys.keys, keys.savedAt, momentOf(this.#clock));
+    this.#unclaimedKeys.delete(state.provider); // later members have the same keys
+  }
+
+  /** The keys of every provider that has several. */
+  get #rings(): Map<string, KeyRing> {
+    return new Map(this.#state.members.flatMap(({ state }) => state.keys ? [[state.provider, state.keys]] : []));
   }
 
   /** What was held is held on. */
@@ -143,6 +169,12 @@ export class StateArchive implements Archive {
       this.#unclaimedRests.delete(key);
     }
   }
+}
+
+function byProvider(keys: readonly SavedKey[]): Map<string, SavedKey[]> {
+  const groups = new Map<string, SavedKey[]>();
+  for (const key of keys) groups.set(key.provider, [...groups.get(key.provider) ?? [], key]);
+  return groups;
 }
 
 function momentOf(clock: Clock): Moment {

@@ -8,18 +8,20 @@ import type { Clock } from "../contracts/runtime.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { readRateHeaders } from "../util/rate_headers.ts";
 import { FailureWindow } from "../util/sliding_window.ts";
+import { untilQuotaReset } from "../util/windows.ts";
 import type { Latency } from "./latency.ts";
 import type { Budget, Hold } from "./ledger.ts";
+import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Load, Meter, MeterFacts, Obstacle, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
 import type { OutageWatch } from "./outage_watch.ts";
 import type { OutputSizes } from "./output_sizes.ts";
-import type { RateMeter, Reservation } from "./rate_meter.ts";
+import type { RateCounts, Reservation } from "./rate_meter.ts";
 import { UsageLimits } from "./usage_limits.ts";
 
 /** What a model counts over all its pools. */
 export interface SharedCounts {
   /** Requests and tokens per time. */
-  readonly rate: RateMeter;
+  readonly rate: RateCounts;
   /** Time to an answer. */
   readonly latency: Latency;
   /** Tokens written per answer. */
@@ -41,6 +43,8 @@ export interface MemberMeterParts {
   readonly purses: readonly Purse[];
   /** Its provider's calls. */
   readonly watch: OutageWatch;
+  /** Its provider's keys, where there are several. */
+  readonly keys?: KeyRing | undefined;
   readonly clock: Clock;
 }
 
@@ -65,6 +69,10 @@ export class MemberMeter implements Meter {
     this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now());
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
+  }
+
+  get keys(): KeyRing | undefined {
+    return this.#parts.keys;
   }
 
   latencyMs(now: number): number | undefined {
@@ -128,16 +136,16 @@ export class MemberMeter implements Meter {
     if (vote === "failure") latency.punish(now);
     if (vote === "success" && output !== undefined) outputs.add(output);
     this.#limits.addUsage(tokens, costNano);
-    return this.#providerOrder(end) ?? this.#spentOrder() ?? this.#limits.order() ?? this.#rateOrder(vote, now);
+    return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.#limits.order() ?? this.#rateOrder(vote, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */
-  #providerOrder({ kind }: RequestEnd): StandbyOrder | undefined {
-    const { facts: { routing: { providerDeactivation, providerRecovery } }, watch } = this.#parts;
+  #providerOrder({ kind }: RequestEnd, now: number): StandbyOrder | undefined {
+    const { facts: { routing: { providerDeactivation, providerRecovery } }, watch, keys } = this.#parts;
     const rest: Pick<StandbyOrder, "doubles" | "restMs"> = providerRecovery === undefined
       ? { doubles: true }
       : { restMs: Infinity }; // a probe or somebody ends it
-    if (kind === "auth" && providerDeactivation?.has("on_auth_failure")) {
+    if (kind === "auth" && (keys?.isRefused(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
       return { reason: "provider_auth_failure", scope: "provider", ...rest };
     }
     if (!watch.isOutage || !providerDeactivation?.has("on_api_outage")) return undefined;
@@ -214,8 +222,25 @@ class MemberSpending implements Spending {
     else this.#settle(() => rate.release(clock.monotonic(), this.#reservation), 0);
   }
 
+  get credential(): string | undefined {
+    return this.#reservation.key?.value;
+  }
+
+  refused(refusal: Refusal): KeyVerdict | undefined {
+    const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#parts;
+    const { key } = this.#reservation;
+    if (key === undefined) return undefined;
+    const { cooldownMs, onQuotaReset, quotaReset } = recovery;
+    const quotaMs = onQuotaReset === false
+      ? cooldownMs
+      : untilQuotaReset(quotaReset ?? provider.quotaReset, clock.now());
+    return keys!.refused(key, info.id, refusal, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
+  }
+
   end({ tokens, costNano }: Usage): void {
-    const { shared: { rate }, clock } = this.#parts;
+    const { shared: { rate }, clock, keys, facts: { info } } = this.#parts;
+    const { key, requests } = this.#reservation;
+    if (key !== undefined && this.#isAnswered) keys!.served(key, info.id, requests.at);
     this.#settle(() => rate.settle(clock.monotonic(), this.#reservation, tokens), costNano);
   }
 

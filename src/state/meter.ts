@@ -7,6 +7,7 @@ import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
+import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -67,6 +68,10 @@ export interface RequestEnd extends Usage {
 
 /** One call upstream that counts, from its dispatch to its end. */
 export interface Spending {
+  /** The key it is made with, where its provider has several. */
+  readonly credential?: string | undefined;
+  /** Sets that key aside, where the call's failure is about it. */
+  refused?(refusal: Refusal): KeyVerdict | undefined;
   /** Takes in what the answer's headers say of limits. */
   observe(headers: { get(name: string): string | null }): void;
   /** The call never left, or was answered by an error: it costs nothing. A second end counts for nothing. */
@@ -77,6 +82,8 @@ export interface Spending {
 
 /** Counts for one model in one pool. Times are monotonic ms. */
 export interface Meter {
+  /** The keys of its provider, where there are several. */
+  readonly keys?: KeyRing | undefined;
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Headroom } from "../contracts/rotation.ts";
+import type { KeyRing } from "./key_ring.ts";
 import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
 import type { Rest } from "./rest.ts";
@@ -11,6 +12,7 @@ import type { Rest } from "./rest.ts";
 export class MeteredState extends ModelState {
   readonly #facts: ModelStateFacts;
   readonly #meter: Meter;
+  override readonly keys: KeyRing | undefined;
   #hasRested = false;
   #now = 0;
 
@@ -22,6 +24,7 @@ export class MeteredState extends ModelState {
     super(facts);
     this.#facts = facts;
     this.#meter = meter;
+    this.keys = meter.keys;
   }
 
   get latencyMs(): number | undefined {

@@ -2,9 +2,11 @@
  * The counting of one mesh: rates per model and key, money per provider, pool and over all, limits per model and pool.
  * @module
  */
-import type { BudgetSettings, Settings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { Budget } from "./ledger.ts";
+import { KeyRing } from "./key_ring.ts";
+import { KeyedRates } from "./keyed_rates.ts";
 import { Latency } from "./latency.ts";
 import { MemberMeter, type Purse, type SharedCounts } from "./member_meter.ts";
 import type { MakeState } from "./mesh_state.ts";
@@ -32,6 +34,8 @@ class MeshMetering {
   readonly #shared = new Map<string, SharedCounts>();
   /** By provider. */
   readonly #watches = new Map<string, OutageWatch>();
+  /** By provider, where it has several keys. */
+  readonly #rings = new Map<string, KeyRing>();
   /** By whose money it is. */
   readonly #budgets = new Map<string, Budget>();
 
@@ -49,7 +53,16 @@ class MeshMetering {
     ];
     const watch = this.#watchOf(provider.id);
     watch.knows(facts.info.id);
-    return new MemberMeter({ facts, shared: this.#sharedOf(facts), purses, watch, clock: this.#clock });
+    const keys = this.#keysOf(provider);
+    return new MemberMeter({ facts, shared: this.#sharedOf(facts), purses, watch, keys, clock: this.#clock });
+  }
+
+  /** A ring is for several: one key has nothing to rotate over. */
+  #keysOf({ id, apiKeys }: ProviderEntry): KeyRing | undefined {
+    if (apiKeys.length < 2) return undefined;
+    const known = this.#rings.get(id) ?? new KeyRing(id, apiKeys);
+    this.#rings.set(id, known);
+    return known;
   }
 
   #watchOf(provider: string): OutageWatch {
@@ -64,7 +77,9 @@ class MeshMetering {
     const key = `${provider.id} ${info.id}`;
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
-    const made = { rate: new RateMeter(limits), latency: new Latency(), outputs: new OutputSizes() };
+    const keys = this.#keysOf(provider);
+    const rate = keys === undefined ? new RateMeter(limits) : new KeyedRates(keys, info.id, limits);
+    const made = { rate, latency: new Latency(), outputs: new OutputSizes() };
     this.#shared.set(key, made);
     return made;
   }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { KeyRing } from "./key_ring.ts";
 import type { Load, Obstacle, RequestEnd, Spending } from "./meter.ts";
 import type { Rest, Transition } from "./rest.ts";
 
@@ -52,6 +53,8 @@ export class ModelState implements ModelView {
   readonly weight: number;
   /** The rest of this model in this pool. */
   readonly own: Rest;
+  /** Its provider's keys, where there are several. */
+  declare readonly keys?: KeyRing | undefined;
   readonly #facts: ModelStateFacts;
   /** What keeps it from being asked: three rests, and holds. */
   readonly rests: Rest[];

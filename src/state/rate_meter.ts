@@ -6,6 +6,7 @@
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { RateReading } from "../util/rate_headers.ts";
+import type { ProviderKey } from "./key_ring.ts";
 import { type Mark, RateGauge } from "./_rate_gauge.ts";
 
 /** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
@@ -16,7 +17,19 @@ export interface Reservation {
   readonly requests: Mark;
   /** What a gauge of tokens remembers of it. */
   readonly tokens: Mark;
+  /** The key it is made with, where there are several. */
+  readonly key?: ProviderKey;
 }
+
+/** What counts the requests of one model, with one key or with several. */
+export type RateCounts =
+  & Pick<
+    RateMeter,
+    "lastStartedAt" | "reserve" | "settle" | "release" | "requests" | "tokens" | "rpm" | "fullUntil"
+  >
+  & {
+    observe(now: number, reading: RateReading, reservation: Reservation): void;
+  };
 
 /**
  * The meter of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and

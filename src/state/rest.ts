@@ -10,7 +10,7 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 export const longestHintMs: number = 24 * 60 * 60 * 1000;
 
 /** The cooldown never grows beyond this unless it was configured longer, ms. */
-const longestCooldownMs = 10 * 60 * 1000;
+export const longestCooldownMs: number = 10 * 60 * 1000;
 
 /** No rest that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
 export const longestRestMs: number = 31 * 24 * 60 * 60 * 1000;

@@ -5,6 +5,7 @@
 import type { StandbyReason } from "../contracts/rotation.ts";
 import { MeshError } from "../errors.ts";
 import type { HoldCause } from "./holds.ts";
+import type { KeyFault } from "./key_ring.ts";
 import { longestRestMs, type Rest, type RestFacts, type RestOwner } from "./rest.ts";
 
 /** A rest, as it is written down. Times are wall clock, ms since 1970. */
@@ -34,6 +35,22 @@ export interface SavedFailures extends Required<RestOwner> {
   readonly last_status?: number;
 }
 
+/** Why a key of several rests, as it is written down. */
+export interface SavedKey {
+  /** Whose key it is: an entry's id. */
+  readonly provider: string;
+  /** What tells it from the others of the list; nothing of the key itself, and another one in every snapshot. */
+  readonly key: string;
+  /** The id of the model it rests for; left out when that is every model. */
+  readonly model?: string;
+  /** Why. */
+  readonly reason: KeyFault;
+  /** Until when: wall clock, ms since 1970. */
+  readonly until: number;
+  /** How often in a row it was refused; 0 is left out. */
+  readonly relapses?: number;
+}
+
 /** All that a mesh remembers. Readers ignore members that they do not know; what changes a meaning is a new version. */
 export interface MeshSnapshot {
   /** The version of this layout. */
@@ -44,6 +61,8 @@ export interface MeshSnapshot {
   readonly rests: readonly SavedRest[];
   /** Models that failed to serve their last requests. */
   readonly failures: readonly SavedFailures[];
+  /** Keys that rest while others of their provider serve; left out when there are none. */
+  readonly keys?: readonly SavedKey[];
 }
 
 /** A rest, as far as it is told from others. */
@@ -131,11 +150,12 @@ type Members = Readonly<Record<string, unknown>>;
  * @throws {MeshError} `invalid_state`, naming the member that does not fit.
  */
 export function checkSnapshot(value: unknown): MeshSnapshot {
-  const { version, saved_at, rests, failures } = membersOf(value, "it");
+  const { version, saved_at, rests, failures, keys = [] } = membersOf(value, "it");
   demand(version === 1, "version");
   demand(isCount(saved_at), "saved_at");
   checkEach(rests, "rests", checkRest);
   checkEach(failures, "failures", checkFailures);
+  checkEach(keys, "keys", checkKey);
   return value as MeshSnapshot;
 }
 
@@ -167,6 +187,13 @@ function checkFailures({ pool, failures, last_status }: Members, at: string): vo
   demand(pool !== undefined, `${at}.pool`);
   demand(isCount(failures), `${at}.failures`);
   demand(last_status === undefined || isCount(last_status), `${at}.last_status`);
+}
+
+function checkKey({ key, reason, until, relapses }: Members, at: string): void {
+  demand(typeof key === "string", `${at}.key`);
+  demand(reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth", `${at}.reason`);
+  demand(isCount(until), `${at}.until`);
+  demand(relapses === undefined || isCount(relapses), `${at}.relapses`);
 }
 
 function membersOf(value: unknown, at: string): Members {

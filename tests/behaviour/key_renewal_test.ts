@@ -21,9 +21,14 @@ interface Site extends AsyncDisposable {
   ask(): Promise<unknown>;
 }
 
-async function startSite(resolution: object = {}, get?: SecretStore["get"], pool: object = {}): Promise<Site> {
+async function startSite(
+  resolution: object = {},
+  get?: SecretStore["get"],
+  pool: object = {},
+  keysOfB = "KEY_B",
+): Promise<Site> {
   const [a, b] = [await startUpstream(ok()), await startUpstream(ok())];
-  const secrets = new Map([["KEY_A", "key-of-a-1"], ["KEY_B", "key-of-b-1"]]);
+  const secrets = new Map([["KEY_A", "key-of-a-1"], ["KEY_B", "key-of-b-1"], ["KEY_C", "key-of-c-1"]]);
   const asked: string[] = [];
   const told: Site["told"] = [];
   const clock = fakeClock({ skipSleeps: true });
@@ -38,11 +43,11 @@ async function startSite(resolution: object = {}, get?: SecretStore["get"], pool
   const provider = (url: string, name: string) => ({
     connector: "openai.compatible.v1",
     base_url: url,
-    api_key: `\${secrets:${name}}`,
+    api_key: name.split(" ").map((one) => `\${secrets:${one}}`),
   });
   await mesh.initialize({
     secrets: { store: "test.store.v1", resolution },
-    providers: { a: provider(a.url, "KEY_A"), b: provider(b.url, "KEY_B") },
+    providers: { a: provider(a.url, "KEY_A"), b: provider(b.url, keysOfB) },
     models: {
       one: { provider: "a", capabilities: ["chat-completion"] },
       two: { provider: "b", capabilities: ["chat-completion"] },
@@ -84,6 +89,16 @@ describe("A provider that takes over from another", () => {
     await site.ask();
     assertEquals(site.b.requests.map(keyOf), ["key-of-b-2"]);
     assertEquals(site.asked, ["KEY_A", "KEY_B", "KEY_B"]);
+  });
+
+  it("is asked with each of its keys as they are by then", async () => {
+    await using site = await startSite({}, undefined, {}, "KEY_B KEY_C");
+    site.secrets.set("KEY_B", "key-of-b-2");
+    site.secrets.set("KEY_C", "key-of-c-2");
+    site.a.follow(status(500));
+    await site.ask();
+    await site.ask();
+    assertEquals(site.b.requests.map(keyOf), ["key-of-b-2", "key-of-c-2"]);
   });
 
   it("has its new key redacted like the first", async () => {

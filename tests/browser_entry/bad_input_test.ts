@@ -223,7 +223,7 @@ it("explainBlocked() says what a page can do", () => {
   const cases: readonly (readonly [url: string, facts: Parameters<typeof explainBlocked>[1], says: string])[] = [
     [url, { isOffline: false, page: "http://app.example/" }, "no CORS headers for this page's origin"],
     [url, { isOffline: false }, "no CORS headers"],
-    [url, { isOffline: true, page: "https://app.example/" }, "the browser is offline"],
+    [url, { isOffline: true, page: "https://app.example/" }, "The browser is offline"],
     [
       url,
       { isOffline: false, page: "https://app.example/" },

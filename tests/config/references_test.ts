@@ -142,7 +142,6 @@ Deno.test("resolveSettings() does without missing keys when it may, and never wi
   const off = await resolveSettings(noModels, store(hostless).get);
   assertEquals(off.settings.providers.get("acme.llm.v1")?.enabled, false);
   assertEquals(off.settings.warnings.map(({ path }) => path), [
-    "providers.acme.llm.v1.api_key",
     "providers.acme.llm.v1",
     "providers.acme.llm.v1",
   ]);

@@ -131,7 +131,7 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
     secrets: { resolution: { cache_enabled: true } },
     providers: {
       "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
-      "zeta.api.v1": { auth: { method: "oauth" } },
+      "zeta.api.v1": { execution: { ca: "ca.pem" } },
     },
     storage: { path: "state.json" },
     discovery: { sync: { enabled: false } },
@@ -139,7 +139,7 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
   assertEquals(
     warnings,
     [
-      "providers.zeta.api.v1.auth.method",
+      "providers.zeta.api.v1.execution.ca",
       "storage",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );

@@ -1,0 +1,106 @@
+/**
+ * A provider whose calls carry a token that is fetched, in place of a key. Its connector knows nothing of that.
+ * @module
+ */
+import type {
+  CallOptions,
+  CapabilityPath,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  DatedPricing,
+  Delivery,
+  FailureKind,
+  ModelInfo,
+  Provider,
+  Quota,
+  RateLimits,
+  UsageReport,
+} from "../contracts/provider.ts";
+import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { TokenSource } from "./token_source.ts";
+
+/** A provider with tokens. */
+export class AuthorizedProvider implements Provider {
+  readonly #inner: Provider;
+  readonly #tokens: TokenSource;
+
+  /**
+   * @param inner Makes the calls, without a credential of its own.
+   * @param tokens What they carry.
+   */
+  constructor(inner: Provider, tokens: TokenSource) {
+    this.#inner = inner;
+    this.#tokens = tokens;
+  }
+
+  get id(): string {
+    return this.#inner.id;
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    return this.#inner.complete(request, this.#authorized(options));
+  }
+
+  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
+    return this.#inner.stream(request, this.#authorized(options));
+  }
+
+  listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    return this.#inner.listModels(this.#authorized(options));
+  }
+
+  checkQuota(options: CallOptions): Promise<Quota | undefined> {
+    return this.#inner.checkQuota(this.#authorized(options));
+  }
+
+  getModelInfo(model: string): Promise<ModelInfo | undefined> {
+    return this.#inner.getModelInfo(model);
+  }
+
+  getCapabilities(model: string): readonly CapabilityPath[] {
+    return this.#inner.getCapabilities(model);
+  }
+
+  supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
+    return this.#inner.supports(model, capability, delivery);
+  }
+
+  getRateLimits(model: string): RateLimits | undefined {
+    return this.#inner.getRateLimits(model);
+  }
+
+  getPricing(model: string): readonly DatedPricing[] | undefined {
+    return this.#inner.getPricing(model);
+  }
+
+  reportUsage(usage: UsageReport): void {
+    this.#inner.reportUsage(usage);
+  }
+
+  classifyError(error: unknown): FailureKind {
+    return this.#inner.classifyError(error);
+  }
+
+  isRetryable(error: unknown): boolean {
+    return this.#inner.isRetryable(error);
+  }
+
+  #authorized(options: CallOptions): CallOptions {
+    return { signal: options.signal, send: (request) => this.#send(request, options) };
+  }
+
+  /** Sends a request; a token that is refused may have been taken back before its time: it is replaced once. */
+  async #send(request: UpstreamRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const token = await this.#tokens.get(options.signal);
+    const response = await options.send(withToken(request, token));
+    if (response.status !== 401) return response;
+    await response.reader()?.cancel().catch(() => {}); // its status says enough
+    const other = await this.#tokens.renew(token, options.signal);
+    return await options.send(withToken(request, other));
+  }
+}
+
+function withToken(request: UpstreamRequest, token: string): UpstreamRequest {
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
+}

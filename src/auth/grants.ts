@@ -1,0 +1,47 @@
+/**
+ * What a token is asked for with: client credentials or a refresh token (RFC 6749), or an assertion that a service
+ * account signs (RFC 7523).
+ * @module
+ */
+import { readServiceAccount } from "../config/service_account.ts";
+import type { TokenSettings } from "../config/settings.ts";
+import type { Clock, Runtime } from "../contracts/runtime.ts";
+import { signedAssertion } from "./assertion.ts";
+import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
+
+/** Fetches one token. Throws an `UpstreamError`. */
+export type Grant = () => Promise<FetchedToken>;
+
+/**
+ * The grant that settings ask for.
+ *
+ * @param settings Secrets resolved, checked.
+ * @param runtime The door to the outside.
+ */
+export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
+  return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
+}
+
+function oauth({ tokenUrl, clientId, clientSecret, refreshToken, scope }: TokenSettings, runtime: Runtime): Grant {
+  const client = { client_id: clientId, client_secret: clientSecret, scope };
+  let refresh = refreshToken;
+  return async () => {
+    const form = refresh === undefined
+      ? { grant_type: "client_credentials", ...client }
+      : { grant_type: "refresh_token", refresh_token: refresh, ...client };
+    const token = await fetchToken(tokenUrl!, form, runtime);
+    if (refresh !== undefined) refresh = token.refreshToken ?? refresh; // some hold once and come with the next one
+    return token;
+  };
+}
+
+function serviceAccount({ credentials, tokenUrl, scope }: TokenSettings, runtime: Runtime): Grant {
+  const account = readServiceAccount(credentials!);
+  const url = tokenUrl ?? account.tokenUrl!;
+  const sign = signedAssertion(account, { audience: account.tokenUrl ?? url, scope });
+  const { clock }: { clock: Clock } = runtime;
+  return async () => {
+    const assertion = await sign(clock.now());
+    return await fetchToken(url, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, runtime);
+  };
+}

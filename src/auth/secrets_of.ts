@@ -1,0 +1,20 @@
+/**
+ * What must not be shown of how tokens are fetched.
+ * @module
+ */
+import type { TokenSettings } from "../config/settings.ts";
+
+/**
+ * The secrets in settings.
+ *
+ * @param settings Secrets resolved, checked.
+ */
+export function secretsOf({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
+  const isText = typeof credentials === "string";
+  const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;
+  const { private_key: key, private_key_id: keyId } = account;
+  // a PEM text is quoted line by line
+  const lines = typeof key === "string" ? [key, ...key.split(/\r?\n/).filter((line) => !line.startsWith("---"))] : [];
+  return [clientSecret, refreshToken, isText ? credentials : undefined, keyId, ...lines]
+    .filter((secret): secret is string => typeof secret === "string");
+}

@@ -1,0 +1,118 @@
+/**
+ * Asking a token endpoint (RFC 6749, section 5): one form, one JSON object, and failures that say what is wrong
+ * without quoting anything secret.
+ * @module
+ */
+import type { FailureKind } from "../contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
+import { MeshError, UpstreamError } from "../errors.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+
+/** Longest wait for a token, ms. */
+const longestWaitMs = 10_000;
+
+/** A token takes a few kilobytes at most. */
+const maxAnswerBytes = 64 * 1024;
+
+/** What a token endpoint gave. */
+export interface FetchedToken {
+  /** The token. */
+  readonly value: string;
+  /** How long it is good for, ms; undefined: it does not say. */
+  readonly lifetimeMs?: number;
+  /** The refresh token to use from now on, where it changes. */
+  readonly refreshToken?: string;
+}
+
+/**
+ * Fetches a token.
+ *
+ * @param url The token endpoint.
+ * @param form What is sent.
+ * @param runtime The door to the outside.
+ * @throws {UpstreamError} `server` and `network` when another try may help; `auth` when the endpoint refuses what it
+ * was sent; `invalid_response` for an answer without a token.
+ */
+export async function fetchToken(
+  url: string,
+  form: Readonly<Record<string, string | undefined>>,
+  runtime: Runtime,
+): Promise<FetchedToken> {
+  const controller = new AbortController();
+  const cancel = runtime.clock.after(
+    longestWaitMs,
+    () => controller.abort(failure("server", `did not answer within ${longestWaitMs} ms`)),
+  );
+  try {
+    return await untilAborted(ask(url, form, runtime, controller.signal), controller.signal);
+  } catch (error) {
+    if (UpstreamError.isInstance(error)) throw error;
+    throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its answer");
+  } finally {
+    cancel();
+    controller.abort(); // an answer that nobody reads to its end holds no socket
+  }
+}
+
+async function ask(
+  url: string,
+  form: Readonly<Record<string, string | undefined>>,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<FetchedToken> {
+  const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const response = await runtime.send({
+    url,
+    headers: { "content-type": "application/x-www-form-urlencoded", "accept": "application/json" },
+    body: new URLSearchParams(given).toString(),
+    signal,
+    isWhole: true,
+  });
+  const body = await readJson(response);
+  if (response.status >= 200 && response.status <= 299) return tokenIn(body);
+  throw refusal(response, body);
+}
+
+function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<string, unknown>>): FetchedToken {
+  // it goes into a header as it is
+  if (typeof access_token !== "string" || !/^[\x21-\x7e]+$/.test(access_token)) {
+    throw failure("invalid_response", "answered without a token");
+  }
+  const seconds = Number(expires_in ?? NaN);
+  return {
+    value: access_token,
+    ...(seconds >= 0 ? { lifetimeMs: seconds * 1000 } : {}),
+    ...(typeof refresh_token === "string" && refresh_token !== "" ? { refreshToken: refresh_token } : {}),
+  };
+}
+
+function refusal({ status }: UpstreamResponse, { error }: Readonly<Record<string, unknown>>): UpstreamError {
+  const code = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : "";
+  if (status >= 500 || status === 408 || status === 429) return failure("server", `answered ${status}${code}`);
+  if (status < 400) return failure("misconfigured", `answered ${status}: its address is probably wrong`);
+  return failure("auth", `refused the credentials configured for it: ${status}${code}`);
+}
+
+function failure(kind: FailureKind, what: string): UpstreamError {
+  return new UpstreamError(`The token endpoint ${what}`, { kind });
+}
+
+async function readJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
+  const reader = response.reader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  while (reader !== null) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > maxAnswerBytes) throw failure("invalid_response", `answered with more than ${maxAnswerBytes} bytes`);
+    text += decoder.decode(value, { stream: true });
+  }
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {}; // its status says enough, and an answer without a token is none
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Step 6, within one try, where a provider has several keys: one that is refused rests, another one is asked at once.
+ * @module
+ */
+import type { KeyVerdict } from "../state/key_ring.ts";
+import { type AttemptPlan, type FailedTry, type TryEnd, tryOnce } from "./attempt.ts";
+import type { RouteDeps } from "./request.ts";
+import type { Trip } from "./trip.ts";
+
+/**
+ * Asks one model once; where its provider has several keys, with one after the other until one is not refused. That is
+ * no retry: it takes nothing of a budget, waits for nothing and says nothing of the model.
+ *
+ * @param plan Whom to ask what.
+ * @param trip The request's journey.
+ * @param deps What the pipeline works with.
+ * @throws The client's abort or the deadline; a failure of the model is returned.
+ */
+export function tryKeys<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<TryEnd<T>> {
+  return plan.member.state.keys === undefined ? tryOnce(plan, trip, deps) : tryEach(plan, trip, deps);
+}
+
+async function tryEach<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<TryEnd<T>> {
+  for (let tries = 1;; tries++) {
+    const end = await tryOnce(plan, trip, deps);
+    if ("served" in end) return end;
+    const { failure, spending } = end;
+    const verdict = spending?.refused?.(failure);
+    if (verdict === undefined) return end;
+    if (verdict.isNews) tell(verdict, plan, failure, deps);
+    // each key once, however short its rest
+    if (verdict.refusal !== undefined || tries >= verdict.of) return { failure: { ...failure, ...verdict.refusal } };
+    // none when it was set aside meanwhile: that one key of several was refused is no reason to rest
+    if ((await plan.again()).length === 0) return { failure, next: { step: "rotate" } };
+  }
+}
+
+function tell<T>(
+  { place, of, restMs }: KeyVerdict,
+  { member: { state: { provider } } }: AttemptPlan<T>,
+  { kind }: FailedTry["failure"],
+  { hub }: RouteDeps,
+): void {
+  const seconds = Math.ceil(restMs / 1000);
+  const message = `Key ${place} of ${of} of the provider "${provider}" rests for ${seconds} s: ${kind}`;
+  hub.trace({ severity: "warning", component: "provider", message, provider });
+}

@@ -1,0 +1,85 @@
+/**
+ * The engine on servers: limits, budgets, calendars, several keys, and tokens in place of keys.
+ * @module
+ */
+import { AuthorizedProvider } from "./auth/authorized_provider.ts";
+import { type Grant, grantOf } from "./auth/grants.ts";
+import { TokenSource } from "./auth/token_source.ts";
+import { secretsOf } from "./auth/secrets_of.ts";
+import type { TokenSettings } from "./config/settings.ts";
+import type { MeshParts } from "./background/mesh_parts.ts";
+import { serverParts } from "./background/server_parts.ts";
+import { UpstreamError } from "./errors.ts";
+import { Mesh } from "./mesh.ts";
+import { PassingRedactor } from "./observe/passing_redactor.ts";
+import type { ProviderHome } from "./registry/registry.ts";
+import { keyRingOf } from "./state/key_ring.ts";
+
+/** A {@linkcode Mesh} with what pages have no room for. */
+export class ServerMesh extends Mesh {
+  /**
+   * What it takes out of texts.
+   *
+   * @internal
+   */
+  override readonly redactor: PassingRedactor = new PassingRedactor();
+
+  /**
+   * Makes one.
+   *
+   * @param parts Connectors, runtime, a listener and a storage; the other parts are those of servers unless given.
+   */
+  constructor(parts: MeshParts) {
+    super({ ...serverParts, ...parts });
+  }
+
+  /**
+   * Gives a provider its instance, and its key or what fetches its tokens.
+   *
+   * @param home The provider.
+   *
+   * @internal
+   */
+  override open(home: ProviderHome): void {
+    super.open(home);
+    const { tokens } = home.entry;
+    if (tokens === undefined) return;
+    for (const secret of secretsOf(tokens)) this.redactor.add(secret);
+    const source = new TokenSource(this.#told(home, tokens), this.runtime.clock);
+    home.provider = new AuthorizedProvider(home.provider!, source);
+  }
+
+  /**
+   * Takes a provider's keys in place of those it had.
+   *
+   * @param provider Its entry id.
+   * @param keys The keys, each once.
+   *
+   * @internal
+   */
+  takeKeys(provider: string, keys: readonly string[]): void {
+    keyRingOf(this.state, provider)?.replace(keys);
+  }
+
+  /** A grant whose tokens are known to the redactor, and whose failures are told. */
+  #told({ entry }: ProviderHome, tokens: TokenSettings): Grant {
+    const grant = grantOf(tokens, this.runtime);
+    return async () => {
+      try {
+        const token = await grant();
+        this.redactor.addPassing(token.value);
+        if (token.refreshToken !== undefined) this.redactor.addPassing(token.refreshToken);
+        return token;
+      } catch (error) {
+        const reason = UpstreamError.isInstance(error) ? `: ${error.message}` : "";
+        this.hub.trace({
+          severity: "warning",
+          component: "provider",
+          message: `No token for the provider "${entry.id}"${reason}`,
+          provider: entry.id,
+        });
+        throw error;
+      }
+    };
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * Several keys of one provider: each rests by itself, while the others serve.
+ * @module
+ */
+import type { FailureKind, ProviderFault } from "../contracts/provider.ts";
+import { hash53 } from "../util/hash.ts";
+import type { MeshState } from "./mesh_state.ts";
+import { longestCooldownMs, longestHintMs, longestRestMs } from "./rest.ts";
+import type { Moment, SavedKey } from "./snapshot.ts";
+
+/** What a refused call was answered with. */
+export interface Refusal {
+  readonly kind: FailureKind;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly fault?: ProviderFault | undefined;
+  /** The wait it asks for, ms. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Refusals that are about the key: its rate, for one model; its account or itself, for all. */
+export type KeyFault = "rate_limited" | "quota_exhausted" | "auth";
+
+/** How long keys rest where the refusal does not say. */
+export interface RestTimes {
+  /** A refused key, ms; doubles each time it is refused again. */
+  readonly cooldownMs: number;
+  /** One whose quota is exhausted, ms. */
+  readonly quotaMs: number;
+}
+
+/** What a refusal means for the model. */
+export interface KeyVerdict {
+  /** Place of the key that rests now, from 1. */
+  readonly place: number;
+  /** How many keys there are. */
+  readonly of: number;
+  /** How long it rests, ms. */
+  readonly restMs: number;
+  /** It did not rest for the same already. */
+  readonly isNews: boolean;
+  /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
+  readonly refusal?: Refusal;
+}
+
+interface KeyRest {
+  readonly kind: KeyFault;
+  readonly since: number;
+  readonly until: number;
+  /** What it was refused with; an earlier process has not kept that. */
+  readonly refusal: Refusal;
+}
+
+/** A rate that nobody says the end of comes back after this time, ms. */
+const defaultRateRestMs = 60_000;
+
+/** One key. Only its ring changes it. */
+export class ProviderKey {
+  /** For every model. */
+  rest: KeyRest | undefined;
+  /** For one model, by the id its provider knows it by. */
+  readonly models: Map<string, KeyRest> = new Map();
+  /** How often in a row it was refused. */
+  relapses = 0;
+
+  /** @param value What goes out. */
+  constructor(readonly value: string) {}
+
+  /** Why it is not to be used for a model; the reason that lasts longest. */
+  restFor(model: string, now: number): KeyRest | undefined {
+    const own = this.models.get(model);
+    const rest = own !== undefined && own.until > (this.rest?.until ?? 0) ? own : this.rest;
+    return rest !== undefined && rest.until > now ? rest : undefined;
+  }
+
+  /** Sets it aside, for one model or for all. */
+  set(model: string | undefined, rest: KeyRest): void {
+    const current = model === undefined ? this.rest : this.models.get(model);
+    if (current !== undefined && current.until >= rest.until) return; // a later end extends, none shortens
+    if (model === undefined) this.rest = rest;
+    else this.models.set(model, rest);
+  }
+
+  /** Takes it back. */
+  clear(): void {
+    this.rest = undefined;
+    this.models.clear();
+    this.relapses = 0;
+  }
+}
+
+/** The keys of one provider. Times are monotonic ms. */
+export class KeyRing {
+  readonly #provider: string;
+  #keys: readonly ProviderKey[];
+
+  /**
+   * @param provider Whose keys they are.
+   * @param values The keys, each once.
+   */
+  constructor(provider: string, values: readonly string[]) {
+    this.#provider = provider;
+    this.#keys = values.map((value) => new ProviderKey(value));
+  }
+
+  /** The keys, in order. */
+  get keys(): readonly ProviderKey[] {
+    return this.#keys;
+  }
+
+  /**
+   * Other keys from now on; one that was there already is the same, its rests too.
+   *
+   * @param values The keys, each once.
+   */
+  replace(values: readonly string[]): void {
+    const known = new Map(this.#keys.map((key) => [key.value, key]));
+    this.#keys = values.map((value) => known.get(value) ?? new ProviderKey(value));
+  }
+
+  /** A key that is not refused, for calls that are about no model; the first one when all are. */
+  usable(now: number): string {
+    return (this.#keys.find(({ rest }) => rest === undefined || rest.until <= now) ?? this.#keys[0]!).value;
+  }
+
+  /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
+  restsUntil(key: ProviderKey, model: string, now: number): number | undefined {
+    const rest = key.restFor(model, now);
+    return rest?.kind === "auth" ? rest.until + longestRestMs : rest?.until;
+  }
+
+  /** Whether every key is refused: then the provider is. */
+  isRefused(now: number): boolean {
+    return this.#keys.every(({ rest }) => rest?.kind === "auth" && rest.until > now);
+  }
+
+  /**
+   * A call was answered well.
+   *
+   * @param key That it was made with.
+   * @param model Whom it asked.
+   * @param begunAt When; what the key was set aside for since then holds.
+   */
+  served(key: ProviderKey, model: string, begunAt: number): void {
+    if (key.rest !== undefined && key.rest.since <= begunAt) key.rest = undefined;
+    if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
+    if (key.rest === undefined) key.relapses = 0;
+  }
+
+  /**
+   * Sets a key aside.
+   *
+   * @param key The key; one that was replaced meanwhile, too.
+   * @param model Whom the call asked.
+   * @param refusal What it was answered with.
+   * @param at Monotonic ms, and how long keys rest.
+   * @returns Undefined for a failure that is not about the key.
+   */
+  refused(
+    key: ProviderKey,
+    model: string,
+    refusal: Refusal,
+    { now, times }: { readonly now: number; readonly times: RestTimes },
+  ): KeyVerdict | undefined {
+    const { kind } = refusal;
+    if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
+    const place = this.#keys.indexOf(key);
+    const isNews = place >= 0 && key.restFor(model, now)?.kind !== kind;
+    const restMs = this.#restMs(key, kind, refusal.retryAfterMs, { now, times });
+    key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + restMs, refusal });
+    const facts = { place: place + 1, of: this.#keys.length, restMs, isNews };
+    const rests = this.#keys.map((one) => one.restFor(model, now));
+    return rests.includes(undefined) ? facts : { ...facts, refusal: mildest(rests as KeyRest[], now) };
+  }
+
+  /** Takes all keys back, whatever they rest for. */
+  release(): void {
+    for (const key of this.#keys) key.clear();
+  }
+
+  /** What is to be remembered of it. A key is told by a hash that another moment makes another one. */
+  write(now: Moment): SavedKey[] {
+    return this.#keys.flatMap((key) => {
+      const of = { provider: this.#provider, key: this.#markOf(key, now.wall) };
+      const relapses = key.relapses === 0 ? {} : { relapses: key.relapses };
+      const rests = [[undefined, key.rest] as const, ...key.models];
+      return rests.flatMap(([model, rest]) => {
+        if (rest === undefined || rest.until <= now.monotonic) return [];
+        const until = Math.round(now.wall + rest.until - now.monotonic);
+        return { ...of, ...(model === undefined ? relapses : { model }), reason: rest.kind, until };
+      });
+    });
+  }
+
+  /**
+   * Becomes what was remembered: a key that is new has no rest.
+   *
+   * @param saved Of this provider.
+   * @param savedAt When it was written down: wall clock, ms.
+   * @param now The present.
+   */
+  restore(saved: readonly SavedKey[], savedAt: number, now: Moment): void {
+    this.release();
+    this.merge(saved, savedAt, now);
+  }
+
+  /** Takes up what another process has learned: of two ends of a rest the later one holds. */
+  merge(saved: readonly SavedKey[], savedAt: number, now: Moment): void {
+    for (const key of this.#keys) {
+      const mark = this.#markOf(key, savedAt);
+      for (const { key: saidOf, model, reason: kind, until, relapses } of saved) {
+        if (saidOf !== mark) continue;
+        const restMs = Math.min(until - Math.max(now.wall, savedAt), longestRestMs);
+        if (restMs <= 0) continue;
+        const message = "The key was refused before the last start";
+        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: restMs };
+        key.set(model, { kind, since: now.monotonic, until: now.monotonic + restMs, refusal });
+        key.relapses = Math.max(key.relapses, relapses ?? 0);
+      }
+    }
+  }
+
+  #restMs(
+    key: ProviderKey,
+    kind: KeyFault,
+    hintMs: number | undefined,
+    { now, times }: { readonly now: number; readonly times: RestTimes },
+  ): number {
+    if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateRestMs, longestHintMs);
+    if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, longestRestMs);
+    const { rest } = key;
+    if (rest?.kind === "auth" && rest.until > now) return rest.until - now; // several calls learn it at once
+    return Math.min(times.cooldownMs * 2 ** key.relapses++, Math.max(longestCooldownMs, times.cooldownMs));
+  }
+
+  /** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
+  #markOf({ value }: ProviderKey, wall: number): string {
+    const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
+    return bits.toString(16).padStart(8, "0");
+  }
+}
+
+/**
+ * The keys of a provider.
+ *
+ * @param state The mesh's.
+ * @param provider Its entry id.
+ * @returns Undefined where it has one key, or none.
+ */
+export function keyRingOf({ members }: Pick<MeshState, "members">, provider: string): KeyRing | undefined {
+  return members.find(({ state }) => state.provider === provider)?.state.keys;
+}
+
+/** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */
+function mildest(rests: readonly KeyRest[], now: number): Refusal {
+  const order: readonly KeyFault[] = ["rate_limited", "quota_exhausted", "auth"];
+  const kind = order.find((one) => rests.some((rest) => rest.kind === one))!;
+  const [soonest] = rests.filter((rest) => rest.kind === kind).sort((one, other) => one.until - other.until);
+  const { refusal, until } = soonest!;
+  // without a hint it is tried again after a back-off, as with one key
+  const isTold = kind !== "rate_limited" || refusal.retryAfterMs !== undefined;
+  return { ...refusal, retryAfterMs: isTold ? until - now : undefined };
+}
