@@ -52,7 +52,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     health: domain.health,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
-    proxy: buildProxy(values.proxy ?? {}, report),
+    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
     deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
     observability: buildObservability(values.observability?.routing ?? [], options.known, report),
     warnings: report.warnings,

@@ -125,7 +125,14 @@ function check({ providers, proxy = builtInProxy() }: Settings, report: Report):
     for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
     if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
   }
-  proxy.tokens.forEach((token, place) => blame(`proxy.auth.tokens[${place}]`, credentialProblem(token), report));
+  const tokens = proxy.clients.map(({ token }) => token);
+  tokens.forEach((token, place) => {
+    const path = `proxy.auth.tokens[${place}]`;
+    blame(path, credentialProblem(token), report);
+    if (tokens.indexOf(token) < place) {
+      report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);
+    }
+  });
   blame("proxy.host", hostProblem(proxy.host), report);
 }
 

@@ -11,6 +11,7 @@ import { routingOf } from "../observe/routing_of.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { Gate } from "./auth.ts";
+import { Client } from "./client.ts";
 import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import { Door } from "./origin.ts";
 import { json } from "./json.ts";
@@ -84,13 +85,21 @@ class Site {
   readonly #gate: Gate;
   readonly #door: Door;
   readonly #isDraining: () => boolean;
+  readonly #clients: ReadonlyMap<string, Client>;
   #inFlight = 0;
 
   constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions) {
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
-    this.#gate = new Gate([...proxy.tokens, ...tokens]);
+    this.#clients = new Map(proxy.clients.flatMap((client) => {
+      const { name } = client;
+      return name === undefined ? [] : [[name, new Client(name, client)]];
+    }));
+    this.#gate = new Gate([
+      ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
+      ...tokens.map((token) => ({ token })),
+    ]);
     this.#door = new Door({
       cors: proxy.cors,
       hasToken: !this.#gate.isOpen,
@@ -103,6 +112,7 @@ class Site {
   /** Never throws. */
   async serve(request: PlainRequest, requestId: string): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
+    let client: Client | undefined;
     try {
       headers = this.#door.check(request);
       headers["x-request-id"] = requestId;
@@ -110,14 +120,16 @@ class Site {
       const entry = routeOf(path, this.#proxy.endpoints);
       const preflight = this.#door.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) this.#gate.check(request);
-      const response = await this.#answer(this.#check(request, path, entry), { request, requestId, path, headers });
+      if (entry?.isPublic !== true) client = this.#gate.check(request).client;
+      const arrival = { request, requestId, path, headers, client };
+      const response = await this.#answer(this.#check(request, path, entry), arrival);
       return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
       if (signal.aborted && !isStopped) return { status: 499, headers: {}, body: null }; // nobody is there to read it
-      return errorResponse(this.#mesh, isStopped ? signal.reason : error, requestId, headers);
+      const told = client?.retell(error, this.#mesh.runtime.clock.now()) ?? error;
+      return errorResponse(this.#mesh, isStopped ? signal.reason : told, requestId, headers);
     }
   }
 
@@ -145,12 +157,13 @@ class Site {
       ...arrival,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      isTrusted: () => this.#gate.admits(arrival.request),
+      holder: () => this.#gate.holderOf(arrival.request),
       isDraining: this.#isDraining(),
       onEnd,
     };
     if (entry.isWork) this.#admit();
     try {
+      if (entry.isWork) arrival.client?.admit(this.#mesh.runtime.clock.monotonic());
       const response = await entry.handle(exchange);
       if (!(response.body instanceof ReadableStream)) onEnd();
       return response;
@@ -173,7 +186,7 @@ class Site {
 }
 
 /** What is known of a request before anybody serves it. */
-type Arrival = Pick<Exchange, "request" | "requestId" | "path" | "headers">;
+type Arrival = Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client">;
 
 /** The path of a URL; only one that is not plain is worth a parser. */
 function pathOf(url: string): string {

@@ -82,7 +82,7 @@ async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: Serve
   const { proxy = builtInProxy(), source } = mesh.settings;
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
-  const tokens = tokensOf(runtime, options, proxy.tokens.length > 0 || !proxy.tokenRequired);
+  const tokens = tokensOf(runtime, options, proxy.clients.length > 0 || !proxy.tokenRequired);
   const problems = loops(mesh, host, port);
   if (problems.length > 0) throw new ConfigError(problems, source);
   let isDraining = false;
@@ -104,7 +104,7 @@ async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: Serve
     mesh,
     warnings: exposureWarnings(
       host,
-      tokens.length + proxy.tokens.length > 0,
+      tokens.length + proxy.clients.length > 0,
       (server.listener ?? proxy.listener) === "node",
     ),
     stop: () => stopping ??= stop(),

@@ -38,11 +38,19 @@ export class RateMeter {
   #sequence = 0;
   #lastStartedAt: number | undefined;
 
+  readonly #limits: RateLimits;
+
   /** @param limits What is declared; the limits that answers tell of override them. */
   constructor(limits: RateLimits = {}) {
+    this.#limits = limits;
     this.#requests = new RateGauge({ minute: limits.rpm, day: limits.rpd });
     this.#tokens = new RateGauge({ minute: limits.tpm });
     this.#concurrent = limits.concurrent ?? Infinity;
+  }
+
+  /** Whether these are the limits declared for it. */
+  isUnder(limits: RateLimits = {}): boolean {
+    return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => this.#limits[name] === limits[name]);
   }
 
   /** Requests under way. */
