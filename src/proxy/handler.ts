@@ -32,6 +32,14 @@ export interface HandlerOptions {
 export interface Handler extends RequestHandler {
   /** The same without the objects of the Fetch standard, for servers of ours. */
   readonly plain: (request: PlainRequest) => Promise<PlainResponse>;
+  /**
+   * Has new requests answered by another engine; those under way end where they began. What clients have sent and
+   * spent goes with them.
+   *
+   * @param mesh The other engine, ready.
+   * @returns Resolves once the one before has no request left.
+   */
+  readonly replace: (mesh: Mesh) => Promise<void>;
 }
 
 /**
@@ -52,22 +60,28 @@ export interface Handler extends RequestHandler {
  */
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let site: Site | undefined;
+  let current = mesh;
   const begin = async (request: PlainRequest, requestId: string) => {
     try {
-      const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
+      const early = current.isReady ? undefined : earlyAnswer(request, requestId);
       if (early !== undefined) return early;
-      await mesh.ready();
-      site ??= new Site(mesh, options);
+      await current.ready();
+      site ??= new Site(current, options);
       return await site.serve(request, requestId);
     } catch (error) {
-      return errorResponse(mesh, error, requestId, {});
+      return errorResponse(current, error, requestId, {});
     }
   };
   const plain = (request: PlainRequest) => {
     const requestId = requestIdFrom(request.headers.get("x-request-id"));
     return site === undefined ? begin(request, requestId) : site.serve(request, requestId);
   };
-  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain });
+  const replace = (next: Mesh) => {
+    const before = site ??= new Site(current, options);
+    site = new Site(current = next, options, before);
+    return before.untilIdle();
+  };
+  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
 }
 
 /** Probes are answered while secrets are still being read; everything else waits. */
@@ -86,15 +100,21 @@ class Site {
   readonly #door: Door;
   readonly #isDraining: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
+  readonly #startedAt: number;
   #inFlight = 0;
+  /** The one before, as long as it has requests left. */
+  #before: Site | undefined;
+  #onIdle: (() => void) | undefined;
 
-  constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions) {
+  constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions, before?: Site) {
+    this.#before = before;
+    this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
-      return name === undefined ? [] : [[name, new Client(name, client)]];
+      return name === undefined ? [] : [[name, new Client(name, client, before && before.#clients.get(name))]];
     }));
     this.#gate = new Gate([
       ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
@@ -107,6 +127,20 @@ class Site {
       allowedHosts: proxy.allowedHosts,
     });
     this.#isDraining = isDraining;
+  }
+
+  /** Requests under way, those of sites before this one included. */
+  get inFlight(): number {
+    if (this.#before?.inFlight === 0) this.#before = undefined;
+    return this.#inFlight + (this.#before?.inFlight ?? 0);
+  }
+
+  /** Resolves once it has no request left, when it gets no new ones. */
+  untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#inFlight === 0) resolve();
+    });
   }
 
   /** Never throws. */
@@ -150,14 +184,16 @@ class Site {
   async #answer(entry: RouteEntry, arrival: Arrival): Promise<PlainResponse> {
     let isOver = !entry.isWork;
     const onEnd = () => {
-      if (!isOver) this.#inFlight--;
+      if (isOver) return;
       isOver = true;
+      if (--this.#inFlight === 0) this.#onIdle?.();
     };
     const exchange: Exchange = {
       ...arrival,
       mesh: this.#mesh,
       proxy: this.#proxy,
       holder: () => this.#gate.holderOf(arrival.request),
+      startedAt: this.#startedAt,
       isDraining: this.#isDraining(),
       onEnd,
     };
@@ -178,7 +214,7 @@ class Site {
       new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isDraining()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
-    if (this.#inFlight >= maxConcurrent) {
+    if (this.inFlight >= maxConcurrent) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
     this.#inFlight++;

@@ -32,6 +32,8 @@ export interface Exchange {
   readonly client: Client | undefined;
   /** Who sent it, on paths that need no token too: undefined without an accepted token where one is asked for. */
   readonly holder: () => Holder | undefined;
+  /** When the proxy was started, monotonic ms. */
+  readonly startedAt: number;
   /** The proxy is about to stop. */
   readonly isDraining: boolean;
   /** To be called when a streamed answer is over. */
@@ -150,14 +152,14 @@ function decoded(segment: string): string {
   }
 }
 
-function health({ mesh, holder, headers }: Exchange): PlainResponse {
+function health({ mesh, holder, startedAt, headers }: Exchange): PlainResponse {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const asking = holder();
   const shown = pools.filter(([name]) => asking?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
-  const uptimeMs = mesh.runtime.clock.monotonic() - mesh.startedAt;
+  const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
   const details = asking !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return json({ status, ...details }, headers, status === "unavailable" ? 503 : 200);
 }

@@ -18,6 +18,7 @@ interface Builtins {
 /** The part of Node's `process` that is used here; Deno has it too. */
 interface NodeProcess {
   readonly argv: readonly string[];
+  readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;
