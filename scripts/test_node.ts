@@ -30,6 +30,8 @@ const short = [
   "tests/behaviour/program_test.ts",
   "tests/behaviour/proxy_errors_body_test.ts",
   "tests/cli/demo_test.ts",
+  "tests/cli/outbound_proxy_test.ts",
+  "tests/cli/reload_test.ts",
   "tests/cli/stop_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",

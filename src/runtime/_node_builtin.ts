@@ -10,7 +10,9 @@ interface Builtins {
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
+  "node:net": typeof import("node:net");
   "node:stream": typeof import("node:stream");
+  "node:tls": typeof import("node:tls");
   "node:tty": typeof import("node:tty");
   "node:zlib": typeof import("node:zlib");
 }
