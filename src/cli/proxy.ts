@@ -64,8 +64,8 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
           ...(port === undefined ? {} : { port }),
         })
       );
-      greet(running, demo, flags, parts);
       const cancel = path === undefined ? undefined : reloadWhenTold(path, known, running, flags, parts);
+      greet(running, demo, flags, parts);
       await untilSignal(parts, running);
       cancel?.();
       return 0;

@@ -23,7 +23,9 @@ async function withProcess(
   const { url: base, env } = place(network);
   const config = testConfig({ upstreams: { a: base }, pool: { retry: { max_attempts: 0 } } });
   const path = await folder.write("mesh.json", JSON.stringify(config));
-  await using child = spawnCommand(["proxy", "--config", path, "--port", "0"], { env });
+  await using child = spawnCommand(["proxy", "--config", path, "--port", "0"], {
+    env: { DENO_NO_UPDATE_CHECK: "1", ...env }, // Deno would look for a new release by way of the proxy
+  });
   const url = await child.url();
   const ask = async (isStream = false) => {
     const response = await fetch(`${url}/v1/chat/completions`, {
