@@ -20,6 +20,7 @@ import { MeshError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
+import { loadPackages } from "../registry/packages.ts";
 import { draft, extend } from "../registry/extend.ts";
 import { StateArchive } from "../state/archive.ts";
 import type { MeshSnapshot } from "../state/snapshot.ts";
@@ -89,6 +90,7 @@ export class ModelMeshBase extends Mesh {
    * @internal
    */
   async start(document: unknown, source?: string): Promise<void> {
+    await loadPackages(document, this);
     const settings = settingsOf(document, surroundingsOf(this), source === undefined ? {} : { source });
     this.#config = new MeshConfigBase(checkedDocument(document, settings));
     this.#settings = undefined;

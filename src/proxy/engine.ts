@@ -12,6 +12,7 @@ import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { Mesh } from "../mesh.ts";
 import { statesFor } from "./handover.ts";
+import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { StateArchive } from "../state/archive.ts";
@@ -90,6 +91,7 @@ export class Engine {
     if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
     const source = typeof config === "string" ? config : undefined;
     const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
+    await loadPackages(document, mesh);
     mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
   }
 }

@@ -11,9 +11,12 @@ interface Builtins {
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
   "node:net": typeof import("node:net");
+  "node:os": typeof import("node:os");
+  "node:path": typeof import("node:path");
   "node:stream": typeof import("node:stream");
   "node:tls": typeof import("node:tls");
   "node:tty": typeof import("node:tty");
+  "node:url": typeof import("node:url");
   "node:zlib": typeof import("node:zlib");
 }
 

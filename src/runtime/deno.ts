@@ -6,6 +6,7 @@ import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../
 import { authorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { moduleLoader } from "./_modules.ts";
 import { send as sendByNode } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
@@ -77,5 +78,12 @@ const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return { clock: { ...systemClock(detach), after: coarseTimers(detach) }, random: Math.random, files, send, env };
+  return {
+    clock: { ...systemClock(detach), after: coarseTimers(detach) },
+    random: Math.random,
+    files,
+    modules: moduleLoader(env),
+    send,
+    env,
+  };
 }

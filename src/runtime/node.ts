@@ -3,6 +3,7 @@
  * @module
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
+import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
 import { replaceText } from "./_replace_text.ts";
@@ -16,6 +17,8 @@ const files: FileSystem = {
   replaceText,
 };
 
+const env = (name: string) => nodeProcess()?.env[name];
+
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 
 /** The runtime port on Node. */
@@ -26,6 +29,7 @@ export function nodeRuntime(): Runtime {
     random: Math.random,
     files,
     send,
-    env: (name) => nodeProcess()?.env[name],
+    modules: moduleLoader(env),
+    env,
   };
 }
