@@ -14,7 +14,7 @@ import { buildPackage } from "./npm/package.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Packages that tests use, as they are imported from the fresh folder. */
-const packages = ["deno-std@1.4.0", "openai@7.55.0", "ajv@8.20.0"];
+const packages = ["deno-std@1.4.0", "openai@7.55.0", "ajv@8.20.0", "fflate@0.8.3", "@cfworker/json-schema@4.1.6"];
 
 /** Suites that know no runtime: all of what users see, and what it stands on. */
 const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/node_suite.ts"];
@@ -22,6 +22,7 @@ const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "
 /** What has to hold on the other versions: enough to find an API that differs. */
 const short = [
   "tests/behaviour/client_test.ts",
+  "tests/behaviour/connector_packages_test.ts",
   "tests/behaviour/create_config_test.ts",
   "tests/behaviour/disconnect_test.ts",
   "tests/behaviour/failover_stream_test.ts",

@@ -16,7 +16,7 @@ export function moduleLoader(env: (name: string) => string | undefined): ModuleL
     async importFrom(files, { key, entry }) {
       const { join } = builtin("node:path");
       const { mkdir } = builtin("node:fs").promises;
-      const folder = join(cacheFolder(env), "modelmesh", "packages", key);
+      const folder = join(cacheFolder(env), "packages", key);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const [path, bytes] of files) await put(join(folder, path), bytes);
       await put(join(folder, "package.json"), new TextEncoder().encode('{"type":"module"}\n')); // what Node asks for
@@ -27,9 +27,12 @@ export function moduleLoader(env: (name: string) => string | undefined): ModuleL
 
 function cacheFolder(env: (name: string) => string | undefined): string {
   const { join } = builtin("node:path");
-  const given = env("XDG_CACHE_HOME") ?? env("LOCALAPPDATA");
+  const own = env("MODELMESH_CACHE");
+  if (own !== undefined) return own;
   const home = env("HOME");
-  return given ?? (home === undefined ? temporaryFolder() : join(home, ".cache"));
+  const shared = env("XDG_CACHE_HOME") ?? env("LOCALAPPDATA") ??
+    (home === undefined ? undefined : join(home, ".cache"));
+  return shared === undefined ? temporaryFolder() : join(shared, "modelmesh");
 }
 
 let temporary: string | undefined;
