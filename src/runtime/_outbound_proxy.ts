@@ -1,6 +1,6 @@
 /**
  * Which calls go by way of an outbound proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's `fetch`
- * and other clients read them. Names in lower case win.
+ * and other clients read them. Names in lower case are read where the others are not set.
  * @module
  */
 import { NetworkError } from "../errors.ts";
@@ -28,8 +28,8 @@ type Environment = (name: string) => string | undefined;
  */
 export function outboundProxy(target: URL, env: Environment): OutboundProxy | undefined {
   const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];
-  const name = names.flatMap((one) => [one, one.toUpperCase()]).find((one) => isSet(env(one)));
-  if (name === undefined || isExempt(target, env("no_proxy") ?? env("NO_PROXY") ?? "")) return undefined;
+  const name = names.flatMap((one) => [one.toUpperCase(), one]).find((one) => isSet(env(one)));
+  if (name === undefined || isExempt(target, env("NO_PROXY") ?? env("no_proxy") ?? "")) return undefined;
   return proxyAt(env(name)!.trim(), name);
 }
 

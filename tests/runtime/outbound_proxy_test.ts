@@ -10,11 +10,11 @@ function wayTo(url: string, env: Readonly<Record<string, string>>): string {
 
 const proxied = "http://proxy:3128";
 
-Deno.test("HTTPS_PROXY, HTTP_PROXY and ALL_PROXY are for what they say, lower case first", () => {
+Deno.test("HTTPS_PROXY, HTTP_PROXY and ALL_PROXY are for what they say, upper case first", () => {
   const table: [env: Record<string, string>, https: string, http: string][] = [
     [{}, "direct", "direct"],
     [{ HTTPS_PROXY: proxied }, proxied, "direct"],
-    [{ https_proxy: proxied, HTTPS_PROXY: "http://other:1" }, proxied, "direct"],
+    [{ HTTPS_PROXY: proxied, https_proxy: "http://other:1" }, proxied, "direct"],
     [{ HTTP_PROXY: proxied }, "direct", proxied],
     [{ http_proxy: proxied }, "direct", proxied],
     [{ ALL_PROXY: proxied }, proxied, proxied],
