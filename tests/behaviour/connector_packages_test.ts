@@ -27,7 +27,7 @@ function zip(files: Files): Uint8Array {
   const bytes = Object.entries(files).map((
     [path, text],
   ) => [path, typeof text === "string" ? encoder.encode(text) : text]);
-  return zipSync(Object.fromEntries(bytes), { level: 1 });
+  return zipSync(Object.fromEntries(bytes), { level: 1, mtime: new Date(2026, 0, 1) });
 }
 
 const manifest = (facts: object = {}) =>
