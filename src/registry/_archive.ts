@@ -52,6 +52,7 @@ function reachesOut(path: string): boolean {
 
 async function loadUnzip() {
   try {
+    // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
     return await import("npm:fflate@0.8.3");
   } catch (error) {
     const message = 'Connector packages need the package "fflate", which is not installed: npm install fflate';

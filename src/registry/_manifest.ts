@@ -133,6 +133,7 @@ function isObject(value: unknown): value is object {
 
 async function loadValidator() {
   try {
+    // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
     return await import("npm:@cfworker/json-schema@4.1.6");
   } catch (error) {
     const name = "@cfworker/json-schema";

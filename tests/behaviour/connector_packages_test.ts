@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
+// deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import { zipSync } from "npm:fflate@0.8.3";
 import { ConfigError, ConnectorError, create, MeshError, ModelMesh } from "../../mod.ts";
 import { makeFolder, type TestFolder } from "../support/_library.ts";
