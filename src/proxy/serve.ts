@@ -9,7 +9,7 @@ import { ConfigError } from "../errors.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
-import { type ConfigSource, Engine, type EngineParts } from "./engine.ts";
+import { Engine, type EngineParts } from "./engine.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin.ts";
 import { Reloading } from "./reload.ts";
@@ -20,7 +20,7 @@ const graceMs = 30_000;
 /** Options of {@linkcode serve}. */
 export interface ServeOptions {
   /** A configuration: a file's path or a document. Without one, providers are detected from the environment. */
-  config?: ConfigSource;
+  config?: string | Readonly<Record<string, unknown>>;
   /** Bind address; wins over the configuration's. */
   host?: string;
   /** Port; wins over the configuration's; 0 takes a free one. */
