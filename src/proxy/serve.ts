@@ -76,25 +76,21 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
 async function listen(first: Engine, parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { runtime, shell } = parts;
   const { proxy = builtInProxy() } = first.mesh.settings;
-  const host = plainHost(options.host ?? proxy.host);
+  const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
   const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
   let isDraining = false;
   const handler = createHandler(first.mesh, { tokens, host, isDraining: () => isDraining });
-  const server = await shell.serve(handler, {
-    host,
-    port,
-    ...(proxy.listener === undefined ? {} : { listener: proxy.listener }),
-  });
-  const isNode = (server.listener ?? proxy.listener) === "node";
+  const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
+  const server = await shell.serve(handler, { host, port, ...listener });
   const reloading = new Reloading(first, parts, {
     config: options.config,
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),
   });
   const warningsNow = () => {
-    const { proxy = builtInProxy() } = reloading.mesh.settings;
-    return exposureWarnings(host, tokens.length + proxy.clients.length > 0, isNode);
+    const count = tokens.length + (reloading.mesh.settings.proxy ?? proxy).clients.length;
+    return exposureWarnings(host, count > 0, (server.listener ?? proxy.listener) === "node");
   };
   const stop = async () => {
     isDraining = true;
@@ -117,10 +113,6 @@ async function listen(first: Engine, parts: ServeParts, options: ServeOptions): 
     },
     stop: () => stopping ??= stop(),
   };
-}
-
-function plainHost(host: string): string {
-  return host.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** The tokens accepted beside those of the configuration, which is one that can be served here. */
