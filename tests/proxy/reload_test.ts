@@ -257,3 +257,17 @@ Deno.test("a provider that has another key or address begins anew", async () => 
   await started.renew(config("key-that-is-good-0123456"));
   assertEquals(await codeOf(started.ask()), 200);
 });
+
+Deno.test("a pool that is taken out while a model rests in it leaves nothing behind", async () => {
+  await using upstream = await startUpstream(status(500));
+  const noRetry = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
+  await using started = await start(over(upstream, {}, noRetry));
+  await codeOf(started.ask());
+  upstream.follow(answer({ text: "good" }));
+  await started.renew(over(upstream, { pools: { other: { models: ["a"] } } }));
+  await started.clock.advance(3_600_000);
+  assertEquals(started.told, ["deactivation retry_limit"]);
+  assertEquals(await textOf(await started.ask({ model: "other" })), "good");
+  await started.renew(over(upstream, {}, noRetry));
+  assertEquals(await textOf(await started.ask()), "good");
+});
