@@ -14,17 +14,16 @@ function pages(workshop: Workshop): Promise<Project> {
   return workshop.project("pages", [workshop.tarball, `esbuild@${esbuildVersion}`]);
 }
 
-/** Bundles a file with esbuild, minified, into one that imports nothing but optional packages. */
+/** Bundles a file with esbuild, minified, into one that imports nothing but what may be missing. */
 async function bundle(project: Project, file: string): Promise<string> {
   const output = `${file}.bundle.js`;
   const options = ["--bundle", "--minify", "--format=esm", `--outfile=${output}`, `--metafile=${file}.json`];
   await project.run([project.program("esbuild"), file, ...options]);
   const { outputs } = JSON.parse(await project.read(`${file}.json`)) as Metafile;
-  // what is not installed is loaded, or missed, only where it is needed
-  const left = outputs[output]!.imports.filter(({ path, kind }) =>
-    kind !== "dynamic-import" || !(path in optionalPackages)
+  const left = outputs[output]!.imports.map(({ path }) => path).filter((path) =>
+    !Object.hasOwn(optionalPackages, path)
   );
-  must(left.length === 0, `Left to import: ${left.map(({ path }) => path)}`);
+  must(left.length === 0, `Left to import: ${left}`);
   return await project.read(output);
 }
 
