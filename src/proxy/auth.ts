@@ -41,7 +41,7 @@ export class Gate {
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
     const given = encoder.encode(match?.[1] ?? "");
     let found: Holder | undefined;
-    for (const { bytes, holder } of this.#holders) if (isSame(bytes, given)) found = holder;
+    for (const { bytes, holder } of this.#holders) if (isSame(bytes, given)) found ??= holder;
     return found;
   }
 
