@@ -28,6 +28,7 @@ const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "
 /** What has to hold on the other versions: enough to find an API that differs. */
 const short = [
   "tests/behaviour/client_test.ts",
+  "tests/behaviour/connector_packages_test.ts",
   "tests/behaviour/create_config_test.ts",
   "tests/behaviour/disconnect_test.ts",
   "tests/behaviour/failover_stream_test.ts",
@@ -36,6 +37,8 @@ const short = [
   "tests/behaviour/program_test.ts",
   "tests/behaviour/proxy_errors_body_test.ts",
   "tests/cli/demo_test.ts",
+  "tests/cli/outbound_proxy_test.ts",
+  "tests/cli/reload_test.ts",
   "tests/cli/stop_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",

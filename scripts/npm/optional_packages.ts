@@ -5,5 +5,7 @@
 
 /** Name to version, the one that `npm:` imports name. */
 export const optionalPackages: Readonly<Record<string, string>> = {
+  "@cfworker/json-schema": "4.1.6",
   aws4fetch: "1.0.20",
+  fflate: "0.8.3",
 };

@@ -4,6 +4,7 @@
  */
 import { loadDocument } from "../config/load.ts";
 import { settingsOf } from "../config/sources.ts";
+import { loadPackages } from "../registry/packages.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -13,7 +14,8 @@ export const check: Command = {
   summary: "Validate a configuration file",
   help: `Usage: modelmesh check <file> [options]
 
-Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider.
+Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider; connector
+packages that it names are loaded.
 
 Options:
   --json    Print {"ok", "problems", "warnings"} as JSON
@@ -28,6 +30,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new ServerMesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
+    await loadPackages(document, mesh);
     const { providers, pools, models, warnings } = settingsOf(document, surroundingsOf(mesh), {
       source: path,
       mayLackProviders: true,

@@ -4,12 +4,14 @@
  */
 import type { Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
+import type { Cancel } from "../contracts/runtime.ts";
 import type { Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { textOf, watchFile } from "./file_watch.ts";
 
 const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
 
@@ -25,20 +27,26 @@ Options:
   --host <address>     Bind address (127.0.0.1)
   --port <port>        Port (8080); 0 takes a free one
   --token <token>      Bearer token clients have to send; may be repeated. MODELMESH_TOKEN works too
+  --watch              Read the configuration again when its file changes
   --demo               Three simulated providers and no key: watch a failover
   --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
   --json               Print the address as JSON on standard output
   --help               Show this help
 
 Events go to standard error, one JSON line each, or a readable line on a terminal.
+On SIGHUP the configuration is read again; one that does not hold is told, and the old one goes on.
 Exit code: 0 stopped as asked, 1 could not start, 2 usage
 `,
   values: ["config", "host", "port", "token", "log-level"],
   repeated: ["token"],
-  switches: ["demo"],
+  switches: ["demo", "watch"],
   async run(flags, parts) {
     if (flags.has("demo") && flags.value("config") !== undefined) {
       throw new UsageError('"--demo" brings its own configuration: leave out "--config"');
+    }
+    const path = flags.value("config");
+    if (flags.has("watch") && path === undefined) {
+      throw new UsageError('"--watch" needs a file to watch: give "--config"');
     }
     const port = readPort(flags.value("port"));
     const host = flags.value("host");
@@ -46,7 +54,8 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     const { connectors, runtime, shell } = parts;
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {
-      const config = demo?.config ?? flags.value("config");
+      const config = demo?.config ?? path;
+      const known = path !== undefined && flags.has("watch") ? await textOf(path, runtime.files!) : undefined;
       const running = await start(() =>
         startProxy({ connectors, runtime, shell, sinks }, {
           tokens: flags.all("token"),
@@ -55,8 +64,10 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
           ...(port === undefined ? {} : { port }),
         })
       );
+      const cancel = path === undefined ? undefined : reloadWhenTold(path, known, running, flags, parts);
       greet(running, demo, flags, parts);
       await untilSignal(parts, running);
+      cancel?.();
       return 0;
     } finally {
       await demo?.stop();
@@ -118,6 +129,29 @@ answer comes all the same, x-mesh-model tells from whom, and the events ${
   } tell why.
 
 `;
+}
+
+/** Reads the configuration again on SIGHUP, and when its file changes if that is asked for. */
+function reloadWhenTold(
+  path: string,
+  known: string | undefined,
+  running: RunningProxy,
+  flags: Flags,
+  { shell, runtime: { files, clock } }: CommandParts,
+): Cancel {
+  const reload = async () => {
+    try {
+      const warnings = await running.reload();
+      for (const warning of warnings) shell.stderr.write(`Warning: ${warning}\n`);
+      shell.stderr.write(`Reloaded ${path}\n`);
+    } catch (error) {
+      const reason = running.mesh.redact(error instanceof Error ? error.message : String(error));
+      shell.stderr.write(`Not reloaded, the old configuration goes on. ${reason}\n`);
+    }
+  };
+  const cancels = [shell.onSignal(["SIGHUP"], reload)];
+  if (flags.has("watch")) cancels.push(watchFile(path, { files: files!, clock, known, onChange: reload }));
+  return () => cancels.forEach((cancel) => cancel());
 }
 
 /** Resolves once the proxy has stopped after a signal; a second signal ends the process at once. */

@@ -8,6 +8,7 @@ import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
+import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
 import { ServerMesh } from "../server_mesh.ts";
@@ -46,7 +47,8 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     mesh.configure(settingsOfDetection(surroundingsOf(mesh), options), addPools);
     checkTarget(mesh, options);
   } else refuseBeside(options);
-  if (typeof config === "object") configureWith(mesh, config, options);
+  const isRead = typeof config === "object" && !namesPackages(config); // code is loaded when the client gets ready
+  if (isRead) configureWith(mesh, config, options);
   return new ServerClient({
     mesh,
     capability: options.capability ?? null,
@@ -54,7 +56,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     check: checkChatRequest,
     narrowingOf,
     pool: options.pool,
-    load: typeof config === "string" ? () => load(mesh, config, options) : undefined,
+    load: config === undefined || isRead ? undefined : () => load(mesh, config, options),
   });
 }
 
@@ -73,7 +75,13 @@ function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, so
   checkTarget(mesh, options);
 }
 
-async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {
+async function load(mesh: Mesh, config: string | object, options: CreateOptions): Promise<void> {
+  if (typeof config === "string") return await loadFile(mesh, config, options);
+  await loadPackages(config, mesh);
+  configureWith(mesh, config, options);
+}
+
+async function loadFile(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {
   const { files } = mesh.runtime;
   if (files === undefined) {
     throw new ConfigError(
@@ -81,5 +89,7 @@ async function load(mesh: Mesh, path: string, options: CreateOptions): Promise<v
       path,
     );
   }
-  configureWith(mesh, await loadDocument(path, files), options, path);
+  const document = await loadDocument(path, files);
+  await loadPackages(document, mesh);
+  configureWith(mesh, document, options, path);
 }

@@ -19,6 +19,7 @@ import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
+import { loadPackages } from "../registry/packages.ts";
 import { draft, extend } from "../registry/extend.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { StateArchive } from "../state/archive.ts";
@@ -89,6 +90,7 @@ export class ModelMeshBase extends ServerMesh {
    * @internal
    */
   async start(document: unknown, source?: string): Promise<void> {
+    await loadPackages(document, this);
     const settings = settingsOf(document, surroundingsOf(this), source === undefined ? {} : { source });
     this.#config = new MeshConfigBase(checkedDocument(document, settings));
     this.#settings = undefined;

@@ -16,7 +16,7 @@ import { quoted, type Report, show, suggest, under } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
 import { defaultDeadlineMs, defaultMaxRetries } from "./defaults.ts";
 import type { KnownConnectors } from "./known.ts";
-import type { DocumentValues } from "./schema.ts";
+import type { DocumentValues, PackageValues } from "./schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "./settings.ts";
 
 /** What a document is validated against. */
@@ -40,6 +40,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const tree = buildTree(values.capabilities ?? [], report);
   const domain = buildDomain(values, options, { tree, report });
   checkAliases(values.aliases ?? new Map(), domain, { tree, report });
+  checkPackages(values.connectors?.packages ?? [], report);
   return deepFreeze<Settings>({
     source: options.source,
     secrets: buildSecrets(values.secrets ?? {}, options.known, report),
@@ -52,7 +53,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     health: domain.health,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
-    proxy: buildProxy(values.proxy ?? {}, report),
+    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
     deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
     observability: buildObservability(values.observability?.routing ?? [], options.known, report),
     warnings: report.warnings,
@@ -112,6 +113,18 @@ function buildTree(custom: readonly string[], report: Report): CapabilityTree {
     const bad = new Set(error.problems.map(({ path }) => path));
     return capabilityTree(custom.filter((_, place) => !bad.has(`capabilities[${place}]`)));
   }
+}
+
+/** They are loaded before anything is checked, since they bring connectors that the rest may name. */
+function checkPackages(entries: readonly (string | PackageValues)[], report: Report): void {
+  entries.forEach((entry, place) => {
+    const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;
+    const at = `connectors.packages[${place}]`;
+    if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
+    const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
+    if (address === undefined || sha256 !== undefined) return;
+    report.warn(at, 'has no "sha256": whoever answers at this address decides which code runs here');
+  });
 }
 
 function checkAliases(

@@ -3,7 +3,6 @@
  * @module
  */
 import { checkProviders, expandProviders, type ProviderParts } from "./_build_providers.ts";
-import { tokenWarning } from "./_checks.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
 import {
@@ -20,6 +19,7 @@ import { resolveFromStore } from "./resolve_settings.ts";
 import type { HealthValues, SecretValues, SinkValues } from "./schema.ts";
 import type { CorsValues, ProxyValues } from "./schema_proxy.ts";
 import type { CorsSettings, HealthSettings, ProxySettings, Settings } from "./settings.ts";
+import { buildClients, type ClientParts } from "./_build_clients.ts";
 
 /**
  * The secret store.
@@ -104,21 +104,14 @@ export function buildHealth(
  * The proxy.
  *
  * @param values As read.
- * @param report Where warnings go.
+ * @param parts The pools there are, and where problems go.
  */
-export function buildProxy(values: ProxyValues, report: Report): ProxySettings {
-  const tokens = (values.auth?.tokens ?? []).flatMap((entry, place) => {
-    const token = typeof entry === "string" ? entry : entry.token;
-    const isWritten = token !== undefined && referencesIn(token).names.length === 0;
-    const warning = isWritten ? tokenWarning(token) : undefined;
-    if (warning !== undefined) report.warn(`proxy.auth.tokens[${place}]`, warning);
-    return token ?? [];
-  });
+export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
   return {
     host: values.host ?? defaultProxy.host,
     port: values.port ?? defaultProxy.port,
     endpoints: values.endpoints,
-    tokens,
+    clients: buildClients(values.auth?.tokens ?? [], parts),
     tokenRequired: values.auth?.method !== undefined || values.auth?.tokens !== undefined,
     cors: buildCors(values.cors ?? {}),
     allowedHosts: values.allowed_hosts ?? [],

@@ -9,6 +9,7 @@ import { nanoOf } from "./_money.ts";
 import { quoted, type Report, under } from "./_report.ts";
 import type { DocumentValues } from "./schema.ts";
 import type { BudgetValues } from "./schema_providers.ts";
+import type { TokenValues } from "./schema_proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "./settings.ts";
 
 /** What money limits are checked against. */
@@ -42,6 +43,9 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
     checkBudget(`${path}.budget`, [budget, common?.budget], report);
     checkNothing(deactivation?.budget_limit, `${path}.deactivation.budget_limit`, report);
   }
+  clientsOf(values).forEach(({ budget }, place) => {
+    checkBudget(`proxy.auth.tokens[${place}].budget`, [budget], report);
+  });
   const limits = limitsOf(values, parts);
   for (const model of members.usable) {
     const limit = limits.find(({ holdsFor }) => holdsFor(model));
@@ -51,7 +55,8 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   }
 }
 
-function limitsOf({ budget, providers, pools }: DocumentValues, parts: BudgetParts): readonly Limit[] {
+function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] {
+  const { budget, providers, pools } = values;
   const limits: Limit[] = [];
   if (isLimit(budget)) limits.push({ path: "budget", holdsFor: () => true });
   for (const [id, value] of providers ?? []) {
@@ -68,7 +73,23 @@ function limitsOf({ budget, providers, pools }: DocumentValues, parts: BudgetPar
     if (value.deactivation?.budget_limit === undefined) continue;
     limits.push({ path: `${path}.deactivation.budget_limit`, holdsFor });
   }
+  clientsOf(values).forEach(({ budget, pools: own }, place) => {
+    if (isLimit(budget)) limits.push({ path: `proxy.auth.tokens[${place}].budget`, holdsFor: holdsIn(own, parts) });
+  });
   return limits;
+}
+
+/** The proxy's clients, a bare token being one without limits. */
+function clientsOf({ proxy }: DocumentValues): TokenValues[] {
+  return (proxy?.auth?.tokens ?? []).map((entry) => typeof entry === "string" ? {} : entry);
+}
+
+/** A client that may use any pool, or one made on demand, may come to use any model. */
+function holdsIn(names: readonly string[] | undefined, { pools, members }: BudgetParts): Limit["holdsFor"] {
+  const own = names?.map((name) => pools.get(name));
+  if (own === undefined || own.includes(undefined)) return () => true;
+  const models = new Set(own.flatMap((pool) => [...members.configuredIn(pool!)]));
+  return (model) => models.has(model);
 }
 
 function isLimit(budget: BudgetValues | undefined): boolean {

@@ -137,3 +137,12 @@ function parseUrl(text: string): URL | undefined {
     return undefined;
   }
 }
+
+/**
+ * What is wrong with a SHA-256 as it is written.
+ *
+ * @param text As written.
+ */
+export function hashProblem(text: string): string | undefined {
+  return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
+}

@@ -115,19 +115,6 @@ export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[])
   });
 }
 
-/**
- * Marks a key that limits somebody and is not enforced in this version: a configuration that relies on it is refused,
- * since a limit that is ignored is worse than none. Deleting the word puts the key into effect.
- *
- * @param inner The key's field.
- */
-export function refused<Value>(inner: Field<Value>): Field<Value> {
-  return field({ ...inner.shape, isLater: true }, (value, path, report) => {
-    const read = inner.read(value, path, report);
-    return read === undefined ? read : report.problem(path, "is not enforced in this version: leave it out");
-  });
-}
-
 function numeric(shape: Shape, kind: string, isOne: (value: unknown) => boolean): Field<number> {
   const { min = -Infinity, max = Infinity, above = -Infinity } = shape;
   return leaf(shape, kind + rangeOf(shape), (value) => {

@@ -109,5 +109,5 @@ export const defaultProxy: {
 
 /** A proxy of which nothing is configured. */
 export function builtInProxy(): ProxySettings {
-  return { ...defaultProxy, tokens: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] };
+  return { ...defaultProxy, clients: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] };
 }

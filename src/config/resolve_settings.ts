@@ -177,7 +177,14 @@ function mapTexts<Value>(value: Value, replace: (text: string) => string): Value
 
 function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
   for (const entry of providers.values()) if (entry.enabled) checkEntry(entry, report);
-  proxy.tokens.forEach((token, place) => blame(`proxy.auth.tokens[${place}]`, credentialProblem(token), report));
+  const tokens = proxy.clients.map(({ token }) => token);
+  tokens.forEach((token, place) => {
+    const path = `proxy.auth.tokens[${place}]`;
+    blame(path, credentialProblem(token), report);
+    if (tokens.indexOf(token) < place) {
+      report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);
+    }
+  });
   blame("proxy.host", hostProblem(proxy.host), report);
   proxy.allowedHosts.forEach((host, place) => blame(`proxy.allowed_hosts[${place}]`, hostProblem(host), report));
   proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));

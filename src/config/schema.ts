@@ -6,6 +6,7 @@
 import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
+import { hashProblem } from "./_checks.ts";
 import { defaultHealth, defaultSecretStore, defaultSecretTtlMs, defaultSink } from "./defaults.ts";
 import { models, type ModelValues } from "./schema_models.ts";
 import { pools, type PoolValues } from "./schema_pools.ts";
@@ -49,6 +50,13 @@ export interface SyncValues {
   readonly providers?: readonly string[];
 }
 
+/** An entry of `connectors.packages`, as read. */
+export interface PackageValues {
+  readonly path?: string;
+  readonly url?: string;
+  readonly sha256?: string;
+}
+
 /** The whole document, as read. */
 export interface DocumentValues {
   readonly secrets?: SecretValues;
@@ -60,6 +68,7 @@ export interface DocumentValues {
   readonly budget?: BudgetValues;
   readonly discovery?: { readonly sync?: SyncValues; readonly health?: HealthValues };
   readonly observability?: { readonly routing?: readonly SinkValues[] };
+  readonly connectors?: { readonly packages?: readonly (string | PackageValues)[] };
   readonly proxy?: ProxyValues;
 }
 
@@ -197,14 +206,14 @@ const discovery = () =>
 
 const packages = () =>
   list(either(
-    text(),
-    object({
+    text({ isLiteral: true }),
+    object<PackageValues>({
       /** The archive's file. */
-      path: text(),
+      path: text({ isLiteral: true }),
       /** The archive's https address. */
-      url: text(),
+      url: text({ isLiteral: true }),
       /** What the archive has to hash to. */
-      sha256: text(),
+      sha256: text({ isLiteral: true, check: hashProblem }),
     }),
   ));
 
@@ -234,9 +243,9 @@ function makeSchema(): Field<DocumentValues> {
     /** What is looked up in the background. */
     discovery: discovery(),
     /** Connectors from elsewhere. */
-    connectors: object({
+    connectors: object<NonNullable<DocumentValues["connectors"]>>({
       /** Archives of connectors: paths, https addresses, or either with a hash. */
-      packages: later(packages()),
+      packages: packages(),
     }),
     /** The HTTP proxy. */
     proxy: proxy(),

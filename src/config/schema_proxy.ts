@@ -5,13 +5,17 @@
 import { credentialProblem, hostProblem, originProblem } from "./_checks.ts";
 import { either, list, object } from "./_containers.ts";
 import type { Field } from "./_field.ts";
-import { duration, flag, integer, later, oneOf, refused, size, text } from "./_fields.ts";
+import { duration, flag, integer, later, oneOf, size, text } from "./_fields.ts";
 import { defaultCors, defaultDeadlineMs, defaultProxy } from "./defaults.ts";
-import { budget } from "./schema_providers.ts";
+import { budget, type BudgetValues } from "./schema_providers.ts";
 
 /** A token with facts about its holder, as read. */
 export interface TokenValues {
   readonly token?: string;
+  readonly name?: string;
+  readonly pools?: readonly string[];
+  readonly budget?: BudgetValues;
+  readonly rpm?: number;
 }
 
 /** `proxy.cors`, as read. */
@@ -63,14 +67,14 @@ const client = () =>
     /** What the client sends. */
     token: token(),
     /** The client's name in records and metrics. */
-    name: later(text()),
-    /** The only pools it may use. */
-    pools: refused(list(text({ isLiteral: true }), { min: 1 })),
+    name: text({ isLiteral: true }),
+    /** The only pools it may use; all, and models by name, unless given. */
+    pools: list(text({ isLiteral: true }), { min: 1 }),
     /** Most that it may spend. */
-    budget: refused(budget()),
+    budget: budget(),
     /** Requests it may send a minute. */
-    rpm: refused(integer({ min: 1 })),
-  }, { required: ["token"] });
+    rpm: integer({ min: 1 }),
+  }, { required: ["token", "name"] });
 
 const cors = () =>
   object<CorsValues>({

@@ -130,6 +130,20 @@ export interface CorsSettings {
   readonly maxAgeSeconds: number;
 }
 
+/** Who sends a token, and what it may do. */
+export interface ClientSettings {
+  /** What it sends, secret references unresolved. */
+  readonly token: string;
+  /** Its name in records; left out where a token is just a token. */
+  readonly name?: string;
+  /** The only pools it may use, by name; undefined: everything. */
+  readonly pools?: readonly string[];
+  /** Most that it may spend. */
+  readonly budget?: BudgetSettings;
+  /** Requests it may send a minute. */
+  readonly rpm?: number;
+}
+
 /** The proxy. */
 export interface ProxySettings {
   /** Bind address. */
@@ -140,8 +154,8 @@ export interface ProxySettings {
   readonly listener?: "node";
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
-  /** Tokens, secret references unresolved; none: no token is asked for. */
-  readonly tokens: readonly string[];
+  /** Those who may use it; none: no token is asked for. */
+  readonly clients: readonly ClientSettings[];
   /** A token was asked for in the file: a start that ends up with none is refused. */
   readonly tokenRequired: boolean;
   /** CORS. */

@@ -58,6 +58,20 @@ export interface Stopper {
   abort(reason: unknown): void;
 }
 
+/** Code from elsewhere; absent in browsers. */
+export interface ModuleLoader {
+  /** The whole of a file; throws when it is missing or unreadable. */
+  readBytes(path: string): Promise<Uint8Array>;
+  /**
+   * Imports one of some files, all of them ES modules and what these read: what it exports. The key tells one set of
+   * files from others; the same set is imported once.
+   */
+  importFrom(
+    files: ReadonlyMap<string, Uint8Array>,
+    options: { readonly key: string; readonly entry: string },
+  ): Promise<Readonly<Record<string, unknown>>>;
+}
+
 /** One HTTP call to a provider. */
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
@@ -103,6 +117,8 @@ export interface Runtime {
   readonly random: () => number;
   /** Files, where there are any. */
   readonly files?: FileSystem;
+  /** Code from elsewhere, where it can be loaded. */
+  readonly modules?: ModuleLoader;
   /**
    * The upstream HTTP client. Throws a `NetworkError` whose text quotes neither URL nor header, or
    * the signal's reason.

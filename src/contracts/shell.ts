@@ -80,6 +80,9 @@ export interface RunningServer {
 /** A signal that asks the process to end. */
 export type EndSignal = "SIGINT" | "SIGTERM";
 
+/** A signal that asks a process to read its configuration again; there is none on Windows. */
+export type ReloadSignal = "SIGHUP";
+
 /** A standard stream to write to. */
 export interface Output {
   /** Whether a person reads it. */
@@ -107,7 +110,7 @@ export interface Shell {
    */
   serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer>;
   /** Calls `task` on each of the signals, in place of ending the process. */
-  onSignal(signals: readonly EndSignal[], task: (signal: EndSignal) => void): Cancel;
+  onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
   /** Ends the process. */
   exit(code: number): never;
 }

@@ -9,6 +9,7 @@ import type { CapabilityPath, CompletionRequest, Delivery } from "../contracts/p
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Budget } from "../state/ledger.ts";
 import type { Usage } from "../state/meter.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
@@ -17,6 +18,16 @@ import type { Limits } from "./limits.ts";
 import type { fit } from "./fit.ts";
 import type { Narrowing } from "./narrowing.ts";
 import type { tryKeys } from "./try_keys.ts";
+
+/** Who sends requests, where clients have names. */
+export interface RequestClient {
+  /** Its name in records. */
+  readonly name: string;
+  /** The only pools there are for it; undefined: all, and every model by its name. */
+  readonly pools?: ReadonlySet<string> | undefined;
+  /** Money that its requests have to fit in beside the mesh's own. */
+  readonly budget?: Budget | undefined;
+}
 
 /** One request, whoever made it. */
 export interface RoutedRequest {
@@ -40,6 +51,8 @@ export interface RoutedRequest {
   readonly session?: string;
   /** How it narrows its own routing. */
   readonly narrowing?: Narrowing | undefined;
+  /** Who sent it. */
+  readonly client?: RequestClient | undefined;
 }
 
 /** What the pipeline works with. */

@@ -3,41 +3,57 @@
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
+import type { Client } from "./client.ts";
 import { Refusal } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
+/** Whoever holds an accepted token. */
+export interface Holder {
+  /** What its token says of it; undefined for a token that is just a token, and where none is asked for. */
+  readonly client?: Client | undefined;
+}
+
+/** A token that is accepted. */
+export interface AcceptedToken extends Holder {
+  readonly token: string;
+}
+
+const anybody: Holder = {};
+
 /** Checks bearer tokens, all of them on every request, in time that does not depend on the match. */
 export class Gate {
-  readonly #tokens: readonly Uint8Array[];
+  readonly #holders: readonly { readonly bytes: Uint8Array; readonly holder: Holder }[];
 
   /** @param tokens Accepted tokens; none: everybody is let in. */
-  constructor(tokens: readonly string[]) {
-    this.#tokens = tokens.map((token) => encoder.encode(token));
+  constructor(tokens: readonly AcceptedToken[]) {
+    this.#holders = tokens.map((holder) => ({ bytes: encoder.encode(holder.token), holder }));
   }
 
-  /** Whether a token is asked for at all. */
+  /** Whether no token is asked for at all. */
   get isOpen(): boolean {
-    return this.#tokens.length === 0;
+    return this.#holders.length === 0;
   }
 
-  /** Whether a request may pass. */
-  admits(request: PlainRequest): boolean {
-    if (this.isOpen) return true;
+  /** Who sent a request; undefined when it may not pass. */
+  holderOf(request: PlainRequest): Holder | undefined {
+    if (this.isOpen) return anybody;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
     const given = encoder.encode(match?.[1] ?? "");
-    let admitted = false;
-    for (const token of this.#tokens) admitted = isSame(token, given) || admitted;
-    return admitted;
+    let found: Holder | undefined;
+    for (const { bytes, holder } of this.#holders) if (isSame(bytes, given)) found ??= holder;
+    return found;
   }
 
   /**
    * Lets a request pass.
    *
+   * @returns Who sent it.
    * @throws {Refusal} 401 when it has no accepted token.
    */
-  check(request: PlainRequest): void {
-    if (this.admits(request)) return;
+  check(request: PlainRequest): Holder {
+    const holder = this.holderOf(request);
+    if (holder !== undefined) return holder;
     const given = request.headers.has("authorization");
     throw new Refusal(
       given

@@ -12,6 +12,7 @@ import { isStream } from "../util/plain_stream.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { Gate } from "./auth.ts";
+import { Client } from "./client.ts";
 import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import { Door } from "./origin.ts";
 import { json } from "./json.ts";
@@ -32,6 +33,14 @@ export interface HandlerOptions {
 export interface Handler extends RequestHandler {
   /** The same without the objects of the Fetch standard, for servers of ours. */
   readonly plain: (request: PlainRequest) => Promise<PlainResponse>;
+  /**
+   * Has new requests answered by another engine; those under way end where they began. What clients have sent and
+   * spent goes with them.
+   *
+   * @param mesh The other engine, ready.
+   * @returns Resolves once the one before has no request left.
+   */
+  readonly replace: (mesh: Mesh) => Promise<void>;
 }
 
 /**
@@ -52,22 +61,28 @@ export interface Handler extends RequestHandler {
  */
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let site: Site | undefined;
+  let current = mesh;
   const begin = async (request: PlainRequest, requestId: string) => {
     try {
-      const early = mesh.isReady ? undefined : earlyAnswer(request, requestId);
+      const early = current.isReady ? undefined : earlyAnswer(request, requestId);
       if (early !== undefined) return early;
-      await mesh.ready();
-      site ??= new Site(mesh, options);
+      await current.ready();
+      site ??= new Site(current, options);
       return await site.serve(request, requestId);
     } catch (error) {
-      return errorResponse(mesh, error, requestId, {});
+      return errorResponse(current, error, requestId, {});
     }
   };
   const plain = (request: PlainRequest) => {
     const requestId = requestIdFrom(request.headers.get("x-request-id"));
     return site === undefined ? begin(request, requestId) : site.serve(request, requestId);
   };
-  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain });
+  const replace = (next: Mesh) => {
+    const before = site ??= new Site(current, options);
+    site = new Site(current = next, options, before);
+    return before.untilIdle();
+  };
+  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
 }
 
 /** Probes are answered while secrets are still being read; everything else waits. */
@@ -85,13 +100,27 @@ class Site {
   readonly #gate: Gate;
   readonly #door: Door;
   readonly #isDraining: () => boolean;
+  readonly #clients: ReadonlyMap<string, Client>;
+  readonly #startedAt: number;
   #inFlight = 0;
+  /** The one before, as long as it has requests left. */
+  #before: Site | undefined;
+  #onIdle: (() => void) | undefined;
 
-  constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions) {
+  constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions, before?: Site) {
+    this.#before = before;
+    this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
-    this.#gate = new Gate([...proxy.tokens, ...tokens]);
+    this.#clients = new Map(proxy.clients.flatMap((client) => {
+      const { name } = client;
+      return name === undefined ? [] : [[name, new Client(name, client, before && before.#clients.get(name))]];
+    }));
+    this.#gate = new Gate([
+      ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
+      ...tokens.map((token) => ({ token })),
+    ]);
     this.#door = new Door({
       cors: proxy.cors,
       hasToken: !this.#gate.isOpen,
@@ -101,9 +130,24 @@ class Site {
     this.#isDraining = isDraining;
   }
 
+  /** Requests under way, those of sites before this one included. */
+  get inFlight(): number {
+    if (this.#before?.inFlight === 0) this.#before = undefined;
+    return this.#inFlight + (this.#before?.inFlight ?? 0);
+  }
+
+  /** Resolves once it has no request left, when it gets no new ones. */
+  untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#inFlight === 0) resolve();
+    });
+  }
+
   /** Never throws. */
   async serve(request: PlainRequest, requestId: string): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
+    let client: Client | undefined;
     try {
       headers = this.#door.check(request);
       headers["x-request-id"] = requestId;
@@ -111,14 +155,16 @@ class Site {
       const entry = routeOf(path, this.#proxy.endpoints);
       const preflight = this.#door.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) this.#gate.check(request);
-      const response = await this.#answer(this.#check(request, path, entry), { request, requestId, path, headers });
+      if (entry?.isPublic !== true) client = this.#gate.check(request).client;
+      const arrival = { request, requestId, path, headers, client };
+      const response = await this.#answer(this.#check(request, path, entry), arrival);
       return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
       if (signal.aborted && !isStopped) return { status: 499, headers: {}, body: null }; // nobody is there to read it
-      return errorResponse(this.#mesh, isStopped ? signal.reason : error, requestId, headers);
+      const told = client?.retell(error, this.#mesh.runtime.clock.now()) ?? error;
+      return errorResponse(this.#mesh, isStopped ? signal.reason : told, requestId, headers);
     }
   }
 
@@ -139,19 +185,22 @@ class Site {
   async #answer(entry: RouteEntry, arrival: Arrival): Promise<PlainResponse> {
     let isOver = !entry.isWork;
     const onEnd = () => {
-      if (!isOver) this.#inFlight--;
+      if (isOver) return;
       isOver = true;
+      if (--this.#inFlight === 0) this.#onIdle?.();
     };
     const exchange: Exchange = {
       ...arrival,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      isTrusted: () => this.#gate.admits(arrival.request),
+      holder: () => this.#gate.holderOf(arrival.request),
+      startedAt: this.#startedAt,
       isDraining: this.#isDraining(),
       onEnd,
     };
     if (entry.isWork) this.#admit();
     try {
+      if (entry.isWork) arrival.client?.admit(this.#mesh.runtime.clock.monotonic());
       const response = await entry.handle(exchange);
       if (!isStream(response.body)) onEnd();
       return response;
@@ -166,7 +215,7 @@ class Site {
       new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isDraining()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
-    if (this.#inFlight >= maxConcurrent) {
+    if (this.inFlight >= maxConcurrent) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
     this.#inFlight++;
@@ -174,7 +223,7 @@ class Site {
 }
 
 /** What is known of a request before anybody serves it. */
-type Arrival = Pick<Exchange, "request" | "requestId" | "path" | "headers">;
+type Arrival = Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client">;
 
 /** The path of a URL; only one that is not plain is worth a parser. */
 function pathOf(url: string): string {

@@ -8,10 +8,12 @@ import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { readNarrowing } from "../pipeline/narrowing.ts";
-import { modelList } from "../registry/model_list.ts";
+import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Holder } from "./auth.ts";
+import type { Client } from "./client.ts";
 import { json } from "./json.ts";
 import { readJson } from "./body.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
@@ -26,8 +28,12 @@ export interface Exchange {
   readonly path: string;
   /** What every answer to it carries. */
   readonly headers: Record<string, string>;
-  /** It has an accepted token, or none is asked for. */
-  readonly isTrusted: () => boolean;
+  /** Who sent it, where clients have names and the path needs a token. */
+  readonly client: Client | undefined;
+  /** Who sent it, on paths that need no token too: undefined without an accepted token where one is asked for. */
+  readonly holder: () => Holder | undefined;
+  /** When the proxy was started, monotonic ms. */
+  readonly startedAt: number;
   /** The proxy is about to stop. */
   readonly isDraining: boolean;
   /** To be called when a streamed answer is over. */
@@ -76,8 +82,8 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
   return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
 }
 
-async function chatCompletions({ mesh, proxy, request, requestId, headers, onEnd }: Exchange): Promise<PlainResponse> {
-  const { bodyLimit } = proxy;
+async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, proxy: { bodyLimit }, request, requestId, headers, onEnd, client } = exchange;
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
   const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
@@ -97,6 +103,7 @@ async function chatCompletions({ mesh, proxy, request, requestId, headers, onEnd
     signal: request.signal,
     timeoutMs: Math.max(0, Math.min(limitMs, narrowing?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
     narrowing,
+    client,
     ...(session === undefined ? {} : { session }),
   });
   addRoutingHeaders(headers, answer.routing, answer);
@@ -116,13 +123,21 @@ function timeoutOf(request: PlainRequest, ownMs: number): number {
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 
-function listModels({ mesh, headers }: Exchange): PlainResponse {
-  return json(modelList(mesh.registry, mesh.runtime.clock), headers);
+function listModels(exchange: Exchange): PlainResponse {
+  return json(listOf(exchange), exchange.headers);
 }
 
-function oneListedModel({ mesh, path, headers }: Exchange): PlainResponse {
+/** A client that has pools of its own is told of these. */
+function listOf({ mesh, client }: Exchange): ModelList {
+  const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
+  const pools = client?.pools;
+  return { object, data: pools === undefined ? data : data.filter(({ id, mesh }) => mesh && pools.has(id)) };
+}
+
+function oneListedModel(exchange: Exchange): PlainResponse {
+  const { path, headers } = exchange;
   const id = decoded(path.slice(`${prefix}models/`.length));
-  const entry = modelList(mesh.registry, mesh.runtime.clock).data.find((one) => one.id === id);
+  const entry = listOf(exchange).data.find((one) => one.id === id);
   if (entry === undefined) {
     throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
   }
@@ -137,13 +152,15 @@ function decoded(segment: string): string {
   }
 }
 
-function health({ mesh, isTrusted, headers }: Exchange): PlainResponse {
+function health({ mesh, holder, startedAt, headers }: Exchange): PlainResponse {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const counts = Object.fromEntries(pools.map(([name, { active, standby }]) => [name, { active, standby }]));
-  const uptimeMs = mesh.runtime.clock.monotonic() - mesh.startedAt;
-  const details = isTrusted() ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
+  const asking = holder();
+  const shown = pools.filter(([name]) => asking?.client?.pools?.has(name) ?? true);
+  const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
+  const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
+  const details = asking !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return json({ status, ...details }, headers, status === "unavailable" ? 503 : 200);
 }
 

@@ -3,20 +3,16 @@
  * @module
  */
 import { builtInProxy } from "../config/defaults.ts";
-import { loadDocument } from "../config/load.ts";
-import { settingsOf, settingsOfDetection } from "../config/sources.ts";
+import type { ProxySettings } from "../config/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
-import type { Connector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
-import type { Observability } from "../contracts/observability.ts";
 import type { Mesh } from "../mesh.ts";
-import { addLeafPools } from "../registry/build.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
-import { ServerMesh } from "../server_mesh.ts";
+import { Engine, type EngineParts } from "./engine.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin.ts";
+import { Reloading } from "./reload.ts";
 
 /** How long open answers may take once the proxy stops, ms. */
 const graceMs = 30_000;
@@ -34,25 +30,27 @@ export interface ServeOptions {
 }
 
 /** What a proxy is run with. */
-export interface ServeParts {
-  /** Connectors, in order of detection. */
-  readonly connectors: readonly Connector[];
-  /** The door to the outside. */
-  readonly runtime: Runtime;
+export interface ServeParts extends EngineParts {
   /** The machine. */
   readonly shell: Pick<Shell, "serve">;
-  /** Told the start's progress and everything after it. */
-  readonly sinks?: readonly Observability[];
 }
 
 /** A proxy that listens. */
 export interface RunningProxy {
   /** Where, without path. */
   readonly url: string;
-  /** Its engine. */
+  /** Its engine; another one after each {@linkcode RunningProxy.reload}. */
   readonly mesh: Mesh;
   /** What an operator should know. */
   readonly warnings: readonly string[];
+  /**
+   * Reads the configuration file again and goes on by it: new requests at once, those under way end as they began. What
+   * is still there keeps its state, its counts and what it has spent.
+   *
+   * @returns What an operator should know.
+   * @throws {ConfigError} With all that is wrong; the old configuration goes on, as it does whatever else is thrown.
+   */
+  reload(): Promise<readonly string[]>;
   /** Refuses new connections, lets open answers finish (30 s at most), writes what sinks hold. */
   stop(): Promise<void>;
 }
@@ -65,57 +63,80 @@ export interface RunningProxy {
  * @throws Whatever makes a start impossible, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const { connectors, runtime, sinks = [] } = parts;
-  const mesh = new ServerMesh({ connectors, runtime });
-  for (const sink of sinks) mesh.addSink(sink);
+  const engine = new Engine(parts);
+  await engine.start(options.config);
   try {
-    await configure(mesh, options.config);
-    await mesh.ready();
-    return await listen(mesh, parts, options);
+    return await listen(engine, parts, options);
   } catch (error) {
-    await mesh.close(); // what the sinks were told of a start that failed is not lost
+    await engine.mesh.close();
     throw error;
   }
 }
 
-async function listen(mesh: Mesh, { runtime, shell }: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const { proxy = builtInProxy(), source } = mesh.settings;
+async function listen(first: Engine, parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
+  const { runtime, shell } = parts;
+  const { proxy = builtInProxy() } = first.mesh.settings;
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
-  const tokens = tokensOf(runtime, options, proxy.tokens.length > 0 || !proxy.tokenRequired);
-  const problems = loops(mesh, host, port);
-  if (problems.length > 0) throw new ConfigError(problems, source);
+  const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
   let isDraining = false;
-  const handler = createHandler(mesh, { tokens, host, isDraining: () => isDraining });
-  const server = await shell.serve(handler, {
-    host,
-    port,
-    ...(proxy.listener === undefined ? {} : { listener: proxy.listener }),
+  const handler = createHandler(first.mesh, { tokens, host, isDraining: () => isDraining });
+  const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
+  const server = await shell.serve(handler, { host, port, ...listener });
+  const reloading = new Reloading(first, parts, {
+    config: options.config,
+    check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
+    replace: (mesh) => handler.replace(mesh),
   });
+  const warningsNow = () => {
+    const count = tokens.length + (reloading.mesh.settings.proxy ?? proxy).clients.length;
+    return exposureWarnings(host, count > 0, (server.listener ?? proxy.listener) === "node");
+  };
   const stop = async () => {
     isDraining = true;
-    if (proxy.drainDelayMs > 0) await runtime.clock.sleep(proxy.drainDelayMs);
+    reloading.stop();
+    const { drainDelayMs } = reloading.mesh.settings.proxy ?? proxy;
+    if (drainDelayMs > 0) await runtime.clock.sleep(drainDelayMs);
     await server.stop(graceMs);
-    await mesh.close();
+    await reloading.close();
   };
   let stopping: Promise<void> | undefined;
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
-    mesh,
-    warnings: exposureWarnings(
-      host,
-      tokens.length + proxy.tokens.length > 0,
-      (server.listener ?? proxy.listener) === "node",
-    ),
+    get mesh() {
+      return reloading.mesh;
+    },
+    warnings: warningsNow(),
+    async reload() {
+      await reloading.reload();
+      return [...restartWarnings(proxy, reloading.mesh.settings.proxy, options), ...warningsNow()];
+    },
     stop: () => stopping ??= stop(),
   };
 }
 
-async function configure(mesh: Mesh, config: ServeOptions["config"]): Promise<void> {
-  if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
-  const source = typeof config === "string" ? config : undefined;
-  const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
-  mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
+/** The tokens accepted beside those of the configuration, which is one that can be served here. */
+function checkedTokens(
+  mesh: Mesh,
+  { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
+): readonly string[] {
+  const { proxy = builtInProxy(), source } = mesh.settings;
+  const tokens = tokensOf(runtime, options, proxy.clients.length > 0 || !proxy.tokenRequired);
+  const problems = loops(mesh, host, port);
+  if (problems.length > 0) throw new ConfigError(problems, source);
+  return tokens;
+}
+
+/** What is decided when a server starts, and not again. */
+function restartWarnings(
+  before: ProxySettings,
+  now: ProxySettings = builtInProxy(),
+  options: ServeOptions,
+): readonly string[] {
+  return (["host", "port", "listener"] as const).flatMap((key) => {
+    const isGiven = key !== "listener" && options[key] !== undefined;
+    return isGiven || before[key] === now[key] ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
+  });
 }
 
 function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {

@@ -10,14 +10,20 @@ interface Builtins {
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
+  "node:net": typeof import("node:net");
+  "node:os": typeof import("node:os");
+  "node:path": typeof import("node:path");
   "node:stream": typeof import("node:stream");
+  "node:tls": typeof import("node:tls");
   "node:tty": typeof import("node:tty");
+  "node:url": typeof import("node:url");
   "node:zlib": typeof import("node:zlib");
 }
 
 /** The part of Node's `process` that is used here; Deno has it too. */
 interface NodeProcess {
   readonly argv: readonly string[];
+  readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;

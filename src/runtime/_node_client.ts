@@ -10,6 +10,7 @@ import type { BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../c
 import { NetworkError } from "../errors.ts";
 import { joined } from "../util/joined.ts";
 import { builtin } from "./_node_builtin.ts";
+import { agentOptions, type Place, throughProxy, trust } from "./_node_place.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
 import { streamOf } from "./_stream_of.ts";
 import { callAfter } from "./_timers.ts";
@@ -32,7 +33,7 @@ function agentOf(protocol: "http:" | "https:"): Agent {
   const known = agents.get(protocol);
   if (known !== undefined) return known;
   const { Agent } = builtin(protocol === "https:" ? "node:https" : "node:http");
-  const agent = new Agent({ keepAlive: true, noDelay: true, scheduling: "lifo" });
+  const agent = new Agent({ ...agentOptions, ...(protocol === "https:" ? trust() : {}) });
   agents.set(protocol, agent);
   return agent;
 }
@@ -158,23 +159,16 @@ class Call {
   }
 }
 
-function optionsOf({ url, method = "POST", headers, body }: UpstreamRequest): RequestOptions {
+function optionsOf({ url, method = "POST", headers: asked, body }: UpstreamRequest): RequestOptions {
+  const place = placeOf(url);
+  const headers = place.headers === undefined ? asked : { ...asked, ...place.headers };
   // a body goes as the text it is: in one write with the head
   const length = body === undefined ? 0 : builtin("node:buffer").Buffer.byteLength(body);
   return {
-    ...placeOf(url),
+    ...place,
     method,
     headers: body === undefined && method === "GET" ? headers : { ...headers, "content-length": String(length) },
   };
-}
-
-/** Where a URL leads. */
-interface Place {
-  readonly protocol: string;
-  readonly hostname: string;
-  readonly port: string;
-  readonly path: string;
-  readonly agent: Agent;
 }
 
 /** A provider is asked at few URLs again and again. */
@@ -184,15 +178,20 @@ const mostPlaces = 256;
 function placeOf(url: string): Place {
   const known = places.get(url);
   if (known !== undefined) return known;
-  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const target = new URL(url);
+  const { protocol, hostname, port, pathname, search } = target;
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError("Only http and https are spoken");
-  const place: Place = {
-    protocol,
-    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
-    port,
-    path: pathname + search,
-    agent: agentOf(protocol),
-  };
+  const place = throughProxy(
+    {
+      protocol,
+      hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+      port,
+      path: pathname + search,
+      agent: agentOf(protocol),
+    },
+    target,
+    { agents, agentOf },
+  );
   if (places.size < mostPlaces) places.set(url, place);
   return place;
 }

@@ -3,8 +3,10 @@
  * @module
  */
 import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { authorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { moduleLoader } from "./_modules.ts";
 import { send as sendByNode } from "./_node_client.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
@@ -17,7 +19,7 @@ const pieceBytes = 4096;
 /** The upstream client over Deno's `fetch`. It cannot tell the phase of connecting, so `connectTimeoutMs` has no effect. */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
-  fetch,
+  (url, init) => (String(url).startsWith("http:") ? fetch : trustingFetch())(url, init),
   // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
   (body) => new Blob([body as BlobPart]),
   (body) => {
@@ -38,6 +40,18 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
 export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
   return isPlain ? sendByNode(request) : sendByFetch(request);
+}
+
+let trusting: typeof fetch | undefined;
+
+/** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` by itself, `SSL_CERT_FILE` only where it uses the system's store. */
+function trustingFetch(): typeof fetch {
+  if (trusting !== undefined) return trusting;
+  const isRead = /\bsystem\b/.test(env("DENO_TLS_CA_STORE") ?? "");
+  const caCerts = isRead ? [] : authorities(["SSL_CERT_FILE"], env);
+  if (caCerts.length === 0) return trusting = fetch;
+  const client = Deno.createHttpClient({ caCerts });
+  return trusting = (input, init) => fetch(input, { ...init, client });
 }
 
 let proxied: boolean | undefined;
@@ -70,6 +84,7 @@ export function denoRuntime(): Runtime {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,
     files,
+    modules: moduleLoader(env),
     send,
     stopper: () => new Stop(),
     env,

@@ -3,7 +3,15 @@
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
-import type { Output, RequestHandler, RunningServer, ServeOptions, Shell } from "../contracts/shell.ts";
+import type {
+  EndSignal,
+  Output,
+  ReloadSignal,
+  RequestHandler,
+  RunningServer,
+  ServeOptions,
+  Shell,
+} from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { responseOf } from "../util/response_of.ts";
 import { clientSignal, OpenAnswers, setSignal } from "./_open_answers.ts";
@@ -83,8 +91,13 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
   });
 }
 
-function onSignal(...[signals, task]: Parameters<Shell["onSignal"]>): ReturnType<Shell["onSignal"]> {
-  const listeners = signals.map((signal) => ({ signal, listen: () => task(signal) }));
+function onSignal<Name extends EndSignal | ReloadSignal>(
+  signals: readonly Name[],
+  task: (signal: Name) => void,
+): Cancel {
+  // Windows has a SIGHUP of another meaning: the console is about to close
+  const known = signals.filter((signal) => signal !== "SIGHUP" || Deno.build.os !== "windows");
+  const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) Deno.addSignalListener(signal, listen);
   return () => {
     for (const { signal, listen } of listeners) Deno.removeSignalListener(signal, listen);

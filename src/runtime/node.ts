@@ -3,6 +3,7 @@
  * @module
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
+import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
@@ -18,6 +19,8 @@ const files: FileSystem = {
   remove: removeFile,
 };
 
+const env = (name: string) => nodeProcess()?.env[name];
+
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 
 /** The runtime port on Node. */
@@ -29,6 +32,7 @@ export function nodeRuntime(): Runtime {
     files,
     send,
     stopper: () => new Stop(),
-    env: (name) => nodeProcess()?.env[name],
+    modules: moduleLoader(env),
+    env,
   };
 }

@@ -2,7 +2,8 @@
  * The machine on Node: listening, signals, standard streams.
  * @module
  */
-import type { Output, Shell } from "../contracts/shell.ts";
+import type { Cancel } from "../contracts/runtime.ts";
+import type { EndSignal, Output, ReloadSignal, Shell } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { serveNode } from "./_node_server.ts";
 import { outputOf } from "./_output.ts";
@@ -41,9 +42,14 @@ async function readInput(): Promise<string> {
   return text + decoder.decode();
 }
 
-function onSignal(...[signals, task]: Parameters<Shell["onSignal"]>): ReturnType<Shell["onSignal"]> {
+function onSignal<Name extends EndSignal | ReloadSignal>(
+  signals: readonly Name[],
+  task: (signal: Name) => void,
+): Cancel {
   const process = nodeProcess()!;
-  const listeners = signals.map((signal) => ({ signal, listen: () => task(signal) }));
+  // Windows has a SIGHUP of another meaning: the console is about to close
+  const known = signals.filter((signal) => signal !== "SIGHUP" || process.platform !== "win32");
+  const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) process.on(signal, listen);
   return () => {
     for (const { signal, listen } of listeners) process.off(signal, listen);

@@ -49,23 +49,23 @@ export class StateArchive implements Archive {
     this.#clock = clock;
   }
 
-  /** Rests of pools that no request has named yet: they end like any other. */
-  get waiting(): Iterable<Rest> {
-    return this.#unclaimedRests.values();
+  /** Rests of pools that no request has named yet, or that are there no more: they end like any other. */
+  get waiting(): readonly Rest[] {
+    const now = this.#clock.monotonic();
+    return [...this.#unclaimedRests.values()].filter((rest) => {
+      rest.settle(now); // nobody has it: there is nobody to tell of
+      return rest.standby !== undefined;
+    });
   }
 
   /** All that is remembered, as plain JSON. */
   snapshot(): MeshSnapshot {
     const now = momentOf(this.#clock);
-    const waiting = [...this.#unclaimedRests.values()].filter((rest) => {
-      rest.settle(now.monotonic); // nobody has it: there is nobody to tell of
-      return rest.standby !== undefined;
-    });
     const keys = [...this.#rings.values()].flatMap((ring) => ring.write(now));
     return {
       version: 1,
       saved_at: now.wall,
-      rests: [...this.#state.rests, ...waiting].flatMap((rest) => writeRest(rest, now) ?? []),
+      rests: [...this.#state.rests, ...this.waiting].flatMap((rest) => writeRest(rest, now) ?? []),
       failures: this.#state.members.flatMap(({ pool, state }) => {
         const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
         if (failures === 0) return [];

@@ -118,6 +118,11 @@ export class KeyRing {
     this.#keys = values.map((value) => known.get(value) ?? new ProviderKey(value));
   }
 
+  /** Whether these are its keys. */
+  holds(values: readonly string[]): boolean {
+    return values.length === this.#keys.length && values.every((value, place) => this.#keys[place]!.value === value);
+  }
+
   /** A key that is not refused, for calls that are about no model; the first one when all are. */
   usable(now: number): string {
     return (this.#keys.find(({ rest }) => rest === undefined || rest.until <= now) ?? this.#keys[0]!).value;

@@ -6,7 +6,7 @@ import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { RateReading } from "../util/rate_headers.ts";
 import type { KeyRing, ProviderKey } from "./key_ring.ts";
-import { type RateCounts, RateMeter, type Reservation } from "./rate_meter.ts";
+import { isSameLimits, type RateCounts, RateMeter, type Reservation } from "./rate_meter.ts";
 
 /** A request that counts for one of the keys. */
 interface KeyedReservation extends Reservation {
@@ -33,6 +33,10 @@ export class KeyedRates implements RateCounts {
     this.#ring = ring;
     this.#model = model;
     this.#limits = limits;
+  }
+
+  isUnder(limits: RateLimits = {}, keys?: KeyRing): boolean {
+    return keys === this.#ring && isSameLimits(this.#limits ?? {}, limits);
   }
 
   get lastStartedAt(): number | undefined {

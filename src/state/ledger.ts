@@ -69,10 +69,13 @@ export class Budget {
   readonly #days: Ledger;
   readonly #months: Ledger;
 
-  /** @param limits What may be spent. */
-  constructor(limits: BudgetLimits) {
-    this.#days = new Ledger(limits.daily, dayWindow);
-    this.#months = new Ledger(limits.monthly, monthWindow);
+  /**
+   * @param limits What may be spent.
+   * @param before The same money under other limits: what is spent and set aside with one counts for both.
+   */
+  constructor(limits: BudgetLimits, before?: Budget) {
+    this.#days = new Ledger(limits.daily, dayWindow, before && before.#days);
+    this.#months = new Ledger(limits.monthly, monthWindow, before && before.#months);
   }
 
   /**
@@ -171,11 +174,12 @@ class Ledger {
   readonly #limit: number;
   readonly #windowAt: (wall: number) => Window;
   /** The last used one last. Requests hold on to theirs, even when it is forgotten here. */
-  #windows: WindowSums[] = [];
+  readonly #windows: WindowSums[];
 
-  constructor(limit: number | undefined, windowAt: (wall: number) => Window) {
+  constructor(limit: number | undefined, windowAt: (wall: number) => Window, before?: Ledger) {
     this.#limit = limit ?? Infinity;
     this.#windowAt = windowAt;
+    this.#windows = before === undefined ? [] : before.#windows;
   }
 
   /** The window of a time. */
@@ -183,9 +187,10 @@ class Ledger {
     const latest = this.#windows.at(-1);
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
     const { start, end } = this.#windowAt(wall);
-    const known = this.#windows.find((one) => one.start === start);
-    const window = known ?? { start, end, spent: 0, held: 0 };
-    this.#windows = [...this.#windows.filter((one) => one !== window), window].slice(-windowsKept);
+    const place = this.#windows.findIndex((one) => one.start === start);
+    const [window = { start, end, spent: 0, held: 0 }] = place < 0 ? [] : this.#windows.splice(place, 1);
+    this.#windows.push(window);
+    if (this.#windows.length > windowsKept) this.#windows.shift();
     return window;
   }
 

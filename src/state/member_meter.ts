@@ -60,14 +60,19 @@ export class MemberMeter implements Meter {
   readonly #limits: UsageLimits;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
+  readonly #budgets: readonly Budget[];
 
-  /** @param parts What it counts with. */
-  constructor(parts: MemberMeterParts) {
+  /**
+   * @param parts What it counts with.
+   * @param before The same model's counting under other settings, which goes on.
+   */
+  constructor(parts: MemberMeterParts, before?: MemberMeter) {
     this.#parts = parts;
     const { info, routing } = parts.facts;
     const { errorRate } = routing.deactivation;
-    this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now());
+    this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), before && before.#limits);
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
+    this.#budgets = parts.purses.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
   }
 
@@ -112,11 +117,12 @@ export class MemberMeter implements Meter {
   }
 
   spend(load: Load, now: number): Spending {
-    const { shared: { rate }, purses, clock } = this.#parts;
+    const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
-    const holds = purses.map(({ budget }) => budget.reserve(cost, clock.now()));
+    const budgets = this.#budgetsOf(load);
+    const holds = budgets.map((budget) => budget.reserve(cost, clock.now()));
     const reservation = rate.reserve(now, this.#tokensOf(load));
-    return new MemberSpending(this.#parts, reservation, holds);
+    return new MemberSpending(this.#parts, reservation, { budgets, holds });
   }
 
   standing(): StandbyOrder | undefined {
@@ -157,14 +163,20 @@ export class MemberMeter implements Meter {
   }
 
   #budgetObstacle(load: Load, now: number): Obstacle | undefined {
-    const { purses, clock } = this.#parts;
-    if (purses.length === 0 || this.#isFree) return undefined;
+    const { clock } = this.#parts;
+    const budgets = this.#budgetsOf(load);
+    if (budgets.length === 0 || this.#isFree) return undefined;
     const cost = this.costOf(load);
     if (cost === undefined) return { kind: "budget", until: Infinity };
     const wall = clock.now();
     let until = 0;
-    for (const { budget } of purses) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);
+    for (const budget of budgets) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);
     return until === 0 ? undefined : { kind: "budget", until: now + Math.max(0, until - wall) };
+  }
+
+  /** The mesh's own, and the client's. */
+  #budgetsOf({ budget }: Load): readonly Budget[] {
+    return budget === undefined ? this.#budgets : [...this.#budgets, budget];
   }
 
   /** The rest of a model whose money is spent; one that is free serves all the same. */
@@ -197,13 +209,19 @@ type Vote = Parameters<Meter["finished"]>[0];
 class MemberSpending implements Spending {
   readonly #parts: MemberMeterParts;
   readonly #reservation: Reservation;
+  readonly #budgets: readonly Budget[];
   readonly #holds: readonly (Hold | undefined)[];
   #isAnswered = false;
   #isOver = false;
 
-  constructor(parts: MemberMeterParts, reservation: Reservation, holds: readonly (Hold | undefined)[]) {
+  constructor(
+    parts: MemberMeterParts,
+    reservation: Reservation,
+    { budgets, holds }: { budgets: readonly Budget[]; holds: readonly (Hold | undefined)[] },
+  ) {
     this.#parts = parts;
     this.#reservation = reservation;
+    this.#budgets = budgets;
     this.#holds = holds;
   }
 
@@ -248,8 +266,7 @@ class MemberSpending implements Spending {
     if (this.#isOver) return;
     this.#isOver = true;
     settleRate();
-    const { purses } = this.#parts;
-    this.#holds.forEach((hold, place) => hold !== undefined && purses[place]!.budget.settle(hold, costNano));
+    this.#holds.forEach((hold, place) => hold !== undefined && this.#budgets[place]!.settle(hold, costNano));
   }
 }
 

@@ -8,6 +8,7 @@ import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
+import type { Budget } from "./ledger.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -15,6 +16,8 @@ export interface Load {
   readonly input: number;
   /** Tokens it lets be written; undefined when it does not say. */
   readonly output: number | undefined;
+  /** Money that it has to fit in beside the mesh's own: its client's. */
+  readonly budget?: Budget | undefined;
 }
 
 /** Why a model is not asked now, although it is active. Switching for one changes no state. */

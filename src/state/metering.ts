@@ -3,6 +3,7 @@
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { Budget } from "./ledger.ts";
 import { KeyRing } from "./key_ring.ts";
@@ -14,7 +15,7 @@ import type { Meter, MeterFacts } from "./meter.ts";
 import { MeteredState } from "./metered_state.ts";
 import { OutageWatch } from "./outage_watch.ts";
 import { OutputSizes } from "./output_sizes.ts";
-import { RateMeter } from "./rate_meter.ts";
+import { type RateCounts, RateMeter } from "./rate_meter.ts";
 
 /**
  * The counting that settings ask for.
@@ -23,26 +24,43 @@ import { RateMeter } from "./rate_meter.ts";
  * @param clock Wall clock for calendar windows, monotonic for rates.
  */
 export function meteringOf(settings: Settings, clock: Clock): MakeState {
-  const metering = new MeshMetering(settings, clock);
-  return (facts, request) => new MeteredState(facts, metering.meterOf(request));
+  return new MeshMetering(settings, clock).makeState;
 }
 
-class MeshMetering {
+/** What is counted. */
+interface Counted {
+  /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
+  readonly shared: Map<string, SharedCounts>;
+  /** By whose money it is. */
+  readonly budgets: Map<string, Budget>;
+  /** By provider, where it has several keys. */
+  readonly rings: Map<string, KeyRing>;
+  /** By pool, provider and model. */
+  readonly meters: Map<string, MemberMeter>;
+}
+
+/** The counting of one mesh. */
+export class MeshMetering {
   readonly #settings: Settings;
   readonly #clock: Clock;
-  /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
-  readonly #shared = new Map<string, SharedCounts>();
+  readonly #counted: Counted = { shared: new Map(), budgets: new Map(), rings: new Map(), meters: new Map() };
+  readonly #before: Counted | undefined;
   /** By provider. */
   readonly #watches = new Map<string, OutageWatch>();
-  /** By provider, where it has several keys. */
-  readonly #rings = new Map<string, KeyRing>();
-  /** By whose money it is. */
-  readonly #budgets = new Map<string, Budget>();
 
-  constructor(settings: Settings, clock: Clock) {
+  /**
+   * @param settings A validated configuration.
+   * @param clock Wall clock for calendar windows, monotonic for rates.
+   * @param before The counting under the configuration before this one: what is still there counts on, for both.
+   */
+  constructor(settings: Settings, clock: Clock, before?: MeshMetering) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#before = before && before.#counted;
   }
+
+  /** Makes the state of a model that is counted here. */
+  readonly makeState: MakeState = (facts, request) => new MeteredState(facts, this.meterOf(request));
 
   meterOf(facts: MeterFacts): Meter {
     const { pool, provider, budget } = facts;
@@ -54,15 +72,21 @@ class MeshMetering {
     const watch = this.#watchOf(provider.id);
     watch.knows(facts.info.id);
     const keys = this.#keysOf(provider);
-    return new MemberMeter({ facts, shared: this.#sharedOf(facts), purses, watch, keys, clock: this.#clock });
+    const key = `${pool} ${provider.id} ${facts.name}`;
+    const parts = { facts, shared: this.#sharedOf(facts), purses, watch, keys, clock: this.#clock };
+    const meter = new MemberMeter(parts, this.#before?.meters.get(key));
+    this.#counted.meters.set(key, meter);
+    return meter;
   }
 
   /** A ring is for several: one key has nothing to rotate over. */
   #keysOf({ id, apiKeys }: ProviderEntry): KeyRing | undefined {
     if (apiKeys.length < 2) return undefined;
-    const known = this.#rings.get(id) ?? new KeyRing(id, apiKeys);
-    this.#rings.set(id, known);
-    return known;
+    const { rings } = this.#counted;
+    const before = this.#before?.rings.get(id);
+    const ring = rings.get(id) ?? (before?.holds(apiKeys) ? before : new KeyRing(id, apiKeys));
+    rings.set(id, ring);
+    return ring;
   }
 
   #watchOf(provider: string): OutageWatch {
@@ -75,20 +99,29 @@ class MeshMetering {
 
   #sharedOf({ provider, info, limits }: MeterFacts): SharedCounts {
     const key = `${provider.id} ${info.id}`;
-    const known = this.#shared.get(key);
+    const known = this.#counted.shared.get(key);
     if (known !== undefined) return known;
     const keys = this.#keysOf(provider);
-    const rate = keys === undefined ? new RateMeter(limits) : new KeyedRates(keys, info.id, limits);
-    const made = { rate, latency: new Latency(), outputs: new OutputSizes() };
-    this.#shared.set(key, made);
+    const { rate, latency, outputs } = this.#before?.shared.get(key) ?? {};
+    const made = {
+      rate: rate?.isUnder(limits, keys) ? rate : newRates(keys, info.id, limits),
+      latency: latency ?? new Latency(),
+      outputs: outputs ?? new OutputSizes(),
+    };
+    this.#counted.shared.set(key, made);
     return made;
   }
 
   #purse(key: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
     if (limits === undefined) return [];
-    const known = this.#budgets.get(key);
-    const budget = known ?? new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano });
-    this.#budgets.set(key, budget);
+    const known = this.#counted.budgets.get(key);
+    const budget = known ??
+      new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, this.#before?.budgets.get(key));
+    this.#counted.budgets.set(key, budget);
     return [{ budget, reason }];
   }
+}
+
+function newRates(keys: KeyRing | undefined, model: string, limits: RateLimits | undefined): RateCounts {
+  return keys === undefined ? new RateMeter(limits) : new KeyedRates(keys, model, limits);
 }

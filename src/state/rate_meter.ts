@@ -6,7 +6,7 @@
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { RateReading } from "../util/rate_headers.ts";
-import type { ProviderKey } from "./key_ring.ts";
+import type { KeyRing, ProviderKey } from "./key_ring.ts";
 import { type Mark, RateGauge } from "./_rate_gauge.ts";
 
 /** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
@@ -29,6 +29,8 @@ export type RateCounts =
   >
   & {
     observe(now: number, reading: RateReading, reservation: Reservation): void;
+    /** Whether these are the limits declared for it, and the keys it counts for. */
+    isUnder(limits?: RateLimits, keys?: KeyRing): boolean;
   };
 
 /**
@@ -51,11 +53,19 @@ export class RateMeter {
   #sequence = 0;
   #lastStartedAt: number | undefined;
 
+  readonly #limits: RateLimits;
+
   /** @param limits What is declared; the limits that answers tell of override them. */
   constructor(limits: RateLimits = {}) {
+    this.#limits = limits;
     this.#requests = new RateGauge({ minute: limits.rpm, day: limits.rpd });
     this.#tokens = new RateGauge({ minute: limits.tpm });
     this.#concurrent = limits.concurrent ?? Infinity;
+  }
+
+  /** Whether these are the limits declared for it. */
+  isUnder(limits: RateLimits = {}, keys?: KeyRing): boolean {
+    return keys === undefined && isSameLimits(this.#limits, limits);
   }
 
   /** Requests under way. */
@@ -188,6 +198,11 @@ export class RateMeter {
   #freeAt(now: number, tokens: number): number {
     return Math.max(this.#requests.freeAt(now, 1), this.#tokens.freeAt(now, Math.max(1, whole(tokens))));
   }
+}
+
+/** Whether two declarations say the same. */
+export function isSameLimits(one: RateLimits, other: RateLimits): boolean {
+  return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => one[name] === other[name]);
 }
 
 /** Estimates may be fractions, and what a vendor reports may be nonsense. */

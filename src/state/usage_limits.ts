@@ -9,28 +9,36 @@ import type { StandbyOrder } from "./meter.ts";
 
 type LimitName = "request_limit" | "token_limit" | "budget_limit";
 
+/** What counts against limits. */
+interface Counts {
+  requests: number;
+  tokens: number;
+  nano: number;
+  windowEnd: number;
+}
+
 /** Counts against the limits of one (pool, model). */
 export class UsageLimits {
   readonly #settings: DeactivationSettings;
   readonly #wall: () => number;
-  #requests = 0;
-  #tokens = 0;
-  #nano = 0;
-  #windowEnd = -Infinity;
+  readonly #counts: Counts;
 
   /**
    * @param settings The limits.
    * @param wall The wall clock, ms: windows are calendar ones, in UTC.
+   * @param before The same counts under other limits: both go on with them.
    */
-  constructor(settings: DeactivationSettings, wall: () => number) {
+  constructor(settings: DeactivationSettings, wall: () => number, before?: UsageLimits) {
     this.#settings = settings;
     this.#wall = wall;
+    const isSameWindow = before !== undefined && before.#settings.quotaWindow === settings.quotaWindow;
+    this.#counts = isSameWindow ? before.#counts : { requests: 0, tokens: 0, nano: 0, windowEnd: -Infinity };
   }
 
   /** A request is on its way. */
   addRequest(): void {
     this.#turn();
-    this.#requests++;
+    this.#counts.requests++;
   }
 
   /**
@@ -41,8 +49,8 @@ export class UsageLimits {
    */
   addUsage(tokens: number, nano: number): void {
     this.#turn();
-    this.#tokens += tokens;
-    this.#nano += nano;
+    this.#counts.tokens += tokens;
+    this.#counts.nano += nano;
   }
 
   /** The rest that a spent limit asks for. */
@@ -51,7 +59,7 @@ export class UsageLimits {
     const limit = this.#spent();
     if (limit === undefined) return undefined;
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
-    const restMs = Math.max(0, this.#windowEnd - this.#wall());
+    const restMs = Math.max(0, this.#counts.windowEnd - this.#wall());
     return { reason: "quota_window", scope: "model", restMs, metadata: { limit } };
   }
 
@@ -62,9 +70,10 @@ export class UsageLimits {
 
   #spent(): LimitName | undefined {
     const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
-    if (this.#requests >= requestLimit) return "request_limit";
-    if (this.#tokens >= tokenLimit) return "token_limit";
-    return this.#nano >= budgetLimitNano ? "budget_limit" : undefined;
+    const { requests, tokens, nano } = this.#counts;
+    if (requests >= requestLimit) return "request_limit";
+    if (tokens >= tokenLimit) return "token_limit";
+    return nano >= budgetLimitNano ? "budget_limit" : undefined;
   }
 
   /** A wall clock that goes back stays in the window it was in. */
@@ -72,14 +81,12 @@ export class UsageLimits {
     const { quotaWindow } = this.#settings;
     if (quotaWindow === undefined) return;
     const wall = this.#wall();
-    if (wall < this.#windowEnd) return;
-    this.#windowEnd = (quotaWindow === "monthly" ? monthWindow : dayWindow)(wall).end;
+    if (wall < this.#counts.windowEnd) return;
+    this.#counts.windowEnd = (quotaWindow === "monthly" ? monthWindow : dayWindow)(wall).end;
     this.#clear();
   }
 
   #clear(): void {
-    this.#requests = 0;
-    this.#tokens = 0;
-    this.#nano = 0;
+    Object.assign(this.#counts, { requests: 0, tokens: 0, nano: 0 });
   }
 }

@@ -96,7 +96,7 @@ describe("A proxy with tokens", () => {
   });
 
   it("takes those of the configuration and those of the program alike", async () => {
-    const config = { proxy: { auth: { tokens: [tokens[0], { token: tokens[1] }] } } };
+    const config = { proxy: { auth: { tokens: [tokens[0], { token: tokens[1], name: "app" }] } } };
     await withProxy({ tokens: [tokens[2]!], config }, async (proxy) => {
       for (const token of tokens) {
         assertEquals((await getRaw(proxy.url, "/v1/models", [`Authorization: Bearer ${token}`])).status, 200, token);

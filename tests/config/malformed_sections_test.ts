@@ -94,12 +94,26 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 2: a key has none",
     "proxy.auth.tokens[3]: expected a text, found a number: put it in quotes",
     "proxy.auth.tokens[4].token: missing: this key has to be given",
+    "proxy.auth.tokens[4].name: missing: this key has to be given",
+    "proxy.auth.tokens[5].name: missing: this key has to be given",
     "proxy.auth.tokens[5].token: has a space, a control or a non-ASCII character at position 2: a key has none",
   ],
   [
-    { proxy: { auth: { tokens: [{ token: "a-token-long-enough", name: "app", pools: ["chat"], rpm: 5 }] } } },
-    "proxy.auth.tokens[0].pools: is not enforced in this version: leave it out",
-    "proxy.auth.tokens[0].rpm: is not enforced in this version: leave it out",
+    {
+      proxy: {
+        auth: {
+          tokens: [
+            { token: "a-token-long-enough", name: "app", pools: ["chatt", "chat-completion"], rpm: 0 },
+            { token: "another-token-long-enough", name: "app", pools: [], budget: { daily: 1 } },
+          ],
+        },
+      },
+    },
+    "proxy.auth.tokens[0].rpm: expected an integer of 1 or more, found 0",
+    "proxy.auth.tokens[1].pools: expected at least one item, found an empty list",
+    'proxy.auth.tokens[1].budget.daily: unknown key, did you mean "daily_limit"? (allowed: "daily_limit", "monthly_limit")',
+    'proxy.auth.tokens[0].pools[0]: no pool "chatt"; there are none',
+    'proxy.auth.tokens[1].name: another client is called "app": limits are counted by name',
   ],
   [{ proxy: { auth: { tokens: "secret-token" } } }, "proxy.auth.tokens: expected a list, found a text"],
   [

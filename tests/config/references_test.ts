@@ -114,7 +114,7 @@ Deno.test("resolveSettings() asks for each secret once and puts it in wherever i
   assertEquals(entry?.baseUrl, "https://host.example/v1");
   assertEquals((entry?.config.deep as { x: string }[])[0]?.x, "key-value");
   assertEquals(settings.models.get("fast")?.id, "ft:other");
-  assertEquals(settings.proxy?.tokens, ["token-value-long-enough"]);
+  assertEquals(settings.proxy?.clients.map(({ token }) => token), ["token-value-long-enough"]);
   assertEquals(asked.toSorted(), ["HOST", "KEY", "OTHER", "TOKEN"]);
   assertEquals([...secrets].toSorted(), ["host.example", "key-value", "other", "token-value-long-enough"]);
   assert(Object.isFrozen(settings.providers) && Object.isFrozen(entry));

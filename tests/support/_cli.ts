@@ -7,7 +7,7 @@ import { env as processEnv, kill } from "node:process";
 import { serverConnectors } from "../../connectors/server.ts";
 import type { ExitCode } from "../../src/cli/command.ts";
 import { runCli } from "../../src/cli/main.ts";
-import type { EndSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
+import type { EndSignal, ReloadSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { serverShell } from "../../src/runtime/server_shell.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
@@ -30,7 +30,7 @@ export interface FakeShell extends Shell {
   /** Resolves once standard error says this. */
   says(text: string): Promise<void>;
   /** Sends a signal. */
-  signal(name: EndSignal): void;
+  signal(name: EndSignal | ReloadSignal): void;
 }
 
 /** How a {@linkcode FakeShell} is set up. */
@@ -52,7 +52,7 @@ export function fakeShell({ isTerminal = false, listens = true, input = "" }: Fa
   const served: ServeOptions[] = [];
   let running = 0;
   const exits: number[] = [];
-  const tasks = new Set<(signal: EndSignal) => void>();
+  const tasks = new Set<{ signals: readonly string[]; task: (signal: never) => void }>();
   const output = (stream: "out" | "err") => {
     const write = (text: string) => {
       written[stream] += text;
@@ -75,9 +75,10 @@ export function fakeShell({ isTerminal = false, listens = true, input = "" }: Fa
       running++;
       return { port, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };
     },
-    onSignal(_signals, task) {
-      tasks.add(task);
-      return () => void tasks.delete(task);
+    onSignal(signals, task) {
+      const entry = { signals, task };
+      tasks.add(entry);
+      return () => void tasks.delete(entry);
     },
     exit(code) {
       exits.push(code);
@@ -98,7 +99,7 @@ export function fakeShell({ isTerminal = false, listens = true, input = "" }: Fa
     says: (text) => new Promise((resolve) => written.err.includes(text) ? resolve() : waiting.push({ text, resolve })),
     signal(name) {
       try {
-        for (const task of tasks) task(name);
+        for (const { signals, task } of tasks) if (signals.includes(name)) task(name as never);
       } catch (error) {
         if (!(error instanceof Exited)) throw error;
       }
@@ -207,7 +208,7 @@ export interface ChildCommand extends AsyncDisposable {
   /** Resolves once standard error says this. */
   says(text: string): Promise<void>;
   /** Sends a signal. */
-  kill(signal: EndSignal): void;
+  kill(signal: EndSignal | ReloadSignal): void;
   /** Its exit code, once it has ended; null when a signal ended it. */
   readonly code: Promise<number | null>;
 }

@@ -1,0 +1,111 @@
+/**
+ * The mesh of a proxy, and how one under another configuration takes over from it.
+ * @module
+ */
+import { serverParts } from "../background/server_parts.ts";
+import type { StateKeeping } from "../background/state_keeper.ts";
+import type { Watch } from "../background/watch.ts";
+import { loadDocument } from "../config/load.ts";
+import { settingsOf, settingsOfDetection } from "../config/sources.ts";
+import type { Connector } from "../contracts/connector.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Mesh } from "../mesh.ts";
+import { ServerMesh } from "../server_mesh.ts";
+import { statesFor } from "./handover.ts";
+import { loadPackages } from "../registry/packages.ts";
+import { addLeafPools } from "../registry/build.ts";
+import { surroundingsOf } from "../registry/catalogue.ts";
+import { StateArchive } from "../state/archive.ts";
+import { MeshMetering } from "../state/metering.ts";
+
+/** What engines are made of, the first and every later one. */
+export interface EngineParts {
+  /** Connectors, in order of detection. */
+  readonly connectors: readonly Connector[];
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told everything. */
+  readonly sinks?: readonly Observability[];
+}
+
+/** A configuration: a file's path or a document; undefined: what is detected in the environment. */
+export type ConfigSource = string | Readonly<Record<string, unknown>> | undefined;
+
+/** One mesh under one configuration. */
+export class Engine {
+  /** The mesh. */
+  readonly mesh: Mesh;
+  #metering: MeshMetering | undefined;
+  #watch: Watch | undefined;
+
+  /**
+   * @param parts What it is made of.
+   * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
+   */
+  constructor({ connectors, runtime, sinks = [] }: EngineParts, before?: Engine) {
+    this.mesh = new ServerMesh({
+      connectors,
+      runtime,
+      metering: (settings, clock) =>
+        (this.#metering = new MeshMetering(settings, clock, before && before.#metering)).makeState,
+      watch: (parts) => this.#watch = serverParts.watch(parts),
+      ...(before === undefined ? {} : { storage: statesOf(before, () => this.mesh) }),
+    });
+    for (const sink of sinks) this.mesh.addSink(sink);
+  }
+
+  /**
+   * Reads a configuration and makes ready for requests.
+   *
+   * @param config Where it is.
+   * @throws Whatever makes a start impossible; the engine is closed then.
+   */
+  async start(config: ConfigSource): Promise<void> {
+    try {
+      await this.#configure(config);
+      await this.mesh.ready();
+    } catch (error) {
+      await this.mesh.close(); // what the sinks were told of a start that failed is not lost
+      throw error;
+    }
+  }
+
+  /**
+   * Another engine has taken over: nothing goes on here any more but the requests under way.
+   *
+   * @param next The other one.
+   */
+  retire(next: Engine): void {
+    const { state, runtime: { clock } } = this.mesh;
+    const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
+    new StateArchive(next.mesh.state, clock).merge(states);
+    this.#watch?.stop();
+    // whoever answers the requests under way has its state; what rests here is back there, and told there
+    state.rests.length = 0;
+    state.members.length = 0;
+  }
+
+  async #configure(config: ConfigSource): Promise<void> {
+    const { mesh } = this;
+    if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
+    const source = typeof config === "string" ? config : undefined;
+    const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
+    await loadPackages(document, mesh);
+    mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
+  }
+}
+
+/** The states of an engine that still runs, where another one looks for those of the last process. */
+function statesOf(before: Engine, next: () => Mesh): StateKeeping {
+  return {
+    keeperOf: ({ clock }) => ({
+      load(state) {
+        new StateArchive(state, clock).restore(statesFor(before.mesh, next().settings));
+        return Promise.resolve();
+      },
+      mark: () => {},
+      close: () => Promise.resolve(),
+    }),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * What a mesh under another configuration takes up of the one before it.
+ * @module
+ */
+import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { Mesh } from "../mesh.ts";
+import { StateArchive } from "../state/archive.ts";
+import type { MeshSnapshot, SavedRest } from "../state/snapshot.ts";
+
+/**
+ * The states of a mesh as far as they still hold: what is known of a provider by another key or at another address says
+ * nothing, and where more money may be spent nobody rests for that which is spent. What was set aside by hand, by the
+ * calendar or by probes stays so.
+ *
+ * @param before Whose states they are.
+ * @param next The configuration they are taken up under.
+ */
+export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
+  const { settings, state, runtime: { clock } } = before;
+  const snapshot = new StateArchive(state, clock).snapshot();
+  const isSame = (id: string) => isSameProvider(settings.providers.get(id), next.providers.get(id));
+  return {
+    ...snapshot,
+    rests: snapshot.rests.filter((rest) =>
+      rest.cause !== undefined || isSame(rest.provider) && !(isForMoney(rest) && hasOtherMoney(rest, settings, next))
+    ),
+    failures: snapshot.failures.filter(({ provider }) => isSame(provider)),
+  };
+}
+
+function isSameProvider(one: ProviderEntry | undefined, other: ProviderEntry | undefined): boolean {
+  return one?.connector === other?.connector && one?.baseUrl === other?.baseUrl &&
+    one?.apiKeys.join("\n") === other?.apiKeys.join("\n") &&
+    JSON.stringify(one?.tokens) === JSON.stringify(other?.tokens);
+}
+
+function isForMoney({ standby }: SavedRest): boolean {
+  return standby?.reason === "budget_limit" || standby?.reason === "provider_budget";
+}
+
+function hasOtherMoney(rest: SavedRest, before: Settings, next: Settings): boolean {
+  const [one, other] = [budgetsOf(rest, before), budgetsOf(rest, next)];
+  return one.some((budget, place) =>
+    budget?.dailyNano !== other[place]?.dailyNano || budget?.monthlyNano !== other[place]?.monthlyNano
+  );
+}
+
+/** All that a rest may be for. */
+function budgetsOf({ pool = "", provider }: SavedRest, settings: Settings): readonly (BudgetSettings | undefined)[] {
+  const { budget, providers, pools, defaultBudget } = settings;
+  return [budget, providers.get(provider)?.budget, pools.has(pool) ? pools.get(pool)!.budget : defaultBudget];
+}

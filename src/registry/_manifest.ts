@@ -1,0 +1,143 @@
+/**
+ * What a connector package says of itself, and the connector that it brings.
+ * @module
+ */
+import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
+import { ConfigError, ConnectorError } from "../errors.ts";
+
+/** `connector.json`. */
+export interface Manifest {
+  readonly id: string;
+  readonly kind: keyof ConnectorKinds;
+  readonly version: string;
+  /** The module to import, by its path in the package. */
+  readonly entry: string;
+  /** A JSON Schema of its attributes. */
+  readonly configSchema?: Readonly<Record<string, unknown>>;
+}
+
+const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
+  provider: "provider",
+  strategy: "strategy",
+  secret_store: "secretStore",
+  storage: "storage",
+  observability: "observability",
+};
+
+/**
+ * Reads the manifest of a package.
+ *
+ * @param files The package's.
+ * @param name What the package is called, for messages.
+ * @throws {ConnectorError} With all that is wrong.
+ */
+export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: string): Manifest {
+  const { id, type, version, entry, config_schema: schema } = parse(files.get("connector.json"), name);
+  const problems = [
+    typeof id === "string" && /^[a-z0-9][\w-]*(\.[\w-]+)+\.v\d+$/i.test(id)
+      ? []
+      : '"id" has to be such as "acme.llm.v1"',
+    typeof type === "string" && Object.hasOwn(kinds, type)
+      ? []
+      : `"type" has to be one of ${Object.keys(kinds).join(", ")}`,
+    typeof version === "string" && /^\d/.test(version) ? [] : '"version" has to be such as "1.0.0"',
+    typeof entry === "string" && /\.m?js$/.test(entry) && files.has(entry)
+      ? []
+      : '"entry" has to be a file of the package that ends in .js or .mjs',
+    schema === undefined || isObject(schema) ? [] : '"config_schema" has to be a JSON Schema, an object',
+  ].flat();
+  if (problems.length > 0) {
+    throw new ConnectorError(`The connector package ${name} is refused: in connector.json ${problems.join("; ")}`);
+  }
+  const manifest = {
+    id: id as string,
+    kind: kinds[type as string]!,
+    version: version as string,
+    entry: entry as string,
+  };
+  return schema === undefined ? manifest : { ...manifest, configSchema: schema as Record<string, unknown> };
+}
+
+/**
+ * The connector of a package, whose attributes are held against its schema whenever it makes something.
+ *
+ * @param exported What its module exports.
+ * @param manifest What the package says of itself.
+ * @param name What the package is called, for messages.
+ * @throws {ConnectorError} When it is not what the manifest says.
+ */
+export async function connectorOf(
+  exported: Readonly<Record<string, unknown>>,
+  { id, kind, configSchema }: Manifest,
+  name: string,
+): Promise<Connector> {
+  const connector = (exported.connector ?? exported.default) as Partial<Connector> | undefined;
+  const isProvider = (one: object) => "vendor" in one && "models" in one && Array.isArray(one.models);
+  const problem = !isObject(connector) || typeof connector.create !== "function"
+    ? 'its entry has to export a connector, as "connector" or as the default: an object with id, kind and create'
+    : connector.id !== id || connector.kind !== kind
+    ? `its connector has to have the id "${id}" and the kind "${kind}", as connector.json says`
+    : kind === "provider" && !isProvider(connector)
+    ? 'its connector has to have "vendor" and "models", as every provider\'s has'
+    : undefined;
+  if (problem !== undefined) throw new ConnectorError(`The connector package ${name} is refused: ${problem}`);
+  const check = configSchema === undefined ? () => {} : await checkBy(configSchema, id, kind);
+  const made = connector as Connector;
+  return Object.create(made, {
+    create: {
+      value(...[settings, runtime]: Parameters<Connector["create"]>) {
+        check(settings);
+        return made.create(settings, runtime);
+      },
+    },
+  });
+}
+
+type Check = (settings: Readonly<Record<string, unknown>>) => void;
+
+async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Promise<Check> {
+  const { Validator } = await loadValidator();
+  const validator = new Validator(schema, "2020-12", false);
+  return (settings) => {
+    const isProvider = kind === "provider";
+    const { errors } = validator.validate(isProvider ? settings.config ?? {} : settings);
+    const place = isProvider ? `providers.${settings.id}.config` : id;
+    // what holds others only says that something below is wrong
+    const problems = errors.filter(({ keyword }) =>
+      !/^(properties|additionalProperties|items|\$ref|allOf)$/.test(keyword)
+    );
+    if (errors.length === 0) return;
+    throw new ConfigError(problems.map(({ instanceLocation, keyword, error }) => ({
+      path: [place, ...instanceLocation.split("/").slice(1)].join("."),
+      message: keyword === "false" ? `unknown key: "${id}" has none of this name` : error,
+    })));
+  };
+}
+
+function parse(bytes: Uint8Array | undefined, name: string): Readonly<Record<string, unknown>> {
+  const fail = (why: string) => new ConnectorError(`The connector package ${name} is refused: ${why}`);
+  if (bytes === undefined) throw fail("it has no connector.json at its top");
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw fail("its connector.json is no JSON");
+  }
+  if (!isObject(value)) throw fail("its connector.json is no object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function loadValidator() {
+  try {
+    // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
+    return await import("npm:@cfworker/json-schema@4.1.6");
+  } catch (error) {
+    const name = "@cfworker/json-schema";
+    const message = `The config_schema of a connector package needs the package "${name}": npm install ${name}`;
+    throw new ConnectorError(message, error);
+  }
+}

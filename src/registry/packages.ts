@@ -1,0 +1,174 @@
+/**
+ * Connectors from elsewhere: archives that the configuration names under `connectors.packages`, and nothing else.
+ * @module
+ */
+import type { Connector } from "../contracts/connector.ts";
+import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
+import { ConnectorError } from "../errors.ts";
+import { joined } from "../util/joined.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import { mostBytes, unpack } from "./_archive.ts";
+import { connectorOf, readManifest } from "./_manifest.ts";
+import type { ConnectorCatalogue } from "./catalogue.ts";
+
+/** Longest time a download may take, ms. */
+const downloadMs = 60_000;
+/** Hosts of releases redirect, once or twice. */
+const mostRedirects = 5;
+
+/** One package, as configured. */
+interface PackageEntry {
+  /** A file, or an https address. */
+  readonly place: string;
+  readonly sha256?: string;
+}
+
+/** Connectors that came by packages: only they may be replaced by packages. */
+const fromPackages = new WeakSet<Connector>();
+
+/**
+ * Puts the connectors of a document's packages into a catalogue, before anything else is made of the document.
+ *
+ * @param document A configuration; what is malformed in it is left to its validation.
+ * @param parts The catalogue, and the door to the outside.
+ * @throws {ConnectorError} When a package cannot be had, is not what it has to be, or brings a connector that is there.
+ */
+export async function loadPackages(
+  document: unknown,
+  { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Runtime },
+): Promise<void> {
+  const entries = packagesOf(document);
+  if (entries.length === 0) return;
+  const { modules } = runtime;
+  if (modules === undefined) throw new ConnectorError("Connector packages cannot be loaded here: there are no files");
+  const loaded = await Promise.all(entries.map((entry) => load(entry, modules, runtime)));
+  const names = new Map<string, string>();
+  for (const [at, connector] of loaded.entries()) {
+    const { id, kind } = connector;
+    const { place } = entries[at]!;
+    const other = names.get(`${kind} ${id}`) ?? catalogue.all.find((one) => {
+      return one.id === id && one.kind === kind && !fromPackages.has(one);
+    })?.id;
+    if (other !== undefined) {
+      throw new ConnectorError(`The connector package ${place} brings "${id}", which is there already`);
+    }
+    names.set(`${kind} ${id}`, place);
+  }
+  for (const connector of loaded) {
+    fromPackages.add(connector);
+    catalogue.register(connector.id, connector);
+  }
+}
+
+/**
+ * Whether a document names packages.
+ *
+ * @param document A configuration.
+ */
+export function namesPackages(document: unknown): boolean {
+  return packagesOf(document).length > 0;
+}
+
+/** The packages that a document names, as far as it can be read. */
+function packagesOf(document: unknown): PackageEntry[] {
+  const section = memberOf(document, "connectors");
+  const list = memberOf(section, "packages") ?? memberOf(document, "connectors.packages");
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry: unknown) => {
+    const [place, sha256] = typeof entry === "string"
+      ? [entry]
+      : [memberOf(entry, "path") ?? memberOf(entry, "url"), memberOf(entry, "sha256")];
+    if (typeof place !== "string") return [];
+    return typeof sha256 === "string" ? { place, sha256 } : { place };
+  });
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+async function load({ place, sha256 }: PackageEntry, modules: ModuleLoader, runtime: Runtime): Promise<Connector> {
+  const bytes = /^https?:/i.test(place) ? await download(place, runtime) : await read(place, modules);
+  const digest = await hash(bytes);
+  if (sha256 !== undefined && sha256.toLowerCase() !== digest) {
+    throw new ConnectorError(
+      `The connector package ${place} is refused: its SHA-256 is ${digest}, not the one configured`,
+    );
+  }
+  const files = await unpack(bytes, place);
+  const manifest = readManifest(files, place);
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = await modules.importFrom(files, { key: digest, entry: manifest.entry });
+  } catch (error) {
+    throw new ConnectorError(`The connector package ${place} cannot be loaded (see the error's cause)`, error);
+  }
+  return await connectorOf(exported, manifest, place);
+}
+
+async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Array> {
+  try {
+    return await readBytes(path);
+  } catch (error) {
+    throw new ConnectorError(`The connector package ${path} cannot be read: is the path right?`, error);
+  }
+}
+
+async function download(address: string, { send, clock }: Runtime): Promise<Uint8Array> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const message = `The connector package ${address} was not there within ${downloadMs / 1000} s`;
+  try {
+    return await untilAborted(
+      fetchBytes(address, (url) => send({ url, method: "GET", headers: {}, signal })),
+      undefined,
+      {
+        clock,
+        ms: downloadMs,
+        message,
+      },
+    );
+  } finally {
+    controller.abort();
+  }
+}
+
+async function fetchBytes(address: string, get: (url: string) => ReturnType<Runtime["send"]>): Promise<Uint8Array> {
+  const refuse = (why: string) => new ConnectorError(`The connector package ${address} cannot be had: ${why}`);
+  let url = address;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    if (!isSafe(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {
+      throw refuse("it has to come by https");
+    }
+    const response = await get(url);
+    const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+    if (location === null) {
+      if (response.status !== 200) throw refuse(`the server answered ${response.status}`);
+      const reader = response.reader();
+      const pieces: Uint8Array[] = [];
+      let size = 0;
+      for (;;) {
+        const { done, value } = await reader?.read() ?? { done: true, value: undefined };
+        if (done || value === undefined) return joined(pieces);
+        size += value.length;
+        if (size > mostBytes) throw refuse("it is over 64 MiB");
+        pieces.push(value);
+      }
+    }
+    url = new URL(location, url).href;
+  }
+  throw refuse("it is redirected again and again");
+}
+
+/** Nobody can change what comes by https, or from this machine. */
+function isSafe(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  return url?.protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? "");
+}
+
+async function hash(bytes: Uint8Array): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,24 @@
+/**
+ * Certificate authorities beside those of the runtime: files named by `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE` and
+ * `DENO_CERT`. Each runtime reads some of them by itself.
+ * @module
+ */
+import { builtin } from "./_node_builtin.ts";
+
+/**
+ * What files hold that variables name.
+ *
+ * @param names The variables.
+ * @param env The environment.
+ * @returns Texts in PEM; a file that cannot be read adds nothing, as the runtimes have it.
+ */
+export function authorities(names: readonly string[], env: (name: string) => string | undefined): string[] {
+  const paths = new Set(names.flatMap((name) => env(name)?.trim() || []));
+  return [...paths].flatMap((path) => {
+    try {
+      return builtin("node:fs").readFileSync(path, "utf8");
+    } catch {
+      return [];
+    }
+  });
+}

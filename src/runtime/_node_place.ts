@@ -1,0 +1,61 @@
+/**
+ * Where calls over `node:http` lead: to the provider, or to an outbound proxy on the way.
+ * @module
+ */
+import type { Agent } from "node:http";
+import type { AgentOptions } from "node:https";
+import { authorities } from "./_authorities.ts";
+import { builtin, nodeProcess } from "./_node_builtin.ts";
+import { outboundProxy } from "./_outbound_proxy.ts";
+import { tunnelAgent } from "./_tunnel.ts";
+
+/** Where a URL leads. */
+export interface Place {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly path: string;
+  readonly agent: Agent;
+  /** For an outbound proxy on the way. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Connections are kept and used again, the one used last first, so that the others can grow old. */
+export const agentOptions: AgentOptions = { keepAlive: true, noDelay: true, scheduling: "lifo" };
+
+const env = (name: string): string | undefined => nodeProcess()?.env[name];
+
+/** Whom connections with TLS trust. Node reads one of the files by itself, and that no more once there are others. */
+export function trust(): Pick<AgentOptions, "ca"> {
+  if (authorities(["SSL_CERT_FILE", "DENO_CERT"], env).length === 0) return {};
+  const own = authorities(["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "DENO_CERT"], env);
+  return { ca: [...builtin("node:tls").rootCertificates, ...own] };
+}
+
+/**
+ * The place that leads to another one, where the environment names an outbound proxy. With TLS the proxy makes a
+ * connection and sees no more of it; without, it is asked in place of the provider.
+ *
+ * @param direct The place itself.
+ * @param target Its URL.
+ * @param parts The agents there are, and one for each protocol.
+ * @throws {NetworkError} When the environment names a proxy that is none.
+ */
+export function throughProxy(
+  direct: Place,
+  target: URL,
+  { agents, agentOf }: { agents: Map<string, Agent>; agentOf: (protocol: "http:" | "https:") => Agent },
+): Place {
+  const proxy = outboundProxy(target, env);
+  if (proxy === undefined) return direct;
+  const { protocol, hostname, port, headers } = proxy;
+  if (target.protocol === "https:") {
+    const key = JSON.stringify(proxy);
+    const agent = agents.get(key) ?? tunnelAgent(proxy, { ...agentOptions, ...trust() });
+    agents.set(key, agent);
+    return { ...direct, agent };
+  }
+  const { host, origin } = target;
+  const path = origin + direct.path;
+  return { protocol, hostname, port: String(port), path, agent: agentOf(protocol), headers: { ...headers, host } };
+}

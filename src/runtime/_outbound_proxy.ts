@@ -1,0 +1,104 @@
+/**
+ * Which calls go by way of an outbound proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's `fetch`
+ * and other clients read them. Names in lower case are read where the others are not set.
+ * @module
+ */
+import { NetworkError } from "../errors.ts";
+import { builtin } from "./_node_builtin.ts";
+
+/** A proxy that calls go by way of. */
+export interface OutboundProxy {
+  readonly protocol: "http:" | "https:";
+  readonly hostname: string;
+  readonly port: number;
+  /** What it is sent along with calls: who asks, where it wants to know. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Looks a variable up. */
+type Environment = (name: string) => string | undefined;
+
+/**
+ * The proxy on the way to an address.
+ *
+ * @param target Where a call goes.
+ * @param env The environment.
+ * @returns Undefined when there is none.
+ * @throws {NetworkError} When the variable that counts holds no address of a proxy.
+ */
+export function outboundProxy(target: URL, env: Environment): OutboundProxy | undefined {
+  const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];
+  const name = names.flatMap((one) => [one.toUpperCase(), one]).find((one) => isSet(env(one)));
+  if (name === undefined || isExempt(target, env("NO_PROXY") ?? env("no_proxy") ?? "")) return undefined;
+  return proxyAt(env(name)!.trim(), name);
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== "";
+}
+
+function proxyAt(text: string, name: string): OutboundProxy {
+  const { protocol, hostname, port, username, password } = urlOf(
+    /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`,
+    name,
+  );
+  if (protocol !== "http:" && protocol !== "https:") throw noAddress(name);
+  const who = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {
+    protocol,
+    hostname: bare(hostname),
+    port: Number(port || (protocol === "https:" ? 443 : 80)),
+    headers: username === "" ? {} : { "proxy-authorization": `Basic ${base64(who)}` },
+  };
+}
+
+function urlOf(text: string, name: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw noAddress(name);
+  }
+}
+
+/** The value may hold a password: it is not quoted. */
+function noAddress(name: string): NetworkError {
+  const message = `Cannot reach the provider: ${name} has to be the http:// or https:// address of a proxy`;
+  return new NetworkError(message, { neverSent: true });
+}
+
+function base64(text: string): string {
+  return builtin("node:buffer").Buffer.from(text).toString("base64");
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** `NO_PROXY` names hosts with all below them, addresses, networks (`10.0.0.0/8`), each with a port or without, or `*`. */
+function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
+  const host = bare(hostname).replace(/\.$/, "");
+  const asked = port || (protocol === "https:" ? "443" : "80");
+  return list.toLowerCase().split(/[\s,]+/).some((entry) => {
+    if (entry === "") return false;
+    if (entry === "*") return true;
+    if (entry.includes("/")) return isInNetwork(host, entry);
+    const [, name = entry, only] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+    const plain = bare(name).replace(/^\*?\./, "");
+    return (only ?? asked) === asked && (host === plain || host.endsWith(`.${plain}`));
+  });
+}
+
+function isInNetwork(host: string, network: string): boolean {
+  const { BlockList, isIP } = builtin("node:net");
+  const [address = "", prefix = ""] = network.split("/");
+  const family = isIP(address);
+  if (
+    family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128)
+  ) {
+    return false;
+  }
+  const kind = family === 4 ? "ipv4" : "ipv6";
+  const networks = new BlockList();
+  networks.addSubnet(address, Number(prefix), kind);
+  return networks.check(host, kind);
+}

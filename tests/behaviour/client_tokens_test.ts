@@ -1,0 +1,188 @@
+/** Tokens that say who holds them: what a client may use, send and spend. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { behind } from "../support/_failover.ts";
+import { startTestProxy, type TestProxy } from "../support/proxy.ts";
+import { answer, Gate, ok, type Script, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+
+const tokens = {
+  app: "token-of-the-app-0123456789",
+  batch: "token-of-the-batch-0123456789",
+  anyone: "a-token-and-nothing-else-0123",
+};
+type Name = keyof typeof tokens;
+
+/** One dollar a request, whatever it says. */
+const dollar = { provider: "a", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 1 } };
+
+interface Site extends AsyncDisposable {
+  readonly proxy: TestProxy;
+  readonly upstream: Upstream;
+  /** Posts a chat request with a token. */
+  ask(as: Name, body?: Readonly<Record<string, unknown>>): Promise<Response>;
+  get(as: Name, path: string): Promise<Response>;
+}
+
+/** A proxy with the pools `chat` and `other` over one model, and a client `app` that has these facts. */
+async function startSite(facts: object, behaviour: Script = answer(), config: object = {}): Promise<Site> {
+  const upstream = await startUpstream(behaviour);
+  const proxy = await startTestProxy({
+    upstreams: { a: upstream.url },
+    clock: fakeClock({ now: Date.UTC(2026, 0, 1, 18), skipSleeps: true }),
+    config: {
+      models: { a: dollar },
+      pools: { chat: { models: ["a"] }, other: { models: ["a"] } },
+      aliases: { mine: "chat", theirs: "other" },
+      proxy: {
+        auth: {
+          tokens: [
+            { token: tokens.app, name: "app", ...facts },
+            { token: tokens.batch, name: "batch" },
+            tokens.anyone,
+          ],
+        },
+      },
+      ...config,
+    },
+  });
+  const headersOf = (as: Name) => ({ authorization: `Bearer ${tokens[as]}`, "content-type": "application/json" });
+  return {
+    proxy,
+    upstream,
+    ask: (as, body = {}) => proxy.chat(body, { headers: headersOf(as) }),
+    get: (as, path) => fetch(`${proxy.url}${path}`, { headers: headersOf(as) }),
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A whole answer's status and error code. */
+async function codeOf(response: Response): Promise<[status: number, code?: string]> {
+  const { error } = await response.json();
+  return error === undefined ? [response.status] : [response.status, error.code];
+}
+
+async function codesOf(responses: Iterable<Response | Promise<Response>>): Promise<unknown[]> {
+  const codes: unknown[] = [];
+  for (const response of responses) codes.push(...await codeOf(await response));
+  return codes;
+}
+
+describe("A client with pools of its own", () => {
+  const pools = { pools: ["chat"] };
+
+  it("is served from them by name and alias, and 404 by everything else there is", async () => {
+    await using site = await startSite(pools);
+    for (const model of ["chat", "mine"]) assertEquals(await codeOf(await site.ask("app", { model })), [200]);
+    for (const model of ["other", "theirs", "a", "chat-completion", "othr"]) {
+      assertEquals(await codeOf(await site.ask("app", { model })), [404, "model_not_found"], model);
+      assertEquals((await codeOf(await site.ask("batch", { model })))[0], model === "othr" ? 404 : 200, model);
+    }
+  });
+
+  it("is told of no other pool, not even by a hint", async () => {
+    await using site = await startSite(pools);
+    const list = async (as: Name) =>
+      (await (await site.get(as, "/v1/models")).json()).data.map(({ id }: { id: string }) => id);
+    assertEquals(await list("app"), ["chat"]);
+    assertEquals(await list("anyone"), ["chat", "other", "a"]);
+    assertEquals(await codeOf(await site.get("app", "/v1/models/other")), [404, "model_not_found"]);
+    const { error } = await (await site.ask("app", { model: "othr" })).json();
+    assertEquals(error.message, 'There is no such model or pool for the client "app": it has "chat"');
+    assertEquals(Object.keys((await (await site.get("app", "/health")).json()).pools), ["chat"]);
+    assertEquals(Object.keys((await (await site.get("batch", "/health")).json()).pools), ["chat", "other"]);
+  });
+
+  it("goes on with those of its `models` that it has", async () => {
+    await using site = await startSite(pools);
+    assertEquals(await codeOf(await site.ask("app", { model: "other", models: ["chat"] })), [200]);
+    assertEquals(await codeOf(await site.ask("app", { model: "other", models: ["theirs"] })), [404, "model_not_found"]);
+  });
+
+  it("may have one that is made on demand", async () => {
+    await using site = await startSite({ pools: ["generation.text-generation.chat-completion"] });
+    assertEquals(await codeOf(await site.ask("app", { model: "chat-completion" })), [200]);
+    assertEquals(await codeOf(await site.ask("app", { model: "chat" })), [404, "model_not_found"]);
+  });
+});
+
+describe("A client's budget", () => {
+  const budget = { budget: { daily_limit: 3 } };
+
+  it("is spent exactly when the sum reaches it, until UTC midnight, and is nobody else's", async () => {
+    await using site = await startSite(budget);
+    assertEquals(await codesOf([1, 2, 3].map(() => site.ask("app"))), [200, 200, 200]);
+    const refused = await site.ask("app");
+    const { error } = await refused.json();
+    assertEquals([refused.status, error.type, error.code], [429, "insufficient_quota", "budget_exceeded"]);
+    assertEquals(error.message, 'The budget of the client "app" is spent');
+    assertEquals(refused.headers.get("retry-after"), String(6 * 3_600));
+    assertEquals(refused.headers.get("x-should-retry"), "false");
+    assertEquals(site.proxy.mesh.poolStatus().chat?.active, 1, "the model rests for nobody");
+    assertEquals(await codesOf([site.ask("batch"), site.ask("anyone")]), [200, 200]);
+    await site.proxy.clock.advance(6 * 3_600_000);
+    assertEquals(await codeOf(await site.ask("app")), [200]);
+    assertEquals(site.upstream.requests.length, 6);
+  });
+
+  it("holds over all pools, whole and streamed answers", async () => {
+    await using site = await startSite(budget, [ok(), stream(), ok()]);
+    await codeOf(await site.ask("app"));
+    assertStringIncludes(await (await site.ask("app", { model: "other", stream: true })).text(), "[DONE]");
+    await codeOf(await site.ask("app", { model: "other" }));
+    assertEquals(await codeOf(await site.ask("app")), [429, "budget_exceeded"]);
+  });
+
+  it("is set aside at dispatch: requests at once do not pass it", async () => {
+    const gate = new Gate();
+    await using site = await startSite(budget, behind(gate, answer()));
+    const answers = Array.from({ length: 8 }, () => site.ask("app"));
+    await gate.reached(3);
+    assertEquals((await Promise.race(answers)).status, 429, "while three are under way");
+    gate.openAll();
+    const codes = (await Promise.all(answers)).map((one) => one.status);
+    assertEquals(codes.sort(), [200, 200, 200, 429, 429, 429, 429, 429]);
+    for (const one of await Promise.all(answers)) await one.body?.cancel();
+    assertEquals(site.upstream.requests.length, 3);
+  });
+
+  it("is not spent by errors", async () => {
+    const pool = { models: ["a"], retry: { max_attempts: 0 }, deactivation: { retry_limit: 99 } };
+    await using site = await startSite(budget, [status(500), status(400), status(429), ...[1, 2, 3].map(() => ok())], {
+      pools: { chat: pool },
+      aliases: {},
+    });
+    for (let count = 0; count < 3; count++) assert((await codeOf(await site.ask("app")))[0] >= 400);
+    await site.proxy.clock.advance(600_000);
+    assertEquals(await codesOf([1, 2, 3, 4].map(() => site.ask("app"))), [200, 200, 200, 429, "budget_exceeded"]);
+  });
+
+  it("that has not enough left for a request says so", async () => {
+    await using site = await startSite({ budget: { monthly_limit: 0.5 } });
+    const { error } = await (await site.ask("app")).json();
+    assertMatch(error.message, /what is left to the client "app" is too little for this request/);
+    assertEquals(site.upstream.requests.length, 0);
+  });
+});
+
+describe("A client's requests a minute", () => {
+  it("are refused over the limit with the time to wait, and only the client's", async () => {
+    await using site = await startSite({ rpm: 2 });
+    await codeOf(await site.ask("app"));
+    await site.proxy.clock.advance(20_000);
+    await codeOf(await site.ask("app"));
+    const refused = await site.ask("app");
+    const { error } = await refused.json();
+    assertEquals([refused.status, error.type, error.code], [429, "rate_limit_error", "rate_limit_exceeded"]);
+    assertEquals(error.message, 'The client "app" may send 2 requests a minute (rpm)');
+    const wait = Number(refused.headers.get("retry-after"));
+    assert(wait >= 40 && wait <= 42, String(wait));
+    assertEquals(await codesOf([site.ask("batch"), site.get("app", "/v1/models")]), [200, 200]);
+    await site.proxy.clock.advance(wait * 1000);
+    assertEquals(await codeOf(await site.ask("app")), [200], "after the wait it was told");
+    assertEquals(await codeOf(await site.ask("app")), [429, "rate_limit_exceeded"]);
+  });
+});

@@ -1,0 +1,126 @@
+/**
+ * A network of its own on loopback: a provider with TLS that has a name nobody can look up, and an outbound proxy that
+ * knows the way to it.
+ * @module
+ */
+import { readFile } from "node:fs/promises";
+import { createServer as createPlain, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer as createSecure } from "node:https";
+import { type AddressInfo, connect, type Server, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+
+/** The file of the authority that vouches for the provider. */
+export const authorityFile: string = fileURLToPath(new URL("../fixtures/tls/ca.pem", import.meta.url));
+
+const chunk = (content: string, finish: string | null) =>
+  `data: ${
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "a",
+      choices: [{ index: 0, delta: { content }, finish_reason: finish }],
+    })
+  }\n\n`;
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  let text = "";
+  request.on("data", (data: Uint8Array) => text += new TextDecoder().decode(data));
+  request.on("end", () => {
+    if (JSON.parse(text).stream === true) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.end(`${chunk("through", null)}${chunk(" the proxy", "stop")}data: [DONE]\n\n`);
+    }
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "a",
+      choices: [{ index: 0, message: { role: "assistant", content: "through the proxy" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    }));
+  });
+}
+
+/** A server that is being listened to. */
+interface Listening {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+function listen(server: Server): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, stop }));
+  });
+}
+
+/** The network. */
+export interface OutboundNetwork extends AsyncDisposable {
+  /** Of the provider with TLS, at a name that only the proxy knows. */
+  readonly secureUrl: string;
+  /** Of the same without TLS. */
+  readonly plainUrl: string;
+  /** Of the one with TLS, on this machine: no proxy is needed. */
+  readonly localUrl: string;
+  /** `name:password@` and all. */
+  readonly proxyUrl: string;
+  /** What the proxy was asked for: `CONNECT provider.test:443`, `POST http://…`. */
+  readonly asked: readonly string[];
+}
+
+const credentials = "user:canary-pass%40word";
+
+/** Starts it. */
+export async function startOutboundNetwork(): Promise<OutboundNetwork> {
+  const fixture = (name: string) => readFile(new URL(`../fixtures/tls/${name}`, import.meta.url));
+  const [key, cert] = await Promise.all([fixture("server.key"), fixture("server.pem")]);
+  const secure = await listen(createSecure({ key, cert }, answer));
+  const plain = await listen(createPlain(answer));
+  const asked: string[] = [];
+  const isKnown = (message: IncomingMessage) =>
+    message.headers["proxy-authorization"] === `Basic ${btoa(decodeURIComponent(credentials))}`;
+  const server = createPlain((message, response) => {
+    asked.push(`${message.method} ${message.url}`);
+    if (!isKnown(message)) return void response.writeHead(407).end();
+    const { port, pathname } = new URL(message.url!);
+    const { "proxy-authorization": _, ...headers } = message.headers;
+    const onward = request({ host: "127.0.0.1", port, path: pathname, method: message.method, headers }, (from) => {
+      response.writeHead(from.statusCode!, from.headers);
+      from.pipe(response);
+    });
+    message.pipe(onward);
+  });
+  server.on("connect", (message: IncomingMessage, socket: Socket, head: Uint8Array) => {
+    asked.push(`CONNECT ${message.url}`);
+    if (!isKnown(message)) return void socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+    const onward = connect(Number(message.url!.split(":")[1]), "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      onward.write(head);
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+    socket.on("close", () => onward.destroy());
+  });
+  const proxy = await listen(server);
+  return {
+    secureUrl: `https://provider.test:${secure.port}/v1`,
+    plainUrl: `http://provider.test:${plain.port}/v1`,
+    localUrl: `https://localhost:${secure.port}/v1`,
+    proxyUrl: `http://${credentials}@127.0.0.1:${proxy.port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const { stop } of [proxy, secure, plain]) await stop();
+    },
+  };
+}
