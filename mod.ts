@@ -214,6 +214,8 @@ export type { NewProvider } from "./src/config/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";
 export type { HoldCause } from "./src/state/holds.ts";
 export type { RestOwner } from "./src/state/rest.ts";
+export type { CountedSnapshot, SavedSpending, SavedUsage, UsageCounts } from "./src/state/counts.ts";
+export type { BudgetSnapshot, WindowSpend } from "./src/state/ledger.ts";
 export type { MeshSnapshot, SavedFailures, SavedRest } from "./src/state/snapshot.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";

@@ -27,6 +27,8 @@ import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { localFileStorage } from "./storage/local_file.ts";
+import { memoryStorageConnector } from "./storage/memory.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -41,6 +43,7 @@ export type AnyConnector =
   | ProviderConnector
   | Connector<"strategy">
   | Connector<"secretStore">
+  | Connector<"storage">
   | Connector<"observability">;
 
 /** All connectors; the providers in the order in which they are detected and take their place in a pool. */
@@ -76,5 +79,7 @@ export const serverConnectors: readonly AnyConnector[] = [
   loadBalanced,
   sessionStickiness,
   envSecrets,
+  localFileStorage,
+  memoryStorageConnector,
   consoleObservability,
 ];

@@ -7,6 +7,8 @@ import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
+import type { Purse } from "./member_meter.ts";
+import type { UsageLimits } from "./usage_limits.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -77,6 +79,10 @@ export interface Spending {
 
 /** Counts for one model in one pool. Times are monotonic ms. */
 export interface Meter {
+  /** What was used of the pool's limits, where it is counted. */
+  readonly limits?: UsageLimits;
+  /** Money that its requests have to fit in. */
+  readonly purses?: readonly Purse[];
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

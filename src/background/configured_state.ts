@@ -1,0 +1,93 @@
+/**
+ * Keeps states where a mesh's own configuration says, once it is read.
+ * @module
+ */
+import type { StorageSettings } from "../config/storage_settings.ts";
+import type { Settings } from "../config/settings.ts";
+import { ConfigError } from "../errors.ts";
+import type { Mesh } from "../mesh.ts";
+import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
+import { StateStore } from "./state_store.ts";
+
+/** What is used of a mesh. */
+type ConfiguredMesh = Pick<Mesh, "settings" | "catalogue" | "runtime" | "redactor" | "hub">;
+
+/**
+ * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
+ *
+ * @param mesh The mesh, which is configured by the time its state is loaded.
+ */
+export function configuredState(mesh: () => ConfiguredMesh): StateKeeping {
+  return { keeperOf: () => new ConfiguredKeeper(mesh) };
+}
+
+class ConfiguredKeeper implements StateKeeper {
+  readonly #mesh: () => ConfiguredMesh;
+  #settings: StorageSettings | undefined;
+  #store: StateStore | undefined;
+
+  constructor(mesh: () => ConfiguredMesh) {
+    this.#mesh = mesh;
+  }
+
+  async load(state: MeshState): Promise<void> {
+    const { settings: { storage: settings } } = this.#mesh();
+    if (settings !== this.#settings || this.#store === undefined) {
+      await this.#store?.close();
+      this.#store = settings === undefined || settings.policy === "in-memory" ? undefined : await this.#open(settings);
+      this.#settings = settings;
+    }
+    await this.#store?.load(state);
+  }
+
+  mark(): void {
+    this.#store?.mark();
+  }
+
+  async close(): Promise<void> {
+    await this.#store?.close();
+  }
+
+  async #open(settings: StorageSettings): Promise<StateStore> {
+    const mesh = this.#mesh();
+    const storage = await openStorage(settings, mesh);
+    return new StateStore({ storage, settings, clock: mesh.runtime.clock, hub: mesh.hub });
+  }
+}
+
+/**
+ * The storage that settings ask for, with its format, packing and encryption.
+ *
+ * @param settings Its section.
+ * @param mesh Whose connectors, runtime and secrets are used.
+ * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
+ */
+export async function openStorage(
+  settings: StorageSettings,
+  mesh: Pick<ConfiguredMesh, "catalogue" | "runtime" | "redactor"> & { readonly settings: Pick<Settings, "secrets"> },
+): Promise<CodedStorage> {
+  const { connector, config, format, isCompressed, isEncrypted } = settings;
+  const inner = mesh.catalogue.get("storage", connector).create(config, mesh.runtime);
+  const secret = isEncrypted ? await keyOf(mesh) : undefined;
+  return new CodedStorage(inner, { format, isCompressed, secret });
+}
+
+async function keyOf(
+  { catalogue, runtime, redactor, settings }: Parameters<typeof openStorage>[1],
+): Promise<string> {
+  const { store, config } = settings.secrets;
+  const found = await catalogue.get("secretStore", store).create(config, runtime).get(storageKeyName);
+  const key = found?.trim() ?? "";
+  if (key.length < 16) {
+    const what = key === "" ? "is missing" : "is shorter than 16 characters";
+    throw new ConfigError([{
+      path: "storage.persistence.encryption",
+      message: `the secret ${storageKeyName} ${what} in the store "${store}": put one there, such as 32 random bytes ` +
+        "in base64 (openssl rand -base64 32)",
+    }]);
+  }
+  redactor.add(key);
+  return key;
+}
