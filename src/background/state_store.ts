@@ -29,7 +29,7 @@ export interface StateStoreParts {
 const stateKey = "state";
 
 /** How long a lock holds whose owner is gone, ms. */
-const lockMs = 30_000;
+const lockMs = 10_000;
 
 /**
  * One process's part in a record that holds a state. Whenever it writes, it takes up what others have written first;
@@ -80,6 +80,13 @@ export class StateStore implements StateKeeper {
     if (this.#parts.settings.policy !== "periodic") this.#syncing ??= this.#syncAll();
   }
 
+  /** Writes the state now, and waits for it. What fails is traced. */
+  async write(): Promise<void> {
+    this.#hasChanged = true;
+    await this.#syncing;
+    if (this.#hasChanged) await (this.#syncing = this.#syncAll());
+  }
+
   /**
    * Writes the state a last time.
    *
@@ -87,10 +94,9 @@ export class StateStore implements StateKeeper {
    */
   async close(): Promise<void> {
     this.#stop?.();
-    this.#hasChanged = this.#archive !== undefined && !this.#isClosed;
+    const isFirst = this.#archive !== undefined && !this.#isClosed;
     this.#isClosed = true;
-    await this.#syncing;
-    if (this.#hasChanged) await (this.#syncing = this.#syncAll());
+    if (isFirst) await this.write();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -105,8 +111,7 @@ export class StateStore implements StateKeeper {
 
   /** A storage that does not take the first write will not take any: a start says so. One that is full may have room again. */
   async #begin(): Promise<void> {
-    this.#hasChanged = true;
-    await (this.#syncing = this.#syncAll());
+    await this.write();
     if (this.#failure !== undefined && isForGood(this.#failure)) throw this.#failure;
   }
 

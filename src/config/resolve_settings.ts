@@ -41,10 +41,13 @@ export async function resolveSettings(
 ): Promise<ResolvedSettings> {
   const { providers, models, proxy, storage, observability } = settings;
   const names = new Set<string>();
-  mapTexts([[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability], (text) => {
-    for (const name of referencesIn(text).names) names.add(name);
-    return text;
-  });
+  mapTexts(
+    [[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability],
+    (text) => {
+      for (const name of referencesIn(text).names) names.add(name);
+      return text;
+    },
+  );
   const values = await lookUp([...names], get);
   const report = new Report();
   const resolved = resolve(settings, values, report);

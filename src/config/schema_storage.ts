@@ -24,7 +24,8 @@ export interface StorageValues {
   readonly locking?: { readonly enabled?: boolean; readonly timeout?: number; readonly retry_interval?: number };
 }
 
-const policy = () => oneOf<SyncPolicy>(["in-memory", "sync-on-boundary", "periodic", "immediate"], defaultStorage.policy);
+const policy = () =>
+  oneOf<SyncPolicy>(["in-memory", "sync-on-boundary", "periodic", "immediate"], defaultStorage.policy);
 const interval = () => duration({ default: defaultStorage.intervalMs });
 
 /** Where state is kept; other keys go to the connector as they are. */

@@ -65,5 +65,12 @@ const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return { clock: { ...systemClock(detach), after: coarseTimers(detach) }, random: Math.random, files, disk: disk(), send, env };
+  return {
+    clock: { ...systemClock(detach), after: coarseTimers(detach) },
+    random: Math.random,
+    files,
+    disk: disk(),
+    send,
+    env,
+  };
 }

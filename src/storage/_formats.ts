@@ -47,7 +47,7 @@ export async function fromJson(json: Uint8Array, format: RecordFormat, modules: 
 }
 
 /**
- * Reads a record of any format; its first byte tells which. What has neither is given as it is.
+ * Reads a record of any format; its first byte tells which.
  *
  * @param bytes The record.
  * @param modules Where the formats come from.
@@ -60,7 +60,9 @@ export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise
   const isMap = first >= 0x80 && first <= 0x8f || first === 0xde || first === 0xdf;
   if (isMap) return jsonOf((await load("msgpack", modules)).decode(bytes));
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  return jsonOf((await load("yaml", modules)).parse(text, { schema: "json" }));
+  const value = (await load("yaml", modules)).parse(text, { schema: "json" });
+  if (typeof value !== "object") throw new TypeError("It is a text, and no record"); // as YAML, any text is one
+  return jsonOf(value);
 }
 
 function jsonOf(value: unknown): Uint8Array {

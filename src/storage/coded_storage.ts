@@ -56,7 +56,9 @@ export class CodedStorage implements Storage {
     try {
       return await toJson(isPacked(open) ? await unpack(open) : open, this.#modules);
     } catch (error) {
-      throw ConnectorError.isInstance(error) ? error : unreadable(key, "it is damaged, or was not written by us", error);
+      throw ConnectorError.isInstance(error)
+        ? error
+        : unreadable(key, "it is damaged, or was not written by us", error);
     }
   }
 

@@ -11,7 +11,7 @@ import { type MakeStorage, storageConformance } from "../contracts/storage.ts";
 import { fakeDatabases, FakeWebStorage } from "../support/web_storage.ts";
 
 import { disk } from "../../src/runtime/_disk.ts";
-import { type TestFolder, makeFolder } from "../support/_library.ts";
+import { makeFolder, type TestFolder } from "../support/_library.ts";
 
 let made = 0;
 const folders: TestFolder[] = [];
