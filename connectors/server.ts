@@ -29,6 +29,7 @@ import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
 import { localFileStorage } from "./storage/local_file.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
+import { s3Storage } from "./storage/s3.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -81,5 +82,6 @@ export const serverConnectors: readonly AnyConnector[] = [
   envSecrets,
   localFileStorage,
   memoryStorageConnector,
+  s3Storage,
   consoleObservability,
 ];
