@@ -27,6 +27,7 @@ import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { driveStorage } from "./storage/drive.ts";
 import { localFileStorage } from "./storage/local_file.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
 import { s3Storage } from "./storage/s3.ts";
@@ -83,5 +84,6 @@ export const serverConnectors: readonly AnyConnector[] = [
   localFileStorage,
   memoryStorageConnector,
   s3Storage,
+  driveStorage,
   consoleObservability,
 ];

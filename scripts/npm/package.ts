@@ -4,6 +4,7 @@
  */
 import { bundleEntries, type PackageFile } from "./bundle.ts";
 import { root } from "./files.ts";
+import { optionalPackages } from "./optional_packages.ts";
 import { declarations } from "./types.ts";
 
 /** What the package takes from `deno.json`. */
@@ -77,8 +78,15 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     bin: { modelmesh: "modelmesh.cjs" },
     files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES"],
     engines: { node: engine },
+    peerDependencies: mapped((version) => `^${version}`),
+    peerDependenciesMeta: mapped(() => ({ optional: true })),
     sideEffects: false,
   };
+}
+
+/** Something of each optional package, by its name. */
+function mapped<Value>(of: (version: string) => Value): Record<string, Value> {
+  return Object.fromEntries(Object.entries(optionalPackages).map(([name, version]) => [name, of(version)]));
 }
 
 /** TypeScript takes the first that fits: the types stand first. */

@@ -1,0 +1,10 @@
+/**
+ * npm packages that a module loads when it is needed: optional peer dependencies of the package.
+ * @module
+ */
+
+/** Name to version, the one that `npm:` imports name. */
+export const optionalPackages: Readonly<Record<string, string>> = {
+  "@msgpack/msgpack": "3.1.3",
+  aws4fetch: "1.0.20",
+};
