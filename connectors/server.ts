@@ -27,6 +27,7 @@ import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { denoKvStorage } from "./storage/deno_kv.ts";
 import { driveStorage } from "./storage/drive.ts";
 import { localFileStorage } from "./storage/local_file.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
@@ -85,5 +86,6 @@ export const serverConnectors: readonly AnyConnector[] = [
   memoryStorageConnector,
   s3Storage,
   driveStorage,
+  denoKvStorage,
   consoleObservability,
 ];

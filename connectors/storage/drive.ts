@@ -165,7 +165,7 @@ export const driveStorage: Connector<"storage"> = {
   id,
   kind: "storage",
   create(settings, runtime) {
-    const { folder = "appDataFolder", prefix = "modelmesh" } = { folder: undefined, prefix: undefined, ...settings };
+    const { folder = "appDataFolder", prefix = "modelmesh" } = settings;
     if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) fail("folder", "expected the id of a folder");
     if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix)) {
       fail("prefix", 'expected letters, digits, "_", "-"');

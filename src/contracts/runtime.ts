@@ -64,6 +64,22 @@ export interface Disk {
   stat(path: string): Promise<DiskStat | undefined>;
 }
 
+/** A key-value store that is open. Keys have parts. */
+export interface KeyValues {
+  /** A value, and the version to check for; undefined and null when there is none. */
+  get(key: readonly string[]): Promise<{ readonly value: Uint8Array | undefined; readonly version: string | null }>;
+  /** The keys that begin with these parts. */
+  list(prefix: readonly string[]): Promise<readonly (readonly string[])[]>;
+  /** Does all of it, or nothing: false when the version is another one by now. */
+  commit(changes: {
+    readonly check?: { readonly key: readonly string[]; readonly version: string | null };
+    readonly set?: readonly [key: readonly string[], value: Uint8Array];
+    readonly deletes?: readonly (readonly string[])[];
+  }): Promise<boolean>;
+  /** Closes it. */
+  close(): void;
+}
+
 /** One HTTP call to a provider. */
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
@@ -111,6 +127,8 @@ export interface Runtime {
   readonly files?: FileSystem;
   /** Files of records, where there are any. */
   readonly disk?: Disk;
+  /** Opens the runtime's own key-value store, where it has one: the program's, or that of a file. */
+  readonly openKeyValues?: (path?: string) => Promise<KeyValues>;
   /**
    * The upstream HTTP client. Throws a `NetworkError` whose text quotes neither URL nor header, or
    * the signal's reason.

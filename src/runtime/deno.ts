@@ -6,6 +6,7 @@ import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { send as sendByNode } from "./_node_client.ts";
+import { denoKeyValues } from "./_deno_kv.ts";
 import { disk } from "./_disk.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
@@ -65,12 +66,6 @@ const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return {
-    clock: { ...systemClock(detach), after: coarseTimers(detach) },
-    random: Math.random,
-    files,
-    disk: disk(),
-    send,
-    env,
-  };
+  const clock = { ...systemClock(detach), after: coarseTimers(detach) };
+  return { clock, random: Math.random, files, disk: disk(), openKeyValues: denoKeyValues(), send, env };
 }
