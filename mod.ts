@@ -19,6 +19,7 @@ import { stateIn } from "./src/background/state_sync.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+import { storageOfSection } from "./src/client/open_storage.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import type { ServerClient } from "./src/client/server_client.ts";
 import { knownConnectors } from "./src/config/known.ts";
@@ -170,6 +171,28 @@ async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<Mod
  */
 export function memoryStorage(): Storage {
   return new MemoryStorage(partsOfHere().runtime.clock);
+}
+
+/**
+ * Opens the storage that a section `storage` describes: for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)` and
+ * `stateIn(storage)`.
+ *
+ * @param section The section, as in a configuration.
+ * @param options Environment, HTTP client and time, where they are not the runtime's own.
+ * @throws {ConfigError} With everything that is wrong, or when there is no key to encrypt with.
+ * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+ *
+ * @example
+ * ```ts ignore
+ * const storage = await openStorage({ connector: "aws.s3.v1", bucket: "state", persistence: { encryption: true } });
+ * const mesh = await ModelMesh.fromStorage(storage);
+ * ```
+ */
+export function openStorage(
+  section: Readonly<Record<string, unknown>>,
+  options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
+): Promise<Storage> {
+  return storageOfSection(partsOfHere(), section, options);
 }
 
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });

@@ -139,8 +139,8 @@ export class DenoKvStorage implements Storage {
   async #use<Result>(work: (store: KeyValues) => Promise<Result>): Promise<Result> {
     if (this.#openKeyValues === undefined) {
       throw new ConnectorError(
-        `"${id}" cannot be used: there is no Deno KV here. Start Deno with --unstable-kv (or "unstable": ["kv"] in ` +
-          "deno.json); elsewhere use mesh.local-file.v1",
+        `"${id}" cannot be used: it needs "Deno" started with --unstable-kv (or "unstable": ["kv"] in deno.json). ` +
+          "Elsewhere use mesh.local-file.v1",
         undefined,
         "forbidden",
       );

@@ -4,15 +4,34 @@
  */
 import type { StorageSettings } from "../config/storage_settings.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Redactor } from "../observe/redact.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
 import { StateStore } from "./state_store.ts";
 
-/** What is used of a mesh. */
-type ConfiguredMesh = Pick<Mesh, "settings" | "catalogue" | "runtime" | "redactor" | "hub">;
+/** Who opens a storage. */
+export interface StorageUser {
+  /** Its connectors. */
+  readonly catalogue: ConnectorCatalogue;
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told the key, so that no record shows it. */
+  readonly redactor: Redactor;
+  /** Where its secrets are. */
+  readonly settings: Pick<Settings, "secrets">;
+}
+
+/** A mesh. */
+export interface ConfiguredMesh extends StorageUser {
+  readonly settings: Settings;
+  /** Told what goes wrong. */
+  readonly hub: Hub;
+}
 
 /**
  * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
@@ -35,7 +54,7 @@ class ConfiguredKeeper implements StateKeeper {
   async load(state: MeshState): Promise<void> {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
-      await this.#store?.close();
+      await this.#store?.close().catch(() => {}); // what failed was traced, and the new one may do better
       this.#store = settings === undefined || settings.policy === "in-memory" ? undefined : await this.#open(settings);
       this.#settings = settings;
     }
@@ -61,21 +80,21 @@ class ConfiguredKeeper implements StateKeeper {
  * The storage that settings ask for, with its format, packing and encryption.
  *
  * @param settings Its section.
- * @param mesh Whose connectors, runtime and secrets are used.
+ * @param user Whose connectors, runtime and secrets are used.
  * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
  */
 export async function openStorage(
   settings: StorageSettings,
-  mesh: Pick<ConfiguredMesh, "catalogue" | "runtime" | "redactor"> & { readonly settings: Pick<Settings, "secrets"> },
+  user: StorageUser,
 ): Promise<CodedStorage> {
   const { connector, config, format, isCompressed, isEncrypted } = settings;
-  const inner = mesh.catalogue.get("storage", connector).create(config, mesh.runtime);
-  const secret = isEncrypted ? await keyOf(mesh) : undefined;
+  const inner = user.catalogue.get("storage", connector).create(config, user.runtime);
+  const secret = isEncrypted ? await keyOf(user) : undefined;
   return new CodedStorage(inner, { format, isCompressed, secret });
 }
 
 async function keyOf(
-  { catalogue, runtime, redactor, settings }: Parameters<typeof openStorage>[1],
+  { catalogue, runtime, redactor, settings }: StorageUser,
 ): Promise<string> {
   const { store, config } = settings.secrets;
   const found = await catalogue.get("secretStore", store).create(config, runtime).get(storageKeyName);

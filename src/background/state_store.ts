@@ -112,7 +112,10 @@ export class StateStore implements StateKeeper {
   /** A storage that does not take the first write will not take any: a start says so. One that is full may have room again. */
   async #begin(): Promise<void> {
     await this.write();
-    if (this.#failure !== undefined && isForGood(this.#failure)) throw this.#failure;
+    const failure = this.#failure;
+    if (failure === undefined || !isForGood(failure)) return;
+    this.#archive = this.#failure = undefined; // there is nothing to keep, and nothing more to tell at the end
+    throw failure;
   }
 
   async #turn(): Promise<void> {

@@ -20,6 +20,6 @@ Deno.test("mesh.deno-kv.v1 does what every storage does", async () => {
 
 Deno.test("mesh.deno-kv.v1 says how to start Deno with it", async () => {
   const storage = denoKvStorage.create({}, denoRuntime());
-  await assertRejects(() => storage.load("state"), ConnectorError, "Start Deno with --unstable-kv");
+  await assertRejects(() => storage.load("state"), ConnectorError, "started with --unstable-kv");
   assertThrows(() => denoKvStorage.create({ path: 7 }, denoRuntime()), ConfigError, "storage.path");
 });
