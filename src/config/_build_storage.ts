@@ -22,6 +22,10 @@ export function buildStorage(
   report: Report,
 ): StorageSettings | undefined {
   if (values === undefined) return undefined;
+  if (storages.length === 0) {
+    report.warn("storage", "has no effect in a page: give create() its storage, as in stateIn(localStorageStorage())");
+    return undefined;
+  }
   const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: _, ...rest } = values;
   const { persistence = {}, locking = {}, ...config } = rest;
   const policy = sync_policy ?? persistence.sync_policy ?? defaultStorage.policy;

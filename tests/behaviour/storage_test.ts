@@ -11,15 +11,7 @@ import {
   openStorage,
   type RoutingRecord,
 } from "../../mod.ts";
-import {
-  type clientOver,
-  type FakeClock,
-  fakeClock,
-  makeFolder,
-  messages,
-  runProgram,
-  textOf,
-} from "../support/_library.ts";
+import { type FakeClock, fakeClock, makeFolder, messages, runProgram, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 

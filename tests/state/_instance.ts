@@ -27,7 +27,7 @@ export class Instance {
     storage: Storage,
     readonly clock: FakeClock,
     policy: SyncPolicy,
-    isLocked = policy !== "sync-on-boundary",
+    isLocked: boolean = policy !== "sync-on-boundary",
   ) {
     const hub = new Hub(clock);
     const trace = ({ severity, message }: TraceEntry) => void this.traces.push(`${severity} ${message}`);
