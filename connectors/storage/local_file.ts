@@ -198,6 +198,7 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
   EISDIR: isFolder,
   ENOTDIR: noFolder,
   EEXIST: noFolder,
+  ENOENT: ["its folder cannot be made. Name another path", "forbidden"],
 };
 
 /** No name in a folder may be longer than 255 bytes: long ones go on in a folder. */

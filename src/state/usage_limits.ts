@@ -61,10 +61,12 @@ export class UsageLimits {
     if (this.#settings.quotaWindow === undefined) this.#clear();
   }
 
-  /** What is stored of them; undefined while nothing has been counted. */
+  /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
   snapshot(): UsageCounts | undefined {
     this.#turn();
-    if (this.#requests === 0 && this.#tokens === 0 && this.#nano === 0) return undefined;
+    const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
+    const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
+    if (!isLimited || this.#requests === 0 && this.#tokens === 0 && this.#nano === 0) return undefined;
     const counts = { requests: this.#requests, tokens: this.#tokens, nano: this.#nano };
     return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: this.#windowEnd };
   }

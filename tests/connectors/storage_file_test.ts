@@ -112,6 +112,7 @@ describe("mesh.local-file.v1 says what to do", () => {
     ["ENOSPC", "full", /the disk is full\. Make room there$/],
     ["EACCES", "forbidden", /this process may not\. Give it the right to, or name another path$/],
     ["EROFS", "forbidden", /the disk is read-only\. Name another path$/],
+    ["ENOENT", "forbidden", /its folder cannot be made\. Name another path$/],
     ["EIO", undefined, /the disk failed \(see the error's cause\)$/],
   ];
   for (const [code, problem, words] of machine) {
