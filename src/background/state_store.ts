@@ -47,6 +47,8 @@ export class StateStore implements StateKeeper {
   #failure: MeshError | undefined;
   /** What this process wrote last, or tried to. */
   #written: string | undefined;
+  /** What cannot be read is kept aside already, and not written over yet. */
+  #isAside = false;
 
   /** @param parts Storage, settings, clock and hub. */
   constructor(parts: StateStoreParts) {
@@ -62,7 +64,7 @@ export class StateStore implements StateKeeper {
    */
   async load(state: MeshState): Promise<void> {
     this.#stop?.();
-    await this.#syncing;
+    if (this.#archive !== undefined) await this.write(); // what the mesh had before it was configured again
     const { clock, settings: { policy, intervalMs } } = this.#parts;
     const archive = new CountedArchive(state, clock);
     archive.restore({ version: 1, saved_at: clock.now(), rests: [], failures: [] });
@@ -160,49 +162,62 @@ export class StateStore implements StateKeeper {
     this.#written = text; // also when it fails: it may be there all the same
     await this.#parts.storage.save(stateKey, new TextEncoder().encode(text));
     this.#archive!.know(snapshot);
+    this.#isAside = false;
   }
 
-  /** What others have written; what cannot be read is about to be written over. */
+  /** What others have written. What cannot be read goes aside, and is written anew. */
   async #takeUp(): Promise<void> {
-    await this.#read((text) => {
+    const reason = await this.#read((text) => {
       const stored = JSON.parse(text);
       if (text === this.#written) this.#archive!.know(stored);
       else this.#archive!.takeUp(stored);
     });
+    if (reason === undefined || this.#isAside) return;
+    this.#trace("warning", `${reason}. ${await this.#keepAside()}. It is written anew`);
+    this.#hasChanged = true;
   }
 
   async #restore(archive: CountedArchive): Promise<void> {
     const restore = (text: string) => archive.restore(JSON.parse(text));
-    const aside = await this.#read(restore).catch((error) => {
+    const reason = await this.#read(restore).catch((error) => {
       throw told(error, "read");
     });
-    if (aside === undefined) return;
-    const backup = await this.#parts.storage.load(`${stateKey}.backup`).catch(() => undefined);
-    let isBack = backup !== undefined;
+    if (reason === undefined) return;
+    const isBack = await this.#readBackup(restore);
+    const aside = await this.#keepAside().catch((error) => told(error, "keep").message); // nothing is written until it is
+    this.#trace("warning", `${reason}. ${aside}. ${isBack ? "Its backup is used" : "All models begin as active"}`);
+  }
+
+  async #readBackup(restore: (text: string) => void): Promise<boolean> {
     try {
-      if (backup !== undefined) restore(new TextDecoder().decode(backup));
+      const bytes = await this.#parts.storage.load(`${stateKey}.backup`);
+      if (bytes !== undefined) restore(new TextDecoder().decode(bytes));
+      return bytes !== undefined;
     } catch {
-      isBack = false;
+      return false; // it is damaged, too
     }
-    this.#trace("warning", `${aside}. ${isBack ? "Its backup is used" : "All models begin as active"}`);
+  }
+
+  async #keepAside(): Promise<string> {
+    const { storage, clock } = this.#parts;
+    const key = await keepAside(storage, stateKey, clock.now());
+    this.#isAside = true;
+    return `It is kept as "${key}"`;
   }
 
   /**
    * Reads the record, if there is one.
    *
-   * @returns What is the matter with it, and where it is kept now, when it cannot be read.
+   * @returns What is the matter with it, when it cannot be read.
    */
   async #read(use: (text: string) => void): Promise<string | undefined> {
-    const { storage, clock } = this.#parts;
-    let reason: string;
     try {
-      const bytes = await storage.load(stateKey);
+      const bytes = await this.#parts.storage.load(stateKey);
       if (bytes !== undefined) use(new TextDecoder().decode(bytes));
       return undefined;
     } catch (error) {
-      reason = unreadableBy(error);
+      return unreadableBy(error);
     }
-    return `${reason}. It is kept as "${await keepAside(storage, stateKey, clock.now())}"`;
   }
 
   /** A problem that stays is told once. */

@@ -114,6 +114,25 @@ describe("a record that cannot be read", () => {
     one.serve(1);
     await one.store.close();
     assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [8, 1]);
+    assertEquals(one.traces.length, 1);
+    assertStringIncludes(one.traces[0]!, "it is no JSON. It is kept as");
+  });
+
+  it("and cannot be kept aside, since the storage is full, is left as it is until it can be", async () => {
+    const storage = new MemoryStorage(fakeClock());
+    await storage.save("state", text("{"));
+    const save = storage.save.bind(storage);
+    storage.save = () => Promise.reject(new ConnectorError("it is full", undefined, "full"));
+    const one = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
+    assertEquals(one.traces, [
+      "warning Cannot take up the saved state: it is no JSON. it is full. All models begin as active",
+      "error it is full",
+    ]);
+    assertEquals(await storage.load("state"), text("{"));
+    storage.save = save;
+    one.serve(3);
+    await one.store.close();
+    assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [3, 1]);
   });
 
   it("with names like those of JavaScript's own objects is like any other", async () => {

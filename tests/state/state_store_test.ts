@@ -77,6 +77,20 @@ describe("money and limits in the record", () => {
   });
 });
 
+describe("a mesh that is configured again", () => {
+  it("goes on where it was, what was not written yet included", async () => {
+    const clock = fakeClock({ skipSleeps: true });
+    const storage = new MemoryStorage(clock);
+    const one = await new Instance(storage, clock, "periodic").start();
+    one.serve(7);
+    const next = new Instance(storage, clock, "periodic");
+    await one.store.load(next.state);
+    next.serve(1);
+    await one.store.close();
+    assertEquals(await spentOf(storage), 8);
+  });
+});
+
 describe("two processes on one record", () => {
   for (const policy of ["immediate", "periodic", "sync-on-boundary"] as const) {
     it(`lose no money, request or token: ${policy}`, async () => {
