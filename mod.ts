@@ -15,7 +15,7 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
-import { stateIn } from "./src/background/state_sync.ts";
+import { stateIn } from "./src/background/state_in.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
@@ -229,7 +229,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn } from "./src/background/state_sync.ts";
+export { stateIn } from "./src/background/state_in.ts";
 export type { StateKeeping } from "./src/background/state_keeper.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";
