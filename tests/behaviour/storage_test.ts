@@ -309,3 +309,31 @@ describe("stateIn()", () => {
     await upstream.close();
   });
 });
+
+describe("a limit between two rests", () => {
+  it("is counted on after a restart, and anew when its rest ended meanwhile", async () => {
+    await using folder = await makeFolder();
+    const a = await startUpstream(ok({ text: "from a" }));
+    const b = await startUpstream(ok({ text: "from b" }));
+    const pool = { deactivation: { request_limit: 2 }, recovery: { cooldown: "60s" } };
+    const config = {
+      ...testConfig({ upstreams: { a: a.url, b: b.url }, pool }),
+      storage: { path: `${folder.path}/s.json` },
+    };
+    const run = async (afterMs: number, times: number) => {
+      const clock = fakeClock({ now: Date.UTC(2026, 0, 1) + afterMs, skipSleeps: true });
+      const client = create({ config, clock });
+      const said: unknown[] = [];
+      while (said.length < times) said.push(textOf(await client.chat.completions.create({ messages })));
+      await client.close();
+      return said;
+    };
+    assertEquals(await run(0, 1), ["from a"]);
+    assertEquals(await run(1000, 2), ["from a", "from b"]);
+    assertEquals(await run(30_000, 1), ["from b"]);
+    const later = await run(120_000, 3);
+    assertEquals(later.slice(0, 2), ["from a", "from a"]);
+    await a.close();
+    await b.close();
+  });
+});
