@@ -15,10 +15,11 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
-import { stateIn } from "./src/background/state_sync.ts";
+import { stateIn } from "./src/background/state_in.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+import { storageOfSection } from "./src/client/open_storage.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import type { ServerClient } from "./src/client/server_client.ts";
 import { knownConnectors } from "./src/config/known.ts";
@@ -172,6 +173,28 @@ export function memoryStorage(): Storage {
   return new MemoryStorage(partsOfHere().runtime.clock);
 }
 
+/**
+ * Opens the storage that a section `storage` describes: for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)` and
+ * `stateIn(storage)`.
+ *
+ * @param section The section, as in a configuration.
+ * @param options Environment, HTTP client and time, where they are not the runtime's own.
+ * @throws {ConfigError} With everything that is wrong, or when there is no key to encrypt with.
+ * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+ *
+ * @example
+ * ```ts ignore
+ * const storage = await openStorage({ connector: "aws.s3.v1", bucket: "state", persistence: { encryption: true } });
+ * const mesh = await ModelMesh.fromStorage(storage);
+ * ```
+ */
+export function openStorage(
+  section: Readonly<Record<string, unknown>>,
+  options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
+): Promise<Storage> {
+  return storageOfSection(partsOfHere(), section, options);
+}
+
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
 
 /**
@@ -206,7 +229,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn } from "./src/background/state_sync.ts";
+export { stateIn } from "./src/background/state_in.ts";
 export type { StateKeeping } from "./src/background/state_keeper.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";
@@ -217,6 +240,8 @@ export type { HoldCause } from "./src/state/holds.ts";
 export type { RestOwner } from "./src/state/rest.ts";
 export type { KeyFault } from "./src/state/key_ring.ts";
 export type { MeshSnapshot, SavedFailures, SavedKey, SavedRest } from "./src/state/snapshot.ts";
+export type { CountedSnapshot, SavedSpending, SavedUsage, UsageCounts } from "./src/state/counts.ts";
+export type { BudgetSnapshot, WindowSpend } from "./src/state/ledger.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";

@@ -34,6 +34,11 @@ import { googleSecrets } from "./secrets/google.ts";
 import { keyVaultSecrets } from "./secrets/key_vault.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { onePasswordSecrets } from "./secrets/onepassword.ts";
+import { denoKvStorage } from "./storage/deno_kv.ts";
+import { driveStorage } from "./storage/drive.ts";
+import { localFileStorage } from "./storage/local_file.ts";
+import { memoryStorageConnector } from "./storage/memory.ts";
+import { s3Storage } from "./storage/s3.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -48,6 +53,7 @@ export type AnyConnector =
   | ProviderConnector
   | Connector<"strategy">
   | Connector<"secretStore">
+  | Connector<"storage">
   | Connector<"observability">;
 
 /** All connectors; the providers in the order in which they are detected and take their place in a pool. */
@@ -90,5 +96,10 @@ export const serverConnectors: readonly AnyConnector[] = [
   googleSecrets,
   keyVaultSecrets,
   onePasswordSecrets,
+  localFileStorage,
+  memoryStorageConnector,
+  s3Storage,
+  driveStorage,
+  denoKvStorage,
   consoleObservability,
 ];

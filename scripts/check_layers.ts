@@ -20,7 +20,7 @@ const layers: readonly (readonly string[])[] = [
   ["src/server_mesh.ts"],
   ["src/mesh.ts", "src/background"],
   ["src/pipeline"],
-  ["src/registry", "src/rotation", "src/state", "src/observe", "src/config", "src/auth"],
+  ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config", "src/auth"],
   ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],
   ["src/contracts"],
 ];

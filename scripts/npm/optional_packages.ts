@@ -6,6 +6,7 @@
 /** Name to version, the one that `npm:` imports name. */
 export const optionalPackages: Readonly<Record<string, string>> = {
   "@cfworker/json-schema": "4.1.6",
+  "@msgpack/msgpack": "3.1.3",
   aws4fetch: "1.0.20",
   fflate: "0.8.3",
 };

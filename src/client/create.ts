@@ -2,6 +2,7 @@
  * The front door: `create`.
  * @module
  */
+import { configuredState } from "../background/configured_state.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
@@ -35,11 +36,11 @@ export interface CreateParts extends RuntimeParts {
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
-  const mesh = new ServerMesh({
+  const mesh: ServerMesh = new ServerMesh({
     connectors: parts.connectors,
     runtime,
     on: options.on,
-    storage: keepingOf(options),
+    storage: keepingOf(options) ?? configuredState(() => mesh),
   });
   const { config } = options;
   if (config === undefined) {

@@ -82,9 +82,9 @@ export async function resolveSettings(
   settings: Settings,
   get: Get,
 ): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
-  const { providers, models, proxy, observability } = settings;
+  const { providers, models, proxy, storage, observability } = settings;
   const enabled = [...providers.values()].filter(({ enabled }) => enabled);
-  const values = await lookUp(namesIn([enabled, models, proxy, observability]), get);
+  const values = await lookUp(namesIn([enabled, models, proxy, storage, observability]), get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
   check(resolved, report);
@@ -112,7 +112,7 @@ async function lookUp(names: readonly string[], get: Get): Promise<Values> {
 
 function resolve(settings: Settings, values: Values, report: Report): Settings {
   const missing = new Set<string>();
-  const { secrets, providers, models, proxy, observability } = settings;
+  const { secrets, providers, models, proxy, storage, observability } = settings;
   const filled = {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
@@ -122,6 +122,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     })),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
+    storage: fill(storage, values, missing),
     observability: fill(observability, values, missing),
   };
   if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets.store);

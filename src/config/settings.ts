@@ -16,6 +16,7 @@ import type { Provider } from "../contracts/provider.ts";
 import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { StorageSettings } from "./storage_settings.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing_settings.ts";
 
 export type * from "./routing_settings.ts";
@@ -258,6 +259,8 @@ export interface Settings {
   readonly defaultBudget?: BudgetSettings;
   /** Most that may be spent in all. */
   readonly budget?: BudgetSettings;
+  /** Where state is kept between starts; undefined: nowhere. */
+  readonly storage?: StorageSettings;
   /** Probing providers. */
   readonly health?: HealthSettings;
   /** Name to pool or model. */

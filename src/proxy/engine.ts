@@ -3,14 +3,14 @@
  * @module
  */
 import { serverParts } from "../background/server_parts.ts";
-import type { StateKeeping } from "../background/state_keeper.ts";
+import { ConfiguredKeeper } from "../background/configured_state.ts";
+import type { StateKeeper } from "../background/state_keeper.ts";
 import type { Watch } from "../background/watch.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { Mesh } from "../mesh.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
@@ -35,7 +35,8 @@ export type ConfigSource = string | Readonly<Record<string, unknown>> | undefine
 /** One mesh under one configuration. */
 export class Engine {
   /** The mesh. */
-  readonly mesh: Mesh;
+  readonly mesh: ServerMesh;
+  readonly #keeper: ConfiguredKeeper;
   #metering: MeshMetering | undefined;
   #watch: Watch | undefined;
 
@@ -44,13 +45,14 @@ export class Engine {
    * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
    */
   constructor({ connectors, runtime, sinks = [] }: EngineParts, before?: Engine) {
+    this.#keeper = new ConfiguredKeeper(() => this.mesh, before && before.#keeper);
     this.mesh = new ServerMesh({
       connectors,
       runtime,
       metering: (settings, clock) =>
         (this.#metering = new MeshMetering(settings, clock, before && before.#metering)).makeState,
       watch: (parts) => this.#watch = serverParts.watch(parts),
-      ...(before === undefined ? {} : { storage: statesOf(before, () => this.mesh) }),
+      storage: { keeperOf: () => before === undefined ? this.#keeper : this.#keeperAfter(before) },
     });
     for (const sink of sinks) this.mesh.addSink(sink);
   }
@@ -76,14 +78,30 @@ export class Engine {
    *
    * @param next The other one.
    */
-  retire(next: Engine): void {
+  async retire(next: Engine): Promise<void> {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
     new StateArchive(next.mesh.state, clock).merge(states);
     this.#watch?.stop();
+    await next.#keeper.takeOver(next.mesh.state);
+    new StateArchive(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
     // whoever answers the requests under way has its state; what rests here is back there, and told there
     state.rests.length = 0;
     state.members.length = 0;
+  }
+
+  /** The states of an engine that still runs, where the first one looks for those of the last process. */
+  #keeperAfter(before: Engine): StateKeeper {
+    const keeper = this.#keeper;
+    return {
+      load: async (state) => {
+        const states = statesFor(before.mesh, this.mesh.settings);
+        new StateArchive(state, this.mesh.runtime.clock).restore(states);
+        await keeper.load(state);
+      },
+      mark: () => keeper.mark(),
+      close: () => keeper.close(),
+    };
   }
 
   async #configure(config: ConfigSource): Promise<void> {
@@ -94,18 +112,4 @@ export class Engine {
     await loadPackages(document, mesh);
     mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
   }
-}
-
-/** The states of an engine that still runs, where another one looks for those of the last process. */
-function statesOf(before: Engine, next: () => Mesh): StateKeeping {
-  return {
-    keeperOf: ({ clock }) => ({
-      load(state) {
-        new StateArchive(state, clock).restore(statesFor(before.mesh, next().settings));
-        return Promise.resolve();
-      },
-      mark: () => {},
-      close: () => Promise.resolve(),
-    }),
-  };
 }

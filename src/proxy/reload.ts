@@ -88,7 +88,7 @@ export class Reloading {
     this.#open.add(engine.mesh);
     this.#engine = engine;
     const over = replace(engine.mesh);
-    before.retire(engine);
+    await before.retire(engine);
     over.then(() => this.#close(before.mesh)).catch(() => {}); // what is lost with it was traced
   }
 

@@ -9,6 +9,8 @@ import { classifyFetchFault } from "./_fetch_faults.ts";
 import { moduleLoader } from "./_modules.ts";
 import { send as sendByNode } from "./_node_client.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
+import { denoKeyValues } from "./_deno_kv.ts";
+import { disk } from "./_disk.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
@@ -84,6 +86,8 @@ export function denoRuntime(): Runtime {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,
     files,
+    disk: disk(),
+    openKeyValues: denoKeyValues(),
     modules: moduleLoader(env),
     send,
     stopper: () => new Stop(),

@@ -7,6 +7,7 @@ import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
+import { disk } from "./_disk.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock } from "./_timers.ts";
@@ -30,6 +31,7 @@ export function nodeRuntime(): Runtime {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,
     files,
+    disk: disk(),
     send,
     stopper: () => new Stop(),
     modules: moduleLoader(env),

@@ -30,6 +30,8 @@ export interface SharedCounts {
 
 /** Money that a request has to fit in. */
 export interface Purse {
+  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  readonly id: string;
   /** The money. */
   readonly budget: Budget;
   /** Why a model rests when it is spent. */
@@ -57,7 +59,8 @@ const concurrencyMs = 1_000;
 /** Counts for one model in one pool. */
 export class MemberMeter implements Meter {
   readonly #parts: MemberMeterParts;
-  readonly #limits: UsageLimits;
+  /** What it has served, against the pool's limits. */
+  readonly limits: UsageLimits;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
@@ -70,7 +73,7 @@ export class MemberMeter implements Meter {
     this.#parts = parts;
     const { info, routing } = parts.facts;
     const { errorRate } = routing.deactivation;
-    this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), before && before.#limits);
+    this.limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), before && before.limits);
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.purses.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
@@ -78,6 +81,11 @@ export class MemberMeter implements Meter {
 
   get keys(): KeyRing | undefined {
     return this.#parts.keys;
+  }
+
+  /** Money that its requests have to fit in. */
+  get purses(): readonly Purse[] {
+    return this.#parts.purses;
   }
 
   latencyMs(now: number): number | undefined {
@@ -112,8 +120,8 @@ export class MemberMeter implements Meter {
   }
 
   begun(): StandbyOrder | undefined {
-    this.#limits.addRequest();
-    return this.#limits.order();
+    this.limits.addRequest();
+    return this.limits.order();
   }
 
   spend(load: Load, now: number): Spending {
@@ -126,12 +134,12 @@ export class MemberMeter implements Meter {
   }
 
   standing(): StandbyOrder | undefined {
-    const order = this.#limits.order();
+    const order = this.limits.order();
     return order?.restMs === undefined ? this.#spentOrder() : order; // without a window a rest starts the counts anew
   }
 
   recovered(): void {
-    this.#limits.recovered();
+    this.limits.recovered();
     this.#failures?.clear();
   }
 
@@ -141,8 +149,8 @@ export class MemberMeter implements Meter {
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
     if (vote === "success" && output !== undefined) outputs.add(output);
-    this.#limits.addUsage(tokens, costNano);
-    return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.#limits.order() ?? this.#rateOrder(vote, now);
+    this.limits.addUsage(tokens, costNano);
+    return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.limits.order() ?? this.#rateOrder(vote, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */

@@ -9,6 +9,8 @@ import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/s
 import type { RateLimits } from "../contracts/provider.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Budget } from "./ledger.ts";
+import type { Purse } from "./member_meter.ts";
+import type { UsageLimits } from "./usage_limits.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -87,6 +89,10 @@ export interface Spending {
 export interface Meter {
   /** The keys of its provider, where there are several. */
   readonly keys?: KeyRing | undefined;
+  /** What was used of the pool's limits, where it is counted. */
+  readonly limits?: UsageLimits;
+  /** Money that its requests have to fit in. */
+  readonly purses?: readonly Purse[];
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

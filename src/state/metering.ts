@@ -112,13 +112,13 @@ export class MeshMetering {
     return made;
   }
 
-  #purse(key: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
+  #purse(id: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
     if (limits === undefined) return [];
-    const known = this.#counted.budgets.get(key);
+    const known = this.#counted.budgets.get(id);
     const budget = known ??
-      new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, this.#before?.budgets.get(key));
-    this.#counted.budgets.set(key, budget);
-    return [{ budget, reason }];
+      new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, this.#before?.budgets.get(id));
+    this.#counted.budgets.set(id, budget);
+    return [{ id, budget, reason }];
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { DeactivationSettings } from "../config/settings.ts";
 import { dayWindow, monthWindow } from "../util/windows.ts";
+import type { UsageCounts } from "./counts.ts";
 import type { StandbyOrder } from "./meter.ts";
 
 type LimitName = "request_limit" | "token_limit" | "budget_limit";
@@ -66,6 +67,36 @@ export class UsageLimits {
   /** Without a window the counts go back to zero when the rest is over. */
   recovered(): void {
     if (this.#settings.quotaWindow === undefined) this.#clear();
+  }
+
+  /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
+  snapshot(): UsageCounts | undefined {
+    this.#turn();
+    const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
+    const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
+    const { requests, tokens, nano, windowEnd } = this.#counts;
+    if (!isLimited || requests === 0 && tokens === 0 && nano === 0) return undefined;
+    const counts = { requests, tokens, nano };
+    return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: windowEnd };
+  }
+
+  /**
+   * Takes up what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
+   *
+   * @param stored As it is stored now; undefined: nothing has been counted.
+   * @param known As it was stored when this one looked last.
+   */
+  merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
+    this.#turn();
+    for (const name of ["requests", "tokens", "nano"] as const) {
+      const grown = this.#present(stored, name) - this.#present(known, name);
+      this.#counts[name] = Math.max(0, this.#counts[name] + grown);
+    }
+  }
+
+  #present(counts: UsageCounts | undefined, name: "requests" | "tokens" | "nano"): number {
+    const windowEnd = this.#settings.quotaWindow === undefined ? undefined : this.#counts.windowEnd;
+    return counts?.window_end === windowEnd ? counts?.[name] ?? 0 : 0;
   }
 
   #spent(): LimitName | undefined {

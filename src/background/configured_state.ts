@@ -1,0 +1,139 @@
+/**
+ * Keeps states where a mesh's own configuration says, once it is read.
+ * @module
+ */
+import type { StorageSettings } from "../config/storage_settings.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { ConfigError, MeshError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Redactor } from "../observe/redact.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
+import { StateStore } from "./state_store.ts";
+
+/** Who opens a storage. */
+export interface StorageUser {
+  /** Its connectors. */
+  readonly catalogue: ConnectorCatalogue;
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told the key, so that no record shows it. */
+  readonly redactor: Redactor;
+  /** Where its secrets are. */
+  readonly settings: Pick<Settings, "secrets">;
+}
+
+/** A mesh. */
+export interface ConfiguredMesh extends StorageUser {
+  readonly settings: Settings;
+  /** Told what goes wrong. */
+  readonly hub: Hub;
+}
+
+/**
+ * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
+ *
+ * @param mesh The mesh, which is configured by the time its state is loaded.
+ */
+export function configuredState(mesh: () => ConfiguredMesh): StateKeeping {
+  return { keeperOf: () => new ConfiguredKeeper(mesh) };
+}
+
+/** Keeps the state of one mesh, or of one that takes over from another. */
+export class ConfiguredKeeper implements StateKeeper {
+  readonly #mesh: () => ConfiguredMesh;
+  #before: ConfiguredKeeper | undefined;
+  #settings: StorageSettings | undefined;
+  #store: StateStore | undefined;
+
+  /**
+   * @param mesh The mesh, which is configured by the time its state is loaded.
+   * @param before Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredKeeper.takeOver}.
+   */
+  constructor(mesh: () => ConfiguredMesh, before?: ConfiguredKeeper) {
+    this.#mesh = mesh;
+    this.#before = before;
+  }
+
+  async load(state: MeshState): Promise<void> {
+    const { settings: { storage: settings } } = this.#mesh();
+    if (settings !== this.#settings || this.#store === undefined) {
+      await this.#store?.close().catch(() => {}); // what failed was traced, and the new one may do better
+      this.#store = settings === undefined || settings.policy === "in-memory" ? undefined : await this.#open(settings);
+      this.#settings = settings;
+    }
+    if (this.#before === undefined) await this.#store?.load(state);
+  }
+
+  mark(): void {
+    if (this.#before === undefined) this.#store?.mark();
+  }
+
+  async close(): Promise<void> {
+    if (this.#before === undefined) await this.#store?.close();
+  }
+
+  /**
+   * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
+   * somebody else's. What fails is traced: the mesh answers already.
+   *
+   * @param state The mesh's.
+   */
+  async takeOver(state: MeshState): Promise<void> {
+    const before = this.#before;
+    if (before === undefined) return;
+    const known = await before.#store?.handOver();
+    this.#before = undefined;
+    const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
+    try {
+      await (isSame ? this.#store?.adopt(state, known) : this.#store?.load(state));
+    } catch (error) {
+      const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
+      this.#mesh().hub.trace({ severity: "error", component: "storage", message });
+    }
+  }
+
+  async #open(settings: StorageSettings): Promise<StateStore> {
+    const mesh = this.#mesh();
+    const storage = await openStorage(settings, mesh);
+    return new StateStore({ storage, settings, clock: mesh.runtime.clock, hub: mesh.hub });
+  }
+}
+
+/**
+ * The storage that settings ask for, with its format, packing and encryption.
+ *
+ * @param settings Its section.
+ * @param user Whose connectors, runtime and secrets are used.
+ * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
+ */
+export async function openStorage(
+  settings: StorageSettings,
+  user: StorageUser,
+): Promise<CodedStorage> {
+  const { connector, config, format, isCompressed, isEncrypted } = settings;
+  const inner = user.catalogue.get("storage", connector).create(config, user.runtime);
+  const secret = isEncrypted ? await keyOf(user) : undefined;
+  return new CodedStorage(inner, { format, isCompressed, secret });
+}
+
+async function keyOf(
+  { catalogue, runtime, redactor, settings }: StorageUser,
+): Promise<string> {
+  const { store, config } = settings.secrets;
+  const found = await catalogue.get("secretStore", store).create(config, runtime).get(storageKeyName);
+  const key = found?.trim() ?? "";
+  if (key.length < 16) {
+    const what = key === "" ? "is missing" : "is shorter than 16 characters";
+    throw new ConfigError([{
+      path: "storage.persistence.encryption",
+      message: `the secret ${storageKeyName} ${what} in the store "${store}": put one there, such as 32 random bytes ` +
+        "in base64 (openssl rand -base64 32)",
+    }]);
+  }
+  redactor.add(key);
+  return key;
+}
