@@ -27,6 +27,7 @@ import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
+import { redis } from "./storage/redis.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -41,6 +42,7 @@ export type AnyConnector =
   | ProviderConnector
   | Connector<"strategy">
   | Connector<"secretStore">
+  | Connector<"storage">
   | Connector<"observability">;
 
 /** All connectors; the providers in the order in which they are detected and take their place in a pool. */
@@ -76,5 +78,6 @@ export const serverConnectors: readonly AnyConnector[] = [
   loadBalanced,
   sessionStickiness,
   envSecrets,
+  redis,
   consoleObservability,
 ];

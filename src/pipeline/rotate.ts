@@ -48,20 +48,21 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
       const candidates = await admit(remaining(plan, trip), true, plan, trip, deps);
       if (candidates.length === 0) break;
       const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
+      if (await deps.limits?.refuses(member, trip)) continue;
       const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
-      if (landing === undefined) continue;
+      if (!landing) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
       landing.settle("none", landing.served.usage);
-      if (empty !== undefined) break; // a second empty answer: the first is as good
+      if (empty) break; // a second empty answer: the first is as good
       empty = landing;
     }
-    if (empty === undefined) throw errorOf(plan, trip, deps);
+    if (!empty) throw errorOf(plan, trip, deps);
     return arrive(empty, plan, trip, deps);
   } catch (error) {
     trip.end();
-    const record = recordOf(plan, trip, deps, undefined);
+    const record = recordOf(plan, trip, deps);
     deps.hub.routing(record);
-    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+    if (Object(error) === error) rememberRouting(error as object, record);
     throw error;
   }
 }
@@ -101,10 +102,9 @@ function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Me
 
 /** Whether nobody else may take the request, should this one fail. */
 function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], { pool }: RotatePlan<T>): boolean {
-  if (candidates.length === 1) return true;
   const { scope } = pool.routing.retry(home.entry.id);
-  if (scope === "any") return false;
-  return scope === "same_model" || candidates.filter(({ model }) => model.home === home).length === 1;
+  return candidates.length === 1 || scope === "same_model" ||
+    (scope !== "any" && candidates.filter(({ model }) => model.home === home).length === 1);
 }
 
 function choose<T>(

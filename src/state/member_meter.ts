@@ -14,6 +14,7 @@ import type { Load, Meter, MeterFacts, Obstacle, RequestEnd, Spending, StandbyOr
 import type { OutageWatch } from "./outage_watch.ts";
 import type { OutputSizes } from "./output_sizes.ts";
 import type { RateMeter, Reservation } from "./rate_meter.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 import { UsageLimits } from "./usage_limits.ts";
 
 /** What a model counts over all its pools. */
@@ -42,6 +43,8 @@ export interface MemberMeterParts {
   /** Its provider's calls. */
   readonly watch: OutageWatch;
   readonly clock: Clock;
+  /** What other processes count, too. */
+  readonly ledger: SharedLedger;
 }
 
 /** Tokens written by an answer of a model that has given none yet, for a request that sets no limit. */
@@ -50,10 +53,14 @@ const firstGuess = 1_000;
 /** Nobody knows when a request under way will end; a client that is told to come back then comes neither late nor often, ms. */
 const concurrencyMs = 1_000;
 
+/** When whoever is refused while the shared store is away is told to come back, ms. */
+const awayMs = 1_000;
+
 /** Counts for one model in one pool. */
 export class MemberMeter implements Meter {
   readonly #parts: MemberMeterParts;
-  readonly #limits: UsageLimits;
+  /** What it has served, against the pool's limits. */
+  readonly limits: UsageLimits;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
 
@@ -62,9 +69,23 @@ export class MemberMeter implements Meter {
     this.#parts = parts;
     const { info, routing } = parts.facts;
     const { errorRate } = routing.deactivation;
-    this.#limits = new UsageLimits(routing.deactivation, () => parts.clock.now());
+    const { pool, name } = parts.facts;
+    this.limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), `${pool} ${name}`);
+    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
+  }
+
+  get ledger(): SharedLedger {
+    return this.#parts.ledger;
+  }
+
+  wanted(load: Load): WantedPart[] {
+    const { purses, clock } = this.#parts;
+    const cost = this.#isFree ? undefined : this.costOf(load);
+    if (cost === undefined) return [];
+    const wall = clock.now();
+    return purses.flatMap(({ budget }) => budget.wanted(cost, wall));
   }
 
   latencyMs(now: number): number | undefined {
@@ -99,8 +120,8 @@ export class MemberMeter implements Meter {
   }
 
   begun(): StandbyOrder | undefined {
-    this.#limits.addRequest();
-    return this.#limits.order();
+    this.limits.addRequest();
+    return this.limits.order();
   }
 
   spend(load: Load, now: number): Spending {
@@ -112,12 +133,12 @@ export class MemberMeter implements Meter {
   }
 
   standing(): StandbyOrder | undefined {
-    const order = this.#limits.order();
+    const order = this.limits.order();
     return order?.restMs === undefined ? this.#spentOrder() : order; // without a window a rest starts the counts anew
   }
 
   recovered(): void {
-    this.#limits.recovered();
+    this.limits.recovered();
     this.#failures?.clear();
   }
 
@@ -127,8 +148,8 @@ export class MemberMeter implements Meter {
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
     if (vote === "success" && output !== undefined) outputs.add(output);
-    this.#limits.addUsage(tokens, costNano);
-    return this.#providerOrder(end) ?? this.#spentOrder() ?? this.#limits.order() ?? this.#rateOrder(vote, now);
+    this.limits.addUsage(tokens, costNano);
+    return this.#providerOrder(end) ?? this.#spentOrder() ?? this.limits.order() ?? this.#rateOrder(vote, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */
@@ -151,6 +172,7 @@ export class MemberMeter implements Meter {
   #budgetObstacle(load: Load, now: number): Obstacle | undefined {
     const { purses, clock } = this.#parts;
     if (purses.length === 0 || this.#isFree) return undefined;
+    if (this.#parts.ledger.isClosedOff) return { kind: "storage_unavailable", until: now + awayMs };
     const cost = this.costOf(load);
     if (cost === undefined) return { kind: "budget", until: Infinity };
     const wall = clock.now();

@@ -7,6 +7,7 @@ import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -21,10 +22,11 @@ export interface Obstacle {
   /**
    * - `rate_limited`: a limit of the vendor would be overrun
    * - `budget`: the money is spent or set aside
+   * - `storage_unavailable`: other processes spend the same money, and what they spend cannot be known now
    * - `spacing`: too soon after the last request
    * - `crowded`: more requests a minute than wanted
    */
-  readonly kind: "rate_limited" | "budget" | "spacing" | "crowded";
+  readonly kind: "rate_limited" | "budget" | "storage_unavailable" | "spacing" | "crowded";
   /** When it is gone, monotonic ms; Infinity: not by itself. */
   readonly until: number;
 }
@@ -77,6 +79,10 @@ export interface Spending {
 
 /** Counts for one model in one pool. Times are monotonic ms. */
 export interface Meter {
+  /** What other processes count, too. */
+  readonly ledger: SharedLedger;
+  /** The room that a request needs in what is counted together. */
+  wanted(load: Load): readonly WantedPart[];
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

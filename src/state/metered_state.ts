@@ -6,11 +6,13 @@ import type { Headroom } from "../contracts/rotation.ts";
 import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
 import type { Rest } from "./rest.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 
 /** A model that is set aside also for what it takes. */
 export class MeteredState extends ModelState {
   readonly #facts: ModelStateFacts;
   readonly #meter: Meter;
+  override readonly ledger: SharedLedger;
   #hasRested = false;
   #now = 0;
 
@@ -22,6 +24,7 @@ export class MeteredState extends ModelState {
     super(facts);
     this.#facts = facts;
     this.#meter = meter;
+    this.ledger = meter.ledger;
   }
 
   get latencyMs(): number | undefined {
@@ -34,6 +37,10 @@ export class MeteredState extends ModelState {
 
   get tokens(): Headroom | undefined {
     return this.#meter.tokens(this.#now);
+  }
+
+  override wanted(load: Load): readonly WantedPart[] {
+    return this.#meter.wanted(load);
   }
 
   override costOf(load: Load): number | undefined {

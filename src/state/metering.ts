@@ -13,6 +13,7 @@ import { MeteredState } from "./metered_state.ts";
 import { OutageWatch } from "./outage_watch.ts";
 import { OutputSizes } from "./output_sizes.ts";
 import { RateMeter } from "./rate_meter.ts";
+import { SharedLedger } from "./shared_ledger.ts";
 
 /**
  * The counting that settings ask for.
@@ -28,6 +29,8 @@ export function meteringOf(settings: Settings, clock: Clock): MakeState {
 class MeshMetering {
   readonly #settings: Settings;
   readonly #clock: Clock;
+  /** What several processes count together, once they do. */
+  readonly #ledger: SharedLedger;
   /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
   readonly #shared = new Map<string, SharedCounts>();
   /** By provider. */
@@ -38,6 +41,7 @@ class MeshMetering {
   constructor(settings: Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#ledger = new SharedLedger(clock);
   }
 
   meterOf(facts: MeterFacts): Meter {
@@ -49,7 +53,16 @@ class MeshMetering {
     ];
     const watch = this.#watchOf(provider.id);
     watch.knows(facts.info.id);
-    return new MemberMeter({ facts, shared: this.#sharedOf(facts), purses, watch, clock: this.#clock });
+    const meter = new MemberMeter({
+      facts,
+      shared: this.#sharedOf(facts),
+      purses,
+      watch,
+      clock: this.#clock,
+      ledger: this.#ledger,
+    });
+    this.#ledger.register(meter.limits);
+    return meter;
   }
 
   #watchOf(provider: string): OutageWatch {
@@ -66,13 +79,15 @@ class MeshMetering {
     if (known !== undefined) return known;
     const made = { rate: new RateMeter(limits), latency: new Latency(), outputs: new OutputSizes() };
     this.#shared.set(key, made);
+    for (const flow of made.rate.flows(key, this.#clock)) this.#ledger.register(flow);
     return made;
   }
 
   #purse(key: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
     if (limits === undefined) return [];
     const known = this.#budgets.get(key);
-    const budget = known ?? new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano });
+    const budget = known ?? new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, key);
+    if (known === undefined) this.#ledger.register(budget);
     this.#budgets.set(key, budget);
     return [{ budget, reason }];
   }

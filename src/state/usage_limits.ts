@@ -6,13 +6,33 @@
 import type { DeactivationSettings } from "../config/settings.ts";
 import { dayWindow, monthWindow } from "../util/windows.ts";
 import type { StandbyOrder } from "./meter.ts";
+import type { SharedPart, SharedSource } from "./shared_ledger.ts";
+
+/** How long counts that nobody changes are shared, ms. */
+const lifeMs = 2_678_400_000;
 
 type LimitName = "request_limit" | "token_limit" | "budget_limit";
 
-/** Counts against the limits of one (pool, model). */
-export class UsageLimits {
+/** What was counted. */
+interface Counts {
+  requests: number;
+  tokens: number;
+  nano: number;
+}
+
+/**
+ * Counts against the limits of one (pool, model). Where several processes share them, counts between two rests have a
+ * generation: whoever's rest is over begins the next one for all.
+ */
+export class UsageLimits implements SharedSource {
   readonly #settings: DeactivationSettings;
   readonly #wall: () => number;
+  readonly #name: string;
+  /** What other processes have counted. */
+  #others: Counts = { requests: 0, tokens: 0, nano: 0 };
+  #generation = 0;
+  /** Rests that were over here. */
+  #recoveries = 0;
   #requests = 0;
   #tokens = 0;
   #nano = 0;
@@ -21,10 +41,54 @@ export class UsageLimits {
   /**
    * @param settings The limits.
    * @param wall The wall clock, ms: windows are calendar ones, in UTC.
+   * @param name Whose they are, where several processes count.
    */
-  constructor(settings: DeactivationSettings, wall: () => number) {
+  constructor(settings: DeactivationSettings, wall: () => number, name = "") {
     this.#settings = settings;
     this.#wall = wall;
+    this.#name = name;
+  }
+
+  /** Other processes count, too, and a store knows what was counted so far. */
+  share(): void {
+    this.#clear();
+  }
+
+  /** What of them other processes have to know. */
+  *parts(wall: number): Iterable<SharedPart> {
+    const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = this.#settings;
+    if (requestLimit === undefined && tokenLimit === undefined && budgetLimitNano === undefined) return;
+    this.#turn();
+    if (quotaWindow === undefined) yield this.#generationPart(wall);
+    const generation = this.#generation;
+    const time = quotaWindow === undefined ? generation : new Date(this.#windowEnd).toISOString().slice(0, 10);
+    const part = (what: keyof Counts, own: number): SharedPart => ({
+      key: `limit ${this.#name} ${time} ${what}`,
+      expiresAt: quotaWindow === undefined ? wall + lifeMs : this.#windowEnd,
+      own,
+      isPresent: true,
+      learn: (others) => {
+        if (generation === this.#generation) this.#others[what] = others;
+      },
+    });
+    if (requestLimit !== undefined) yield part("requests", this.#requests);
+    if (tokenLimit !== undefined) yield part("tokens", this.#tokens);
+    if (budgetLimitNano !== undefined) yield part("nano", this.#nano);
+  }
+
+  #generationPart(wall: number): SharedPart {
+    return {
+      key: `limit ${this.#name} generation`,
+      expiresAt: wall + lifeMs,
+      own: this.#recoveries,
+      isPresent: true,
+      atLeast: this.#generation,
+      learn: (_others, total) => {
+        if (total === this.#generation) return;
+        this.#generation = total;
+        this.#clear();
+      },
+    };
   }
 
   /** A request is on its way. */
@@ -57,14 +121,16 @@ export class UsageLimits {
 
   /** Without a window the counts go back to zero when the rest is over. */
   recovered(): void {
-    if (this.#settings.quotaWindow === undefined) this.#clear();
+    if (this.#settings.quotaWindow !== undefined) return;
+    this.#recoveries++;
+    this.#clear();
   }
 
   #spent(): LimitName | undefined {
     const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
-    if (this.#requests >= requestLimit) return "request_limit";
-    if (this.#tokens >= tokenLimit) return "token_limit";
-    return this.#nano >= budgetLimitNano ? "budget_limit" : undefined;
+    if (this.#requests + this.#others.requests >= requestLimit) return "request_limit";
+    if (this.#tokens + this.#others.tokens >= tokenLimit) return "token_limit";
+    return this.#nano + this.#others.nano >= budgetLimitNano ? "budget_limit" : undefined;
   }
 
   /** A wall clock that goes back stays in the window it was in. */
@@ -81,5 +147,6 @@ export class UsageLimits {
     this.#requests = 0;
     this.#tokens = 0;
     this.#nano = 0;
+    this.#others = { requests: 0, tokens: 0, nano: 0 };
   }
 }
