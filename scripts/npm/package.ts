@@ -18,6 +18,9 @@ interface Manifest {
 /** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
 const engine = ">=20.16";
 
+/** What single connectors load when they are used, and say when it is missing. */
+const optional: Readonly<Record<string, string>> = { "@redis/client": "^6.3.1" };
+
 const copied = ["LICENSE", "README.md", "CHANGELOG.md"];
 
 /** The licence of everything that is inlined, under the notices of its files. */
@@ -77,6 +80,8 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     bin: { modelmesh: "modelmesh.cjs" },
     files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES"],
     engines: { node: engine },
+    peerDependencies: optional,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((one) => [one, { optional: true }])),
     sideEffects: false,
   };
 }

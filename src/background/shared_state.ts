@@ -4,6 +4,7 @@
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Shared } from "../contracts/storage.ts";
+import { ConnectorError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { SharedLedger } from "../state/shared_ledger.ts";
@@ -72,12 +73,20 @@ export class SharedState implements StateKeeper {
     this.#cancel();
     if (!this.#isAway) await this.#atMost(farewellMs, this.#ledger?.sync());
     await this.#unsubscribe?.().catch(() => {}); // a store that is away forgets who listened
-    await this.#parts.keeper.close();
+    await this.#parts.keeper.close().catch((error) => this.#excuse(error));
+  }
+
+  /** That a state is not kept since the store is away was told already, and others on it know what matters. */
+  #excuse(error: unknown): void {
+    const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
+    if (!isAway || this.#parts.onUnavailable === "closed") throw error;
   }
 
   async #turn(): Promise<void> {
     if (!this.#isListening) await this.#listen();
-    await this.#counts?.sync();
+    const counts = this.#counts;
+    await counts?.sync();
+    if (this.#isListening && !counts?.isAway) this.#noteAway(false);
     await this.#tell(); // what could not be told
   }
 
@@ -86,7 +95,7 @@ export class SharedState implements StateKeeper {
     if (this.#ledger !== undefined) return this.#ledger;
     const { shared, onUnavailable } = this.#parts;
     this.#ledger = this.#state?.members.find(({ state }) => state.ledger !== undefined)?.state.ledger;
-    this.#ledger?.open({ shared, onUnavailable, onChange: (isAway) => this.#noteAway(isAway) });
+    this.#ledger?.open({ shared, onUnavailable, onAway: () => this.#noteAway(true) });
     return this.#ledger;
   }
 
@@ -97,7 +106,6 @@ export class SharedState implements StateKeeper {
       this.#isListening = true;
       this.#rests!.forget();
       await this.#parts.shared.publish(channel, this.#rests!.question());
-      this.#noteAway(false);
     } catch {
       this.#noteAway(true);
     }

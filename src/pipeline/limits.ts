@@ -68,7 +68,7 @@ async function isRefused(member: Member, ledger: SharedLedger, trip: Trip): Prom
   const wanted = state.wanted!(load);
   if (await ledger.claim(wanted)) return false;
   if (state.obstacle!(load, 0) !== undefined) return true;
-  await ledger.sync(); // what was set aside here and not used is given back
+  await ledger.refresh(); // what was set aside here and not used is given back
   if (await ledger.claim(wanted)) return false;
   const contested = contests.get(trip) ?? new Set();
   contests.set(trip, contested.add(member));

@@ -57,8 +57,8 @@ export interface LedgerOpening {
   readonly shared: Shared;
   /** What becomes of requests that need the store while it is away: served by what this process knows, or not. */
   readonly onUnavailable: "open" | "closed";
-  /** Told when the store goes away, and when it is back. */
-  readonly onChange: (isAway: boolean) => void;
+  /** Told when the store goes away. */
+  readonly onAway: () => void;
 }
 
 /** What the store has acknowledged of a sum. */
@@ -93,6 +93,11 @@ export class SharedLedger {
     return this.#opening !== undefined;
   }
 
+  /** Whether the store is away, as far as this one knows. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
   /** Whether the store is away, and requests that need it are not to be served without. */
   get isClosedOff(): boolean {
     return this.#isAway && this.#opening?.onUnavailable === "closed";
@@ -122,6 +127,11 @@ export class SharedLedger {
       this.#next = undefined;
       return this.#syncing = this.#sync(shared);
     });
+  }
+
+  /** The same for a request, which waits no longer than for a claim. */
+  async refresh(): Promise<void> {
+    if (!this.#isAway) await this.#soon(this.sync());
   }
 
   async #sync(shared: Shared): Promise<void> {
@@ -210,7 +220,7 @@ export class SharedLedger {
   #noteAway(isAway: boolean): void {
     if (this.#isAway === isAway) return;
     this.#isAway = isAway;
-    this.#opening?.onChange(isAway);
+    if (isAway) this.#opening?.onAway();
   }
 }
 

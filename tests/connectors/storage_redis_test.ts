@@ -22,8 +22,8 @@ function storageOf(time: Clock = clock, prefix = `test-${made++}`): RedisStorage
   return storage;
 }
 
-/** What real time may pass in a test, ms. */
-const slackMs = 5000;
+/** A fake ms is a second in Redis, so that what really passes meanwhile does not count. */
+const scale = 1000;
 
 /** A storage whose locks also grow old by the fake clock: what that one lets pass is taken off their time in Redis. */
 function aging(time: FakeClock): RedisStorage {
@@ -33,9 +33,9 @@ function aging(time: FakeClock): RedisStorage {
   const age = `
     for _, key in ipairs(redis.call('KEYS', ARGV[1] .. ':lock:*')) do
       local left = redis.call('PTTL', key) - ARGV[2]
-      if left <= tonumber(ARGV[3]) then redis.call('DEL', key) else redis.call('PEXPIRE', key, left) end
+      if left < 500 then redis.call('DEL', key) else redis.call('PEXPIRE', key, left) end
     end`;
-  const pass = (ms: number) => connection.run(age, [], [prefix, ms, slackMs]);
+  const pass = (ms: number) => connection.run(age, [], [prefix, ms * scale]);
   const { advance, sleep } = time;
   time.advance = async (ms) => {
     await pass(ms);
@@ -48,8 +48,9 @@ function aging(time: FakeClock): RedisStorage {
   const storage = storageOf(time, prefix);
   const { acquire } = storage;
   storage.acquire = async (key, options) => {
-    const lock = await acquire.call(storage, key, { ...options, ttlMs: options.ttlMs + slackMs });
-    return { ...lock, expiresAt: lock.expiresAt - slackMs };
+    const { ttlMs } = options;
+    const lock = await acquire.call(storage, key, { ...options, ttlMs: ttlMs * scale });
+    return { ...lock, expiresAt: lock.expiresAt - ttlMs * (scale - 1) };
   };
   return storage;
 }

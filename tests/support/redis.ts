@@ -59,18 +59,18 @@ export class TestRedis implements AsyncDisposable {
     if (server === undefined) return;
     this.#server = undefined;
     const ended = new Promise<void>((resolve) => server.on("close", () => resolve()));
-    server.kill("SIGKILL");
+    process.kill(server.pid!, "SIGKILL");
     await ended;
   }
 
   /** Stops it without ending it; connections stay open and hang. */
   freeze(): void {
-    this.#server?.kill("SIGSTOP");
+    process.kill(this.#server!.pid!, "SIGSTOP");
   }
 
   /** Goes on after {@linkcode TestRedis.freeze}. */
   thaw(): void {
-    this.#server?.kill("SIGCONT");
+    process.kill(this.#server!.pid!, "SIGCONT");
   }
 
   /** Ends it. */
