@@ -9,12 +9,18 @@
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin, stop } from "./npm/esbuild.ts";
+import { optionalPackages } from "./npm/optional_packages.ts";
 import { buildPackage } from "./npm/package.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Packages that tests use, as they are imported from the fresh folder. */
-const packages = ["deno-std@1.4.0", "openai@7.55.0", "ajv@8.20.0"];
+const packages = [
+  "deno-std@1.4.0",
+  "openai@7.55.0",
+  "ajv@8.20.0",
+  ...Object.entries(optionalPackages).map(([name, version]) => `${name}@${version}`),
+];
 
 /** Suites that know no runtime: all of what users see, and what it stands on. */
 const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/node_suite.ts"];

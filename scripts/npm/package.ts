@@ -4,6 +4,7 @@
  */
 import { bundleEntries, type PackageFile } from "./bundle.ts";
 import { root } from "./files.ts";
+import { optionalPackages } from "./optional_packages.ts";
 import { declarations } from "./types.ts";
 
 /** What the package takes from `deno.json`. */
@@ -17,9 +18,6 @@ interface Manifest {
 
 /** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
 const engine = ">=20.16";
-
-/** What single connectors load when they are used, and say when it is missing. */
-const optional: Readonly<Record<string, string>> = { "@redis/client": "^6.3.1" };
 
 const copied = ["LICENSE", "README.md", "CHANGELOG.md"];
 
@@ -80,10 +78,15 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     bin: { modelmesh: "modelmesh.cjs" },
     files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES"],
     engines: { node: engine },
-    peerDependencies: optional,
-    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((one) => [one, { optional: true }])),
+    peerDependencies: mapped((version) => `^${version}`),
+    peerDependenciesMeta: mapped(() => ({ optional: true })),
     sideEffects: false,
   };
+}
+
+/** Something of each optional package, by its name. */
+function mapped<Value>(of: (version: string) => Value): Record<string, Value> {
+  return Object.fromEntries(Object.entries(optionalPackages).map(([name, version]) => [name, of(version)]));
 }
 
 /** TypeScript takes the first that fits: the types stand first. */

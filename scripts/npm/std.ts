@@ -3,22 +3,25 @@
  * @module
  */
 import { fromFileUrl, root } from "./files.ts";
+import { optionalPackages } from "./optional_packages.ts";
 import type { Plugin } from "./esbuild.ts";
 
-/**
- * Resolves `@std/…` as `links` in `deno.json` does, and the `npm:` behind it to the copy that Deno has downloaded. What
- * our own code takes from npm it loads only when it is needed: that stays outside of the bundle.
- */
+/** Resolves `@std/…` as `links` in `deno.json` does, and its `npm:` to the copy that Deno has downloaded. */
 export const std: Plugin = {
   name: "std",
   setup(build) {
     build.onResolve({ filter: /^@std\// }, async ({ path }) => ({ path: await linked(path) }));
-    build.onResolve({ filter: /^npm:/ }, async ({ path, importer }) =>
-      importer.includes("/scripts/std/")
-        ? { path: await downloaded(path) } // what stands in for @std
-        : { path: nameOf(path), external: true });
+    build.onResolve({ filter: /^npm:deno-std@/ }, async ({ path }) => ({ path: await downloaded(path) }));
+    build.onResolve({ filter: /^npm:/ }, ({ path }) => ({ path: optional(path), external: true }));
   },
 };
+
+/** What is loaded only when it is needed stays outside, by the name that a consumer installs it under. */
+function optional(specifier: string): string {
+  const [, name, version] = /^npm:(.+)@([^@/]+)$/.exec(specifier) ?? [];
+  if (name !== undefined && optionalPackages[name] === version) return name;
+  throw new Error(`${specifier}: scripts/npm/optional_packages.ts does not name it`);
+}
 
 /** `@std/cli/parse-args` is what `scripts/std/cli` exports as `./parse-args`. */
 async function linked(specifier: string): Promise<string> {
@@ -28,11 +31,6 @@ async function linked(specifier: string): Promise<string> {
   const file = typeof exports === "string" ? exports : exports[[".", ...rest].join("/")];
   if (file === undefined) throw new Error(`${specifier}: scripts/std/${name} does not export it`);
   return fromFileUrl(new URL(file, folder));
-}
-
-/** `npm:@redis/client@6.3.1` is `@redis/client` to whoever has installed it. */
-function nameOf(specifier: string): string {
-  return specifier.replace(/^npm:(@?[^@]+)@[^/]+/, "$1");
 }
 
 async function downloaded(specifier: string): Promise<string> {

@@ -1,0 +1,9 @@
+/**
+ * npm packages that a module loads when it is needed: optional peer dependencies of the package.
+ * @module
+ */
+
+/** Name to version, the one that `npm:` imports name. */
+export const optionalPackages: Readonly<Record<string, string>> = {
+  "@redis/client": "6.3.1",
+};
