@@ -26,7 +26,11 @@ export function redisAddress(settings: Readonly<Record<string, unknown>>): Redis
   const { url, host, port, username, password, db } = settings;
   const parts = { host, port, username, password, db };
   const beside = Object.entries(parts).flatMap(([key, value]) => value === undefined ? [] : [key]);
-  if (url !== undefined) for (const key of beside) problem(key, 'is said by "url" already: leave one of the two out');
+  if (url !== undefined) {
+    for (const key of beside) {
+      problem(key, 'is said by "url" already: leave one of the two out');
+    }
+  }
   const address = url === undefined ? addressOf(parts, problem) : addressOfUrl(url, problem);
   if (problems.length > 0) throw new ConfigError(problems);
   return address!;

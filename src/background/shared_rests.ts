@@ -6,7 +6,15 @@ import type { Clock } from "../contracts/runtime.ts";
 import { Hold, holdsOf } from "../state/holds.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Rest } from "../state/rest.ts";
-import { checkSnapshot, keyOf, type MeshSnapshot, namesOf, readRest, type SavedRest, writeRest } from "../state/snapshot.ts";
+import {
+  checkSnapshot,
+  keyOf,
+  type MeshSnapshot,
+  namesOf,
+  readRest,
+  type SavedRest,
+  writeRest,
+} from "../state/snapshot.ts";
 
 /** Ends of a rest that are no further apart are the same, ms: clocks and rounding. */
 const sameMs = 250;
@@ -119,7 +127,7 @@ export class SharedRests {
     const { standby, relapses } = readRest(saved, saidAt, { wall: saidAt, monotonic: now });
     const rest = this.#restOf(saved, known);
     if (standby === undefined || rest === undefined) return;
-    this.#told.set(keyOf(saved), { rest, until: Math.max(standby.until, rest.standby?.until ?? 0) });
+    this.#told.set(keyOf(saved), { rest, until: standby.until });
     const before = rest.standby;
     if (standby.until <= Math.max(now, (before?.until ?? 0) + sameMs)) return;
     rest.restore({ standby, onTrial: false, relapses: Math.max(relapses, rest.relapses) });
@@ -138,7 +146,8 @@ export class SharedRests {
   #restOf(saved: SavedRest, known: ReadonlyMap<string, Rest>): Rest | undefined {
     const { pool, model, provider, cause } = saved;
     const rest = known.get(keyOf(saved));
-    if (rest !== undefined || cause === undefined) return rest;
+    const isOurs = this.#state.rests.some(({ owner }) => owner.provider === provider);
+    if (rest !== undefined || cause === undefined || !isOurs) return rest;
     const owner = { provider, ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }) };
     return holdsOf(this.#state).of(owner, cause);
   }

@@ -51,6 +51,7 @@ export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOpt
  */
 function recordsIn(storage: Storage, onUnavailable: "open" | "closed", hub: Hub): Pick<Storage, "load" | "save"> {
   let isRead = false;
+  let isTold = false;
   return {
     async load(key) {
       if (isRead) return undefined;
@@ -61,7 +62,8 @@ function recordsIn(storage: Storage, onUnavailable: "open" | "closed", hub: Hub)
       } catch (error) {
         const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
         if (!isAway || onUnavailable === "closed") throw error;
-        hub.trace({ severity: "warning", component: "storage", message: error.message });
+        if (!isTold) hub.trace({ severity: "warning", component: "storage", message: error.message });
+        isTold = true;
         return undefined;
       }
     },

@@ -38,7 +38,7 @@ export interface Limits {
   admit(members: readonly Member[], context: AdmitContext): Admitted;
   /**
    * Asks for the room that a request to a member needs in what several processes count together; undefined where nothing
-   * is. A member that is refused is not admitted again for the same request, as long as what refused it holds.
+   * is. A member that is refused is not admitted again for the same request.
    */
   refuses(member: Member, trip: Trip): Promise<boolean> | undefined;
   /** Whether money or a rate kept a member from being asked. */
@@ -58,20 +58,15 @@ function refuses(member: Member, trip: Trip): Promise<boolean> | undefined {
   return ledger?.isOpen ? isRefused(member, ledger, trip) : undefined;
 }
 
-/** Whom a request is refused although nothing is known to be in the way: other processes are quicker. */
+/** Whom a request was refused. */
 const contests = new WeakMap<Trip, Set<Member>>();
 
-/** What a refusal told stands in the member's way from now on. */
 async function isRefused(member: Member, ledger: SharedLedger, trip: Trip): Promise<boolean> {
-  const { state } = member;
-  const { load } = trip;
-  const wanted = state.wanted!(load);
+  const wanted = member.state.wanted!(trip.load);
   if (await ledger.claim(wanted)) return false;
-  if (state.obstacle!(load, 0) !== undefined) return true;
   await ledger.refresh(); // what was set aside here and not used is given back
   if (await ledger.claim(wanted)) return false;
-  const contested = contests.get(trip) ?? new Set();
-  contests.set(trip, contested.add(member));
+  contests.set(trip, (contests.get(trip) ?? new Set()).add(member));
   return true;
 }
 
@@ -80,7 +75,9 @@ function admit(members: readonly Member[], context: AdmitContext): Admitted {
   const admitted = admitHere(members, context);
   const [member] = members;
   if (!member?.state.ledger?.isOpen || !context.trip.tried.has(member.model.name)) return admitted;
-  return Promise.resolve(admitted).then(async (open) => open.length > 0 && await refuses(member, context.trip) ? [] : open);
+  return Promise.resolve(admitted).then(async (open) =>
+    open.length > 0 && await refuses(member, context.trip) ? [] : open
+  );
 }
 
 function admitHere(members: readonly Member[], context: AdmitContext): Admitted {
@@ -96,6 +93,7 @@ function admitHere(members: readonly Member[], context: AdmitContext): Admitted 
   return waitMs === undefined ? [] : context.trip.wait(waitMs).then(() => admitHere(members, context));
 }
 
+/** Nothing is known to be in the way: other processes are quicker. */
 function contestedUntil(now: number): Obstacle {
   return { kind: "budget", until: now + contestedMs };
 }
@@ -105,7 +103,8 @@ function unobstructed(candidates: readonly Member[], { trip, alone }: AdmitConte
   let obstacles: Map<Member, Obstacle> | undefined;
   const contested = candidates[0]?.state.ledger?.isOpen ? contests.get(trip) : undefined;
   for (const member of candidates) {
-    const obstacle = contested?.has(member) ? contestedUntil(now) : member.state.obstacle?.(trip.load, now);
+    const obstacle = member.state.obstacle?.(trip.load, now) ??
+      (contested?.has(member) ? contestedUntil(now) : undefined);
     if (obstacle !== undefined) (obstacles ??= new Map()).set(member, obstacle);
   }
   if (obstacles === undefined) return candidates;

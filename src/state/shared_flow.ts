@@ -46,8 +46,9 @@ export class SharedFlow implements SharedSource {
     if (!isWanted()) return;
     const present = Math.floor(wall / sliceMs);
     const isFirst = this.#counted === undefined;
-    this.#slice(present).own += counted() - (this.#counted ?? 0);
-    this.#counted = counted();
+    const taken = counted();
+    this.#slice(present).own += taken - (this.#counted ?? taken); // what was taken before anybody wanted to know is past
+    this.#counted = taken;
     for (const number of this.#slices.keys()) if (number < present - slices) this.#slices.delete(number);
     for (let number = present - (isFirst ? slices : 1); number <= present; number++) {
       const slice = this.#slice(number);

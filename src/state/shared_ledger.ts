@@ -11,8 +11,8 @@ import type { Shared, SharedClaim } from "../contracts/storage.ts";
  */
 const [claimStepMs, claimSteps] = [10, 5];
 
-/** Counting not acknowledged for so long means that the store is away, ms. */
-const longestAnswerMs = 1000;
+/** Counting not acknowledged for so long means that the store is away, ms; until then it may just be slow. */
+const longestAnswerMs = 500;
 
 /** A sum, as one process has it. */
 export interface SharedPart {
@@ -137,7 +137,11 @@ export class SharedLedger {
   async #sync(shared: Shared): Promise<void> {
     const wall = this.#clock.now();
     const parts = this.#sources.flatMap((source) => [...source.parts(wall)]).filter((part) => this.#isNews(part));
-    const told = parts.map((part) => ({ part, account: this.#account(part), by: part.own - this.#account(part).given }));
+    const told = parts.map((part) => ({
+      part,
+      account: this.#account(part),
+      by: part.own - this.#account(part).given,
+    }));
     const cancel = this.#clock.after(longestAnswerMs, () => this.#noteAway(true));
     try {
       const totals = await shared.add(told.map(({ part, by }) => ({ ...sumOf(part), by })));
@@ -162,9 +166,7 @@ export class SharedLedger {
     if (this.#opening === undefined || wanted.length === 0) return true;
     const { shared, onUnavailable } = this.#opening;
     if (this.#isAway) return onUnavailable === "open";
-    const isGranted = await this.#soon(this.#ask(shared, wanted));
-    if (isGranted === undefined) this.#noteAway(true);
-    return isGranted ?? onUnavailable === "open";
+    return await this.#soon(this.#ask(shared, wanted)) ?? onUnavailable === "open";
   }
 
   #soon<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -192,6 +194,7 @@ export class SharedLedger {
       wanted.forEach(({ part, amount }, place) => learn(part, accounts[place]!, isGranted ? amount : 0, sums[place]!));
       return isGranted;
     } catch {
+      this.#noteAway(true);
       return undefined;
     }
   }

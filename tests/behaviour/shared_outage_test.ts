@@ -12,7 +12,11 @@ const pricing = { input: 0, output: 0, per_request: 1 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().find((one) => one.name === name)!.status;
 
-function start(redis: TestRedis, a: Upstream, more: { dollars?: number; onUnavailable?: "closed"; prefix?: string } = {}) {
+function start(
+  redis: TestRedis,
+  a: Upstream,
+  more: { dollars?: number; onUnavailable?: "closed"; prefix?: string } = {},
+) {
   const { dollars = 100_000, ...options } = more;
   const models = { a: { provider: "a", capabilities: ["chat-completion"], pricing } };
   const config = { models, budget: { daily_limit: dollars } };
@@ -53,7 +57,7 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     await pause(700);
     const before = a.calls;
     await redis.start();
-    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("is back"))));
+    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
     await pause(500);
     const results = await stop();
     assertEquals(results.filter(({ status }) => status !== 200), []);
@@ -135,7 +139,7 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     assertEquals((await proxies[0]!.chat()).status, 200);
     assert(proxies[0]!.traces.some((trace) => trace.startsWith("warning The shared storage is away")));
     await redis.start();
-    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("is back"))));
+    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
     const results: ChatResult[] = [];
     for (let index = 0; index < 10; index++) results.push(await proxies[index % 2]!.chat());
     assertEquals([results.filter(({ status }) => status === 200).length, a.calls], [4, 5]);

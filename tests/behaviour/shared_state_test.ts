@@ -82,7 +82,11 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assert(ms < 1000, `it took ${ms} ms`);
     assertEquals([(await other.chat()).model, a.calls], ["b", 1]);
     const told = other.records.find((record) => record.type === "event" && record.event === "deactivation");
-    assertEquals(told?.type === "event" && [told.model, told.reason, told.metadata.shared], ["a", "rate_limited", true]);
+    assertEquals(told?.type === "event" && [told.model, told.reason, told.metadata.shared], [
+      "a",
+      "rate_limited",
+      true,
+    ]);
     const endOf = ({ mesh }: SharedProxy) =>
       Date.parse(mesh.poolStatus().chat!.models.find(({ name }) => name === "a")!.retryAt!);
     assert(Math.abs(endOf(one) - endOf(other)) < 100);

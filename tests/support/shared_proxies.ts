@@ -2,7 +2,14 @@
  * Several proxies on one real Redis, each with a mesh, a port and a connection of its own, in real time.
  * @module
  */
-import { type MeshEvent, ModelMesh, redisStorage, type RoutingRecord, stateIn, type StateInOptions } from "../../mod.ts";
+import {
+  type MeshEvent,
+  ModelMesh,
+  redisStorage,
+  type RoutingRecord,
+  stateIn,
+  type StateInOptions,
+} from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import type { TestRedis } from "./redis.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
