@@ -2,11 +2,12 @@
  * Where states are kept on a server, and shared.
  * @module
  */
-import type { Storage } from "../contracts/storage.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { Shared, Storage } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import { SharedState } from "./shared_state.ts";
-import type { StateKeeping } from "./state_keeper.ts";
+import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
 import { StateSync } from "./state_sync.ts";
 
 /** Options of {@linkcode stateIn}. */
@@ -35,21 +36,45 @@ export interface StateInOptions {
  * ```
  */
 export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StateKeeping {
-  const { shared } = storage;
   return {
-    keeperOf({ clock, hub }) {
-      if (shared === undefined) return new StateSync({ clock, hub, storage });
-      const keeper = new StateSync({ clock, hub, storage: recordsIn(storage, onUnavailable, hub) });
-      return new SharedState({ shared, keeper, onUnavailable, clock, hub, id: crypto.randomUUID() });
-    },
+    keeperOf: (parts) =>
+      storage.shared === undefined
+        ? new StateSync({ ...parts, storage })
+        : sharedKeeper(storage.shared, storage, { ...parts, onUnavailable }),
   };
+}
+
+/** What a shared state needs beside its storage. */
+export interface SharedKeeperParts extends Required<StateInOptions> {
+  readonly clock: Clock;
+  readonly hub: Hub;
+}
+
+/**
+ * Keeps a state that several processes share.
+ *
+ * @param shared What they agree on.
+ * @param records Where the state is kept beyond all of them.
+ * @param parts Clock, hub, and what happens while the storage is away.
+ */
+export function sharedKeeper(
+  shared: Shared,
+  records: Pick<Storage, "load" | "save">,
+  { clock, hub, onUnavailable }: SharedKeeperParts,
+): StateKeeper {
+  const keeper = new StateSync({ clock, hub, storage: recordsIn(records, onUnavailable, hub) });
+  return new SharedState({ shared, keeper, onUnavailable, clock, hub, id: crypto.randomUUID() });
 }
 
 /**
  * A storage's records for one of several processes. They are read once: later on what others set aside is heard from
  * themselves, and their records would bring back what somebody has ended since.
  */
-function recordsIn(storage: Storage, onUnavailable: "open" | "closed", hub: Hub): Pick<Storage, "load" | "save"> {
+function recordsIn(
+  storage: Pick<Storage, "load" | "save">,
+  onUnavailable: "open" | "closed",
+  hub: Hub,
+): Pick<Storage, "load" | "save"> {
   let isRead = false;
   let isTold = false;
   return {

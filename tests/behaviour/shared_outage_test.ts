@@ -1,6 +1,6 @@
 /** Redis is killed, comes back, hangs, or was never there: requests go on. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { describe, it } from "@std/testing/bdd";
+import { afterAll, describe, it } from "@std/testing/bdd";
 import { ConnectorError, ModelMesh, redisStorage, stateIn } from "../../mod.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
@@ -47,6 +47,8 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
 }
 
 (hasRedis ? describe : describe.skip)("two proxies whose Redis", () => {
+  afterAll(() => pause(600)); // a client that is closed between two tries to connect ends after its pause
+
   it("is killed and started again under load lose no request, and count on", async () => {
     await using redis = await TestRedis.start();
     await using a = await startUpstream(answer);
