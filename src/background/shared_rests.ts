@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
-import { Hold, holdsOf } from "../state/holds.ts";
+import { holdsOf } from "../state/holds.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Rest } from "../state/rest.ts";
 import {

@@ -45,15 +45,13 @@ export interface ChatResult {
   readonly model: string | null;
 }
 
-let made = 0;
-
 /**
  * Starts them.
  *
  * @param options How.
  */
 export async function startSharedProxies(
-  { redis, count = 2, prefix = `proxies-${made++}`, onUnavailable, ...options }: SharedProxiesOptions,
+  { redis, count = 2, prefix = crypto.randomUUID(), onUnavailable, ...options }: SharedProxiesOptions,
 ): Promise<SharedProxy[] & AsyncDisposable> {
   const proxies: SharedProxy[] = [];
   for (let number = 0; number < count; number++) {
