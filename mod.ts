@@ -21,6 +21,7 @@ import { stateIn } from "./src/background/state_in.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+import { storageOfSection } from "./src/client/open_storage.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import type { ServerClient } from "./src/client/server_client.ts";
 import { knownConnectors } from "./src/config/known.ts";
@@ -212,6 +213,28 @@ export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage
   });
 }
 
+/**
+ * Opens the storage that a section `storage` describes: for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)` and
+ * `stateIn(storage)`.
+ *
+ * @param section The section, as in a configuration.
+ * @param options Environment, HTTP client and time, where they are not the runtime's own.
+ * @throws {ConfigError} With everything that is wrong, or when there is no key to encrypt with.
+ * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+ *
+ * @example
+ * ```ts ignore
+ * const storage = await openStorage({ connector: "aws.s3.v1", bucket: "state", persistence: { encryption: true } });
+ * const mesh = await ModelMesh.fromStorage(storage);
+ * ```
+ */
+export function openStorage(
+  section: Readonly<Record<string, unknown>>,
+  options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
+): Promise<Storage> {
+  return storageOfSection(partsOfHere(), section, options);
+}
+
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
 
 /**
@@ -254,6 +277,8 @@ export type { NewProvider } from "./src/config/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";
 export type { HoldCause } from "./src/state/holds.ts";
 export type { RestOwner } from "./src/state/rest.ts";
+export type { CountedSnapshot, SavedSpending, SavedUsage, UsageCounts } from "./src/state/counts.ts";
+export type { BudgetSnapshot, WindowSpend } from "./src/state/ledger.ts";
 export type { MeshSnapshot, SavedFailures, SavedRest } from "./src/state/snapshot.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";

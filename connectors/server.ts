@@ -28,6 +28,11 @@ import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import { envSecrets } from "./secrets/env.ts";
 import { redis } from "./storage/redis.ts";
+import { denoKvStorage } from "./storage/deno_kv.ts";
+import { driveStorage } from "./storage/drive.ts";
+import { localFileStorage } from "./storage/local_file.ts";
+import { memoryStorageConnector } from "./storage/memory.ts";
+import { s3Storage } from "./storage/s3.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
 import { loadBalanced } from "./strategies/load_balanced.ts";
@@ -79,5 +84,10 @@ export const serverConnectors: readonly AnyConnector[] = [
   sessionStickiness,
   envSecrets,
   redis,
+  localFileStorage,
+  memoryStorageConnector,
+  s3Storage,
+  driveStorage,
+  denoKvStorage,
   consoleObservability,
 ];

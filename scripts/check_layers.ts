@@ -19,7 +19,7 @@ const layers: readonly (readonly string[])[] = [
   ["src/client", "src/proxy", "src/cli"],
   ["src/mesh.ts", "src/background"],
   ["src/pipeline"],
-  ["src/registry", "src/rotation", "src/state", "src/observe", "src/config"],
+  ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config"],
   ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],
   ["src/contracts"],
 ];

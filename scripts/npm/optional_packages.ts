@@ -6,4 +6,6 @@
 /** Name to version, the one that `npm:` imports name. */
 export const optionalPackages: Readonly<Record<string, string>> = {
   "@redis/client": "6.3.1",
+  "@msgpack/msgpack": "3.1.3",
+  aws4fetch: "1.0.20",
 };

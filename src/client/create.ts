@@ -2,6 +2,7 @@
  * The front door: `create`.
  * @module
  */
+import { configuredState } from "../background/configured_state.ts";
 import { serverParts } from "../background/server_parts.ts";
 import { loadDocument } from "../config/load.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
@@ -34,12 +35,12 @@ export interface CreateParts extends RuntimeParts {
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
   const runtime = runtimeWith(parts, options);
-  const mesh = new Mesh({
+  const mesh: Mesh = new Mesh({
     ...serverParts,
     connectors: parts.connectors,
     runtime,
     on: options.on,
-    storage: keepingOf(options),
+    storage: keepingOf(options) ?? configuredState(() => mesh),
   });
   const { config } = options;
   if (config === undefined) {

@@ -3,6 +3,7 @@
  * @module
  */
 import { activate, deactivate, type ManualParts } from "../background/manual.ts";
+import { configuredState } from "../background/configured_state.ts";
 import { discoverModels } from "../background/discover.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
 import { serverParts } from "../background/server_parts.ts";
@@ -21,8 +22,8 @@ import { Mesh } from "../mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { draft, extend } from "../registry/extend.ts";
-import { StateArchive } from "../state/archive.ts";
-import type { MeshSnapshot } from "../state/snapshot.ts";
+import { CountedArchive } from "../state/counted_archive.ts";
+import type { CountedSnapshot } from "../state/counts.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
@@ -53,7 +54,7 @@ export class ModelMeshBase extends Mesh {
     const feed = new StatisticsFeed(runtime.clock);
     const watch = new RenewableWatch(serverParts.watch);
     const counting = feed.over({ metering: serverParts.metering, watch: (parts) => watch.start(parts) });
-    const { on, storage } = options;
+    const { on, storage = configuredState(() => this) } = options;
     super({ ...serverParts, ...counting, connectors: parts.connectors, runtime, on, storage });
     this.#feed = feed;
     this.#watch = watch;
@@ -196,8 +197,8 @@ export class ModelMeshBase extends Mesh {
   }
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
-  exportState(): MeshSnapshot {
-    return new StateArchive(this.state, this.runtime.clock).snapshot();
+  exportState(): CountedSnapshot {
+    return new CountedArchive(this.state, this.runtime.clock).snapshot();
   }
 
   /**
@@ -207,7 +208,7 @@ export class ModelMeshBase extends Mesh {
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    new StateArchive(this.state, this.runtime.clock).restore(snapshot);
+    new CountedArchive(this.state, this.runtime.clock).restore(snapshot);
     this.#feed.look();
   }
 

@@ -7,6 +7,7 @@ import { ConfigError } from "../errors.ts";
 import { buildPools } from "./_build_pools.ts";
 import { buildModels, buildProviders } from "./_build_providers.ts";
 import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_build_sections.ts";
+import { buildStorage } from "./_build_storage.ts";
 import { checkBudgets } from "./_check_budgets.ts";
 import { checkMembers } from "./_check_members.ts";
 import { Members } from "./_members.ts";
@@ -49,6 +50,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     defaultRouting: domain.defaultRouting,
     defaultBudget: domain.defaultBudget,
     budget: budgetOf([values.budget]),
+    storage: buildStorage(values.storage, options.known, report),
     health: domain.health,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],

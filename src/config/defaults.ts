@@ -14,6 +14,7 @@ import type {
   RetryBudgetSettings,
   RetrySettings,
 } from "./settings.ts";
+import type { StorageSettings } from "./storage_settings.ts";
 
 /** Built-in strategy of a pool. */
 export const defaultStrategy = "mesh.stick-until-failure.v1";
@@ -48,6 +49,17 @@ export const defaultRetryLimit = 3;
 
 /** The share of failures that sets a model aside, once its threshold is given. */
 export const defaultErrorRate: Omit<ErrorRateSettings, "threshold"> = { windowMs: 60_000, minRequests: 10 };
+
+/** Where state is kept, once there is a section for it. */
+export const defaultStorage: Pick<StorageSettings, "connector" | "policy" | "intervalMs" | "format"> = {
+  connector: "mesh.local-file.v1",
+  policy: "sync-on-boundary",
+  intervalMs: 5_000,
+  format: "json",
+};
+
+/** How processes wait for each other. */
+export const defaultLocking: Required<StorageSettings>["locking"] = { timeoutMs: 30_000, retryIntervalMs: 1_000 };
 
 /** How long maintenance lasts, ms, once its start is given. */
 export const defaultMaintenanceMs = 3_600_000;

@@ -22,6 +22,8 @@ export interface KnownConnectors {
   readonly strategies: readonly string[];
   /** Ids of secret stores. */
   readonly secretStores: readonly string[];
+  /** Ids of storages. */
+  readonly storages: readonly string[];
   /** Ids of sinks. */
   readonly observability: readonly string[];
 }
@@ -47,6 +49,7 @@ export function knownConnectors(connectors: readonly Connector[]): KnownConnecto
     providers: connectors.filter(isProviderConnector),
     strategies: idsOf("strategy"),
     secretStores: idsOf("secretStore"),
+    storages: idsOf("storage"),
     observability: idsOf("observability"),
   };
 }

@@ -39,12 +39,15 @@ export async function resolveSettings(
   settings: Settings,
   get: (name: string) => Promise<string | undefined>,
 ): Promise<ResolvedSettings> {
-  const { providers, models, proxy, observability } = settings;
+  const { providers, models, proxy, storage, observability } = settings;
   const names = new Set<string>();
-  mapTexts([[...providers.values()].filter(({ enabled }) => enabled), models, proxy, observability], (text) => {
-    for (const name of referencesIn(text).names) names.add(name);
-    return text;
-  });
+  mapTexts(
+    [[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability],
+    (text) => {
+      for (const name of referencesIn(text).names) names.add(name);
+      return text;
+    },
+  );
   const values = await lookUp([...names], get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
@@ -64,7 +67,7 @@ async function lookUp(
 
 function resolve(settings: Settings, values: Values, report: Report): Settings {
   const missing = new Set<string>();
-  const { secrets, providers, models, proxy, observability } = settings;
+  const { secrets, providers, models, proxy, storage, observability } = settings;
   const filled = {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
@@ -73,6 +76,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     })),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
+    storage: fill(storage, values, missing),
     observability: fill(observability, values, missing),
   };
   if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets.store);

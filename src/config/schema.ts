@@ -11,7 +11,7 @@ import { models, type ModelValues } from "./schema_models.ts";
 import { pools, type PoolValues } from "./schema_pools.ts";
 import { budget, type BudgetValues, providers, type ProviderValues } from "./schema_providers.ts";
 import { proxy, type ProxyValues } from "./schema_proxy.ts";
-import { storage } from "./schema_storage.ts";
+import { storage, type StorageValues } from "./schema_storage.ts";
 
 /** `secrets`, as read, beside what is passed through. */
 export interface SecretValues {
@@ -48,6 +48,7 @@ export interface DocumentValues {
   readonly aliases?: ReadonlyMap<string, string>;
   readonly capabilities?: readonly string[];
   readonly budget?: BudgetValues;
+  readonly storage?: StorageValues;
   readonly discovery?: { readonly health?: HealthValues };
   readonly observability?: { readonly routing?: readonly SinkValues[] };
   readonly proxy?: ProxyValues;
@@ -218,7 +219,7 @@ function makeSchema(): Field<DocumentValues> {
     /** Most that may be spent in all. */
     budget: budget(),
     /** Where state is kept between starts. */
-    storage: later(storage()),
+    storage: storage(),
     /** Where records go; nowhere unless given. */
     observability: observability(),
     /** What is looked up in the background. */

@@ -15,6 +15,7 @@ import type {
 import type { Provider } from "../contracts/provider.ts";
 import type { ConnectorKinds } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
+import type { StorageSettings } from "./storage_settings.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing_settings.ts";
 
 export type * from "./routing_settings.ts";
@@ -196,6 +197,8 @@ export interface Settings {
   readonly defaultBudget?: BudgetSettings;
   /** Most that may be spent in all. */
   readonly budget?: BudgetSettings;
+  /** Where state is kept between starts; undefined: nowhere. */
+  readonly storage?: StorageSettings;
   /** Probing providers. */
   readonly health?: HealthSettings;
   /** Name to pool or model. */

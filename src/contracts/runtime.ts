@@ -34,6 +34,52 @@ export interface FileSystem {
   replaceText(path: string, text: string): Promise<void>;
 }
 
+/** What is known of a file without reading it. */
+export interface DiskStat {
+  /** Its size, bytes. */
+  readonly size: number;
+  /** When it was written last: wall clock, ms since 1970. */
+  readonly modifiedAt: number;
+}
+
+/**
+ * Files of bytes for whoever keeps records in them: written whole or not at all, also when the process is killed or the
+ * machine loses power. Files are for their owner alone, and so are folders that are made. Absent in browsers.
+ */
+export interface Disk {
+  /** All of a file; undefined when there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /**
+   * Writes a file in place of one that is there, whose permissions stay; its folder is made when missing. What a killed
+   * process leaves behind is called like the file, `~` and more.
+   */
+  replace(path: string, data: Uint8Array, options?: { modifiedAt?: number }): Promise<void>;
+  /** Writes a file that is not there yet; false when it is. */
+  create(path: string, data: Uint8Array): Promise<boolean>;
+  /** Whether there was one to remove. */
+  remove(path: string): Promise<boolean>;
+  /** The names in a folder, none when there is no such folder; those of folders end in `/`. */
+  list(folder: string): Promise<readonly string[]>;
+  /** Size and time; undefined when there is no such file. */
+  stat(path: string): Promise<DiskStat | undefined>;
+}
+
+/** A key-value store that is open. Keys have parts. */
+export interface KeyValues {
+  /** A value, and the version to check for; undefined and null when there is none. */
+  get(key: readonly string[]): Promise<{ readonly value: Uint8Array | undefined; readonly version: string | null }>;
+  /** The keys that begin with these parts. */
+  list(prefix: readonly string[]): Promise<readonly (readonly string[])[]>;
+  /** Does all of it, or nothing: false when the version is another one by now. */
+  commit(changes: {
+    readonly check?: { readonly key: readonly string[]; readonly version: string | null };
+    readonly set?: readonly [key: readonly string[], value: Uint8Array];
+    readonly deletes?: readonly (readonly string[])[];
+  }): Promise<boolean>;
+  /** Closes it. */
+  close(): void;
+}
+
 /** One HTTP call to a provider. */
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
@@ -79,6 +125,10 @@ export interface Runtime {
   readonly random: () => number;
   /** Files, where there are any. */
   readonly files?: FileSystem;
+  /** Files of records, where there are any. */
+  readonly disk?: Disk;
+  /** Opens the runtime's own key-value store, where it has one: the program's, or that of a file. */
+  readonly openKeyValues?: (path?: string) => Promise<KeyValues>;
   /**
    * The upstream HTTP client. Throws a `NetworkError` whose text quotes neither URL nor header, or
    * the signal's reason.

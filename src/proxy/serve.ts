@@ -2,6 +2,7 @@
  * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
  * @module
  */
+import { configuredState } from "../background/configured_state.ts";
 import { serverParts } from "../background/server_parts.ts";
 import { builtInProxy } from "../config/defaults.ts";
 import { loadDocument } from "../config/load.ts";
@@ -66,7 +67,7 @@ export interface RunningProxy {
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { connectors, runtime, sinks = [] } = parts;
-  const mesh = new Mesh({ ...serverParts, connectors, runtime });
+  const mesh: Mesh = new Mesh({ ...serverParts, connectors, runtime, storage: configuredState(() => mesh) });
   for (const sink of sinks) mesh.addSink(sink);
   try {
     await configure(mesh, options.config);

@@ -6,6 +6,8 @@ import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { send as sendByNode } from "./_node_client.ts";
+import { denoKeyValues } from "./_deno_kv.ts";
+import { disk } from "./_disk.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { systemClock, type Timer } from "./_timers.ts";
@@ -64,5 +66,6 @@ const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
 /** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
-  return { clock: { ...systemClock(detach), after: coarseTimers(detach) }, random: Math.random, files, send, env };
+  const clock = { ...systemClock(detach), after: coarseTimers(detach) };
+  return { clock, random: Math.random, files, disk: disk(), openKeyValues: denoKeyValues(), send, env };
 }

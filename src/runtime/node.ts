@@ -5,6 +5,7 @@
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
+import { disk } from "./_disk.ts";
 import { replaceText } from "./_replace_text.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { systemClock } from "./_timers.ts";
@@ -25,6 +26,7 @@ export function nodeRuntime(): Runtime {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,
     files,
+    disk: disk(),
     send,
     env: (name) => nodeProcess()?.env[name],
   };

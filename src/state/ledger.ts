@@ -203,6 +203,19 @@ export class Budget implements SharedSource {
     this.#days.restore(snapshot.days);
     this.#months.restore(snapshot.months);
   }
+
+  /**
+   * Takes up what others have spent meanwhile: by how much what is stored has grown since this one knew it. What others
+   * have set aside counts as spent until they settle it.
+   *
+   * @param stored As it is stored now.
+   * @param known As it was stored when this one looked last; undefined when it was not.
+   */
+  merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
+    if (this.#isShared) return;
+    this.#days.merge(stored.days, known?.days);
+    this.#months.merge(stored.months, known?.months);
+  }
 }
 
 /** The windows of one limit. */
@@ -284,6 +297,15 @@ class Ledger {
 
   snapshot(): WindowSpend[] {
     return this.#windows.map(({ start, spent, held }) => ({ start, spent, held }));
+  }
+
+  merge(stored: readonly WindowSpend[], known: readonly WindowSpend[] = []): void {
+    for (const one of stored.slice(-windowsKept)) {
+      const before = known.find(({ start }) => start === one.start);
+      const grown = one.spent + one.held - (before === undefined ? 0 : before.spent + before.held);
+      const window = this.at(one.start);
+      window.spent = Math.max(0, sum(window.spent, grown));
+    }
   }
 
   restore(stored: unknown): void {

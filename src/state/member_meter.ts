@@ -29,6 +29,8 @@ export interface SharedCounts {
 
 /** Money that a request has to fit in. */
 export interface Purse {
+  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  readonly id: string;
   /** The money. */
   readonly budget: Budget;
   /** Why a model rests when it is spent. */
@@ -86,6 +88,11 @@ export class MemberMeter implements Meter {
     if (cost === undefined) return [];
     const wall = clock.now();
     return purses.flatMap(({ budget }) => budget.wanted(cost, wall));
+  }
+
+  /** Money that its requests have to fit in. */
+  get purses(): readonly Purse[] {
+    return this.#parts.purses;
   }
 
   latencyMs(now: number): number | undefined {

@@ -8,6 +8,8 @@ import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
+import type { Purse } from "./member_meter.ts";
+import type { UsageLimits } from "./usage_limits.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -83,6 +85,10 @@ export interface Meter {
   readonly ledger: SharedLedger;
   /** The room that a request needs in what is counted together. */
   wanted(load: Load): readonly WantedPart[];
+  /** What was used of the pool's limits, where it is counted. */
+  readonly limits?: UsageLimits;
+  /** Money that its requests have to fit in. */
+  readonly purses?: readonly Purse[];
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

@@ -11,8 +11,11 @@ import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 /** A model that is set aside also for what it takes. */
 export class MeteredState extends ModelState {
   readonly #facts: ModelStateFacts;
-  readonly #meter: Meter;
   override readonly ledger: SharedLedger;
+  /** Counts what it takes. */
+  readonly meter: Meter;
+  /** Called whenever something was counted. */
+  onCount?: () => void;
   #hasRested = false;
   #now = 0;
 
@@ -23,36 +26,38 @@ export class MeteredState extends ModelState {
   constructor(facts: ModelStateFacts, meter: Meter) {
     super(facts);
     this.#facts = facts;
-    this.#meter = meter;
+    this.meter = meter;
     this.ledger = meter.ledger;
   }
 
   get latencyMs(): number | undefined {
-    return this.#meter.latencyMs(this.#now);
+    return this.meter.latencyMs(this.#now);
   }
 
   get requests(): Headroom | undefined {
-    return this.#meter.requests(this.#now);
+    return this.meter.requests(this.#now);
   }
 
   get tokens(): Headroom | undefined {
-    return this.#meter.tokens(this.#now);
+    return this.meter.tokens(this.#now);
   }
 
   override wanted(load: Load): readonly WantedPart[] {
-    return this.#meter.wanted(load);
+    return this.meter.wanted(load);
   }
 
   override costOf(load: Load): number | undefined {
-    return this.#meter.costOf(load);
+    return this.meter.costOf(load);
   }
 
   override obstacle(load: Load, now: number): Obstacle | undefined {
-    return this.#meter.obstacle(load, now);
+    return this.meter.obstacle(load, now);
   }
 
   override spend(load: Load, now: number): Spending {
-    return this.#meter.spend(load, now);
+    const spending = this.meter.spend(load, now);
+    this.onCount?.();
+    return spending;
   }
 
   override settle(now: number): void {
@@ -66,29 +71,31 @@ export class MeteredState extends ModelState {
   override begin(now: number): Ticket {
     this.#notice();
     const ticket = super.begin(now);
-    this.#obey(this.#meter.begun(), now);
+    this.#obey(this.meter.begun(), now);
+    this.onCount?.();
     return ticket;
   }
 
   override finish(ticket: Ticket, vote: Vote, now: number, end: RequestEnd = {}): void {
     this.#notice();
-    const order = this.#meter.finished(vote, end, now);
+    const order = this.meter.finished(vote, end, now);
     const isProviders = vote === "failure" && order?.scope === "provider" && isProvidersTrial(ticket);
     super.finish(ticket, isProviders ? "none" : vote, now, end); // that says nothing of the model
     this.#obey(order, now);
     this.#notice();
+    this.onCount?.();
   }
 
   /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */
   #notice(): void {
     const isResting = this.own.standby !== undefined;
-    if (this.#hasRested && !isResting) this.#meter.recovered();
+    if (this.#hasRested && !isResting) this.meter.recovered();
     this.#hasRested = isResting;
   }
 
   /** A rest whose time is over goes on while a limit still holds. */
   #extend(rest: Rest, now: number): void {
-    const order = this.#meter.standing(now);
+    const order = this.meter.standing(now);
     if (order?.restMs !== undefined && order.restMs > 0 && rest === this.#restOf(order)) this.#obey(order, now);
   }
 

@@ -83,12 +83,12 @@ class MeshMetering {
     return made;
   }
 
-  #purse(key: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
+  #purse(id: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
     if (limits === undefined) return [];
-    const known = this.#budgets.get(key);
-    const budget = known ?? new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, key);
+    const known = this.#budgets.get(id);
+    const budget = known ?? new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, id);
     if (known === undefined) this.#ledger.register(budget);
-    this.#budgets.set(key, budget);
-    return [{ budget, reason }];
+    this.#budgets.set(id, budget);
+    return [{ id, budget, reason }];
   }
 }

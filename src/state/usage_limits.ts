@@ -5,6 +5,7 @@
  */
 import type { DeactivationSettings } from "../config/settings.ts";
 import { dayWindow, monthWindow } from "../util/windows.ts";
+import type { UsageCounts } from "./counts.ts";
 import type { StandbyOrder } from "./meter.ts";
 import type { SharedPart, SharedSource } from "./shared_ledger.ts";
 
@@ -124,6 +125,35 @@ export class UsageLimits implements SharedSource {
     if (this.#settings.quotaWindow !== undefined) return;
     this.#recoveries++;
     this.#clear();
+  }
+
+  /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
+  snapshot(): UsageCounts | undefined {
+    this.#turn();
+    const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
+    const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
+    if (!isLimited || this.#requests === 0 && this.#tokens === 0 && this.#nano === 0) return undefined;
+    const counts = { requests: this.#requests, tokens: this.#tokens, nano: this.#nano };
+    return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: this.#windowEnd };
+  }
+
+  /**
+   * Takes up what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
+   *
+   * @param stored As it is stored now; undefined: nothing has been counted.
+   * @param known As it was stored when this one looked last.
+   */
+  merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
+    this.#turn();
+    const grown = (name: "requests" | "tokens" | "nano") => this.#present(stored, name) - this.#present(known, name);
+    this.#requests = Math.max(0, this.#requests + grown("requests"));
+    this.#tokens = Math.max(0, this.#tokens + grown("tokens"));
+    this.#nano = Math.max(0, this.#nano + grown("nano"));
+  }
+
+  #present(counts: UsageCounts | undefined, name: "requests" | "tokens" | "nano"): number {
+    const windowEnd = this.#settings.quotaWindow === undefined ? undefined : this.#windowEnd;
+    return counts?.window_end === windowEnd ? counts?.[name] ?? 0 : 0;
   }
 
   #spent(): LimitName | undefined {

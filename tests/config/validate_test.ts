@@ -133,14 +133,13 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
       "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
       "zeta.api.v1": { auth: { method: "oauth" } },
     },
-    storage: { path: "state.json" },
+    storage: { path: "state.json", on_unavailable: "closed" },
     discovery: { sync: { enabled: false } },
   }, { known });
   assertEquals(
     warnings,
     [
       "providers.zeta.api.v1.auth.method",
-      "storage",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );
 });

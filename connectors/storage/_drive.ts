@@ -1,0 +1,156 @@
+/**
+ * What Google Drive understands: files of one folder, by name.
+ * @module
+ */
+import { ConnectorError } from "../../src/errors.ts";
+import type { GiveToken } from "./_google_token.ts";
+import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
+
+/** A file of Drive. Several may have one name. */
+export interface DriveFile {
+  readonly id: string;
+  readonly name: string;
+  /** Bytes, as a text. */
+  readonly size?: string;
+  /** RFC 3339. */
+  readonly modifiedTime: string;
+  /** Ours. */
+  readonly appProperties?: Readonly<Record<string, string>>;
+}
+
+/** What is said of a file beside its content. */
+export type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appProperties">>;
+
+/** Where files are. */
+export interface DriveFolderOptions {
+  /** The connector's id, for errors. */
+  readonly id: string;
+  /** The folder's id; `appDataFolder` for the one that no other app sees. */
+  readonly folder: string;
+  /** The service's address. */
+  readonly endpoint: string;
+  readonly token: GiveToken;
+}
+
+interface DriveCall {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly type?: string;
+  readonly body?: string | Uint8Array;
+}
+
+const fields = "id,name,size,modifiedTime,appProperties";
+
+/** The files of one folder. */
+export class DriveFolder {
+  readonly #runtime: RemoteRuntime;
+  readonly #options: DriveFolderOptions;
+
+  /**
+   * @param runtime Clock and HTTP.
+   * @param options Where, and who asks.
+   */
+  constructor(runtime: RemoteRuntime, options: DriveFolderOptions) {
+    this.#runtime = runtime;
+    this.#options = options;
+  }
+
+  /**
+   * Its files, the oldest first.
+   *
+   * @param name Only those of this name; all without one.
+   */
+  async find(name?: string): Promise<readonly DriveFile[]> {
+    const { folder } = this.#options;
+    const q = `'${folder}' in parents and trashed = false${name === undefined ? "" : ` and name = '${name}'`}`;
+    const spaces = folder === "appDataFolder" ? folder : "drive";
+    const found: DriveFile[] = [];
+    for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
+      const answer = await this.#call({
+        method: "GET",
+        path: "/drive/v3/files",
+        query: {
+          ...{ q, spaces, orderBy: "createdTime", pageSize: "1000", fields: `nextPageToken,files(${fields})` },
+          ...{ supportsAllDrives: "true", includeItemsFromAllDrives: "true" },
+          ...(pageToken === "" ? {} : { pageToken }),
+        },
+      });
+      const page = JSON.parse(new TextDecoder().decode(answer.bytes)) as { files: DriveFile[]; nextPageToken?: string };
+      found.push(...page.files);
+      pageToken = page.nextPageToken;
+    }
+    return found;
+  }
+
+  /** A file's content; undefined when it is gone. */
+  async read({ id }: DriveFile): Promise<Uint8Array | undefined> {
+    const query = { alt: "media", supportsAllDrives: "true" };
+    const { status, bytes } = await this.#call({ method: "GET", path: `/drive/v3/files/${id}`, query });
+    return status === 404 ? undefined : bytes;
+  }
+
+  /** Makes a file; its id. */
+  async create(facts: DriveFacts, content: Uint8Array): Promise<string> {
+    const { bytes } = await this.#upload("POST", "", { ...facts, parents: [this.#options.folder] }, content);
+    return JSON.parse(new TextDecoder().decode(bytes)).id;
+  }
+
+  /** Replaces a file's content, and what is said of it; whether it is there. */
+  async update({ id }: Pick<DriveFile, "id">, facts: DriveFacts, content: Uint8Array): Promise<boolean> {
+    return (await this.#upload("PATCH", `/${id}`, facts, content)).status !== 404;
+  }
+
+  /** Whether there was one to delete. */
+  async delete({ id }: Pick<DriveFile, "id">): Promise<boolean> {
+    const query = { supportsAllDrives: "true" };
+    return (await this.#call({ method: "DELETE", path: `/drive/v3/files/${id}`, query })).status !== 404;
+  }
+
+  /** What is said of the file and its content are one body of two parts: both are changed, or none is. */
+  #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteAnswer> {
+    const boundary = crypto.randomUUID();
+    const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +
+      `--${boundary}\r\ncontent-type: application/octet-stream\r\n\r\n`;
+    const [start, end] = [head, `\r\n--${boundary}--`].map((text) => new TextEncoder().encode(text));
+    const body = new Uint8Array(start!.length + content.length + end!.length);
+    body.set(start!);
+    body.set(content, start!.length);
+    body.set(end!, start!.length + content.length);
+    const query = { uploadType: "multipart", fields: "id", supportsAllDrives: "true" };
+    const type = `multipart/related; boundary=${boundary}`;
+    return this.#call({ method, path: `/upload/drive/v3/files${path}`, query, type, body });
+  }
+
+  async #call({ method, path, query = {}, type, body }: DriveCall): Promise<RemoteAnswer> {
+    const { id, endpoint, token } = this.#options;
+    const url = new URL(endpoint.replace(/\/$/, "") + path);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const headers = {
+      authorization: `Bearer ${await token()}`,
+      ...(type === undefined ? {} : { "content-type": type }),
+    };
+    const answer = await callRemote(id, this.#runtime, { method, url: url.href, headers, body });
+    const { status } = answer;
+    const isOfOneFile = /files\/[^/]+$/.test(path);
+    if (status === 200 || status === 204 || status === 404 && isOfOneFile) return answer;
+    throw this.#refusal(method, answer);
+  }
+
+  /** The service's own text may quote the request: its reason alone is passed on. */
+  #refusal(method: string, { status, bytes }: RemoteAnswer): ConnectorError {
+    const { id, folder } = this.#options;
+    const reason = /"reason":\s*"([A-Za-z]{1,60})"/.exec(new TextDecoder().decode(bytes))?.[1];
+    const told = reason === undefined ? `status ${status}` : `status ${status}, ${reason}`;
+    const isFull = reason === "storageQuotaExceeded";
+    const isBusy = status === 429 || status >= 500 || reason === "rateLimitExceeded" ||
+      reason === "userRateLimitExceeded";
+    const advice = isFull
+      ? "There is no room. A service account has none of its own: use a folder of a shared drive"
+      : isBusy
+      ? "Try again later"
+      : "Check the credentials, storage.folder, and that the folder is shared with them for editing";
+    const message = `"${id}" was refused by the folder "${folder}" (${method}: ${told}). ${advice}`;
+    return new ConnectorError(message, undefined, isFull ? "full" : isBusy ? undefined : "forbidden");
+  }
+}

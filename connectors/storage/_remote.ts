@@ -1,0 +1,72 @@
+/**
+ * Calls to the storages of vendors, over the runtime's HTTP.
+ * @module
+ */
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
+
+/** Longest time to a whole answer, ms. */
+const timeoutMs = 30_000;
+
+/** What is used of a runtime. */
+export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
+
+/** One call. */
+export interface RemoteCall {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** A whole answer. */
+export interface RemoteAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Makes a call and reads its answer.
+ *
+ * @param connector The connector's id, for errors.
+ * @param runtime Clock and HTTP.
+ * @param call What is sent.
+ * @throws {ConnectorError} When there is no answer, or it takes too long.
+ */
+export async function callRemote(connector: string, runtime: RemoteRuntime, call: RemoteCall): Promise<RemoteAnswer> {
+  const { method, url, headers, body } = call;
+  const controller = new AbortController();
+  const cancel = runtime.clock.after(timeoutMs, () => controller.abort());
+  try {
+    const { signal } = controller;
+    const answer = await runtime.send({ method, url, headers, signal, isWhole: true, ...(body && { body }) });
+    return { status: answer.status, headers: answer.headers, bytes: await bytesOf(answer) };
+  } catch (error) {
+    if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;
+    const why = controller.signal.aborted ? `it has not answered within ${timeoutMs} ms` : "the connection failed";
+    throw new ConnectorError(`"${connector}" cannot reach ${new URL(url).host}: ${why}`, error);
+  } finally {
+    cancel();
+  }
+}
+
+async function bytesOf(answer: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
+  if (answer.bytes !== undefined) return Uint8Array.from(await answer.bytes()); // it may be a part of a larger buffer
+  if (answer.body === null) return new Uint8Array();
+  return new Uint8Array(await new Response(answer.body as BodyInit).arrayBuffer());
+}
+
+/**
+ * A setting that is a text.
+ *
+ * @param settings All of a connector's.
+ * @param name Its name.
+ * @throws {ConfigError} When it is anything else.
+ */
+export function textSetting(settings: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = settings[name];
+  if (value === undefined || typeof value === "string" && value.trim() !== "") return value;
+  throw new ConfigError([{ path: `storage.${name}`, message: "expected a text" }]);
+}

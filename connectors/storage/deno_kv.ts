@@ -1,0 +1,201 @@
+/**
+ * Records in Deno's own key-value store.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Clock, KeyValues, Runtime } from "../../src/contracts/runtime.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
+import { KeyedQueue } from "./_queue.ts";
+
+const id = "mesh.deno-kv.v1";
+
+/** The store takes values of up to 64 KiB: a record is kept in pieces, bytes. */
+const pieceBytes = 60_000;
+
+/** What is said of a record; its pieces are stored under its version. */
+interface Head extends StorageStat {
+  readonly version: string;
+  readonly pieces: number;
+}
+
+/** What it works with. */
+export interface DenoKvParts {
+  /** For the times of records and locks. */
+  readonly clock: Clock;
+  /** Opens the store; absent where there is none. */
+  readonly openKeyValues?: Runtime["openKeyValues"];
+}
+
+/**
+ * Records in Deno KV. It is opened for each call and closed after it. Pieces are written first, then the head that
+ * names them, so that a record is there whole or not at all; what a killed process leaves is removed by the next save.
+ */
+export class DenoKvStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #openKeyValues: Runtime["openKeyValues"];
+  readonly #path: string | undefined;
+  readonly #queue = new KeyedQueue();
+
+  /**
+   * Makes one; opens nothing yet.
+   *
+   * @param parts Clock and store.
+   * @param path The database's file; the program's own unless given.
+   */
+  constructor({ clock, openKeyValues }: DenoKvParts, path?: string) {
+    this.#clock = clock;
+    this.#openKeyValues = openKeyValues;
+    this.#path = path;
+  }
+
+  /** A record. */
+  load(key: string): Promise<Uint8Array | undefined> {
+    return this.#use(async (store) => {
+      for (;;) {
+        const head = headOf((await store.get(headKey(key))).value);
+        if (head === undefined) return undefined;
+        const bytes = await readPieces(store, key, head);
+        if (bytes !== undefined) return bytes; // else it was replaced meanwhile
+      }
+    });
+  }
+
+  /** Writes a record. */
+  save(key: string, data: Uint8Array): Promise<void> {
+    const bytes = data.slice();
+    return this.#queue.run(key, () => this.#use((store) => this.#save(store, key, bytes)));
+  }
+
+  /** The keys that begin with `prefix`. */
+  list(prefix = ""): Promise<readonly string[]> {
+    return this.#use(async (store) => {
+      const keys = (await store.list(["modelmesh", "head"])).map((parts) => parts[2]!);
+      return keys.filter((key) => key.startsWith(prefix)).sort();
+    });
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#queue.run(key, () =>
+      this.#use(async (store) => {
+        const { value } = await store.get(headKey(key));
+        await store.commit({ deletes: [headKey(key)] });
+        await removePieces(store, key);
+        return value !== undefined;
+      }));
+  }
+
+  /** Size and time. */
+  stat(key: string): Promise<StorageStat | undefined> {
+    return this.#use(async (store) => {
+      const head = headOf((await store.get(headKey(key))).value);
+      return head && { size: head.size, modifiedAt: head.modifiedAt };
+    });
+  }
+
+  /** Whether there is a record. */
+  async exists(key: string): Promise<boolean> {
+    return await this.stat(key) !== undefined;
+  }
+
+  /** Takes a lock. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    return acquireLock({ connector: id, clock: this.#clock, key, options }, (wanted) =>
+      this.#use(async (store) => {
+        const { value, version } = await store.get(lockKey(key));
+        if (isHeldByOther(lockOf(value), wanted.owner, this.#clock.now())) return false;
+        return await store.commit({ check: { key: lockKey(key), version }, set: [lockKey(key), bytesOf(wanted)] });
+      }));
+  }
+
+  /** Gives a lock back. */
+  release({ key, owner }: Lock): Promise<void> {
+    return this.#use(async (store) => {
+      const { value, version } = await store.get(lockKey(key));
+      if (lockOf(value)?.owner !== owner) return;
+      await store.commit({ check: { key: lockKey(key), version }, deletes: [lockKey(key)] });
+    });
+  }
+
+  /** Whether anybody has the lock. */
+  isLocked(key: string): Promise<boolean> {
+    return this.#use(async (store) => isHeld(lockOf((await store.get(lockKey(key))).value), this.#clock.now()));
+  }
+
+  async #save(store: KeyValues, key: string, bytes: Uint8Array): Promise<void> {
+    const version = crypto.randomUUID();
+    const pieces = Math.ceil(bytes.length / pieceBytes);
+    for (let place = 0; place < pieces; place++) {
+      const piece = bytes.slice(place * pieceBytes, (place + 1) * pieceBytes);
+      await store.commit({ set: [pieceKey(key, version, place), piece] });
+    }
+    const head: Head = { version, pieces, size: bytes.length, modifiedAt: this.#clock.now() };
+    await store.commit({ set: [headKey(key), bytesOf(head)] });
+    await removePieces(store, key, version);
+  }
+
+  async #use<Result>(work: (store: KeyValues) => Promise<Result>): Promise<Result> {
+    if (this.#openKeyValues === undefined) {
+      throw new ConnectorError(
+        `"${id}" cannot be used: it needs "Deno" started with --unstable-kv (or "unstable": ["kv"] in deno.json). ` +
+          "Elsewhere use mesh.local-file.v1",
+        undefined,
+        "forbidden",
+      );
+    }
+    const store = await this.#openKeyValues(this.#path);
+    try {
+      return await work(store);
+    } finally {
+      store.close();
+    }
+  }
+}
+
+const headKey = (key: string) => ["modelmesh", "head", key];
+const lockKey = (key: string) => ["modelmesh", "lock", key];
+const pieceKey = (key: string, version: string, place: number) => ["modelmesh", "piece", key, version, String(place)];
+
+async function readPieces(
+  store: KeyValues,
+  key: string,
+  { version, pieces, size }: Head,
+): Promise<Uint8Array | undefined> {
+  const bytes = new Uint8Array(size);
+  for (let place = 0; place < pieces; place++) {
+    const { value } = await store.get(pieceKey(key, version, place));
+    if (value === undefined) return undefined;
+    bytes.set(value, place * pieceBytes);
+  }
+  return bytes;
+}
+
+async function removePieces(store: KeyValues, key: string, kept?: string): Promise<void> {
+  for (const parts of await store.list(["modelmesh", "piece", key])) {
+    if (parts[3] !== kept) await store.commit({ deletes: [parts] });
+  }
+}
+
+function bytesOf(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+function headOf(value: Uint8Array | undefined): Head | undefined {
+  return value && JSON.parse(new TextDecoder().decode(value));
+}
+
+function lockOf(value: Uint8Array | undefined): LockRecord | undefined {
+  return value && JSON.parse(new TextDecoder().decode(value));
+}
+
+/** Storage in Deno KV; settings: `path`. */
+export const denoKvStorage: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create({ path }, runtime) {
+    if (path === undefined || typeof path === "string" && path !== "") return new DenoKvStorage(runtime, path);
+    throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);
+  },
+};

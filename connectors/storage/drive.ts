@@ -1,0 +1,181 @@
+/**
+ * Records as files of Google Drive.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { type DriveFile, DriveFolder } from "./_drive.ts";
+import { googleToken } from "./_google_token.ts";
+import { keyOfName, nameOfKey } from "./_keys.ts";
+import { acquireLock, type LockRecord } from "./_lock.ts";
+import { KeyedQueue } from "./_queue.ts";
+import { type RemoteRuntime, textSetting } from "./_remote.ts";
+
+const id = "google.drive.v1";
+
+/** A file that was made is in everybody's lists after that, ms. */
+const settlingMs = 1000;
+
+const nothing = new Uint8Array();
+
+/**
+ * Records as files of one folder. Drive lets two files have one name: the older one is the record then, and whoever
+ * made the other one by accident puts it right.
+ *
+ * Locks: Drive has no write under a condition. Whoever wants a lock makes a file, looks a second later who was first,
+ * and takes theirs back unless it was they. It excludes as long as Drive's lists show a new file within that time,
+ * which they do, without a promise. A lock of `aws.s3.v1` or `redis.redis.v1` is a promise.
+ */
+export class DriveStorage implements Storage {
+  readonly #clock: RemoteRuntime["clock"];
+  readonly #folder: DriveFolder;
+  readonly #prefix: string;
+  readonly #queue = new KeyedQueue();
+
+  /**
+   * Makes one; sends nothing yet.
+   *
+   * @param runtime Clock.
+   * @param folder Where its files are.
+   * @param prefix What their names begin with.
+   */
+  constructor({ clock }: Pick<RemoteRuntime, "clock">, folder: DriveFolder, prefix: string) {
+    this.#clock = clock;
+    this.#folder = folder;
+    this.#prefix = prefix;
+  }
+
+  /** A record. */
+  async load(key: string): Promise<Uint8Array | undefined> {
+    const file = await this.#find(key);
+    return file && await this.#folder.read(file);
+  }
+
+  /** Writes a record. */
+  save(key: string, data: Uint8Array): Promise<void> {
+    const bytes = data.slice();
+    return this.#queue.run(key, () => this.#save(key, bytes));
+  }
+
+  /** The keys that begin with `prefix`. */
+  async list(prefix = ""): Promise<readonly string[]> {
+    const start = `${this.#prefix}.`;
+    const names = (await this.#folder.find()).flatMap(({ name }) =>
+      name.startsWith(start) ? [name.slice(start.length)] : []
+    );
+    const keys = names.flatMap((name) => keyOfName(name) ?? []);
+    return [...new Set(keys)].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#queue.run(key, async () => {
+      const files = await this.#folder.find(this.#nameOf(key));
+      const deleted = await Promise.all(files.map((file) => this.#folder.delete(file)));
+      return deleted.includes(true);
+    });
+  }
+
+  /** Size and time. */
+  async stat(key: string): Promise<StorageStat | undefined> {
+    const file = await this.#find(key);
+    return file && { size: Number(file.size), modifiedAt: Date.parse(file.modifiedTime) };
+  }
+
+  /** Whether there is a record. */
+  async exists(key: string): Promise<boolean> {
+    return await this.#find(key) !== undefined;
+  }
+
+  /** Takes a lock, as far as Drive can: see the class. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    const wait = { connector: id, clock: this.#clock, key, options };
+    return acquireLock(wait, (wanted) => this.#take(this.#lockName(key), wanted));
+  }
+
+  /** Gives a lock back. */
+  async release({ key, owner }: Lock): Promise<void> {
+    const own = (await this.#locks(this.#lockName(key))).filter((file) => recordOf(file).owner === owner);
+    await Promise.all(own.map((file) => this.#folder.delete(file)));
+  }
+
+  /** Whether anybody has the lock. */
+  async isLocked(key: string): Promise<boolean> {
+    return (await this.#locks(this.#lockName(key))).length > 0;
+  }
+
+  async #save(key: string, bytes: Uint8Array): Promise<void> {
+    const name = this.#nameOf(key);
+    const facts = { modifiedTime: new Date(this.#clock.now()).toISOString() };
+    const [known] = await this.#folder.find(name);
+    if (known !== undefined && await this.#folder.update(known, facts, bytes)) return;
+    const made = await this.#folder.create({ ...facts, name }, bytes);
+    const [first] = await this.#folder.find(name);
+    if (first === undefined || first.id === made) return;
+    if (await this.#folder.update(first, facts, bytes)) await this.#folder.delete({ id: made });
+  }
+
+  async #take(name: string, wanted: LockRecord): Promise<boolean> {
+    const appProperties = { owner: wanted.owner, expiresAt: String(wanted.expiresAt) };
+    const [first] = await this.#locks(name);
+    if (first !== undefined) {
+      return recordOf(first).owner === wanted.owner && await this.#folder.update(first, { appProperties }, nothing);
+    }
+    const made = await this.#folder.create({ name, appProperties }, nothing);
+    await this.#clock.sleep(settlingMs); // an abort would leave a lock behind that nobody has
+    const [winner] = await this.#locks(name);
+    if (winner?.id === made) return true;
+    await this.#folder.delete({ id: made });
+    return false;
+  }
+
+  /** Those that hold, the oldest first; the others go. */
+  async #locks(name: string): Promise<readonly DriveFile[]> {
+    const now = this.#clock.now();
+    const files = await this.#folder.find(name);
+    const over = files.filter((file) => !(recordOf(file).expiresAt > now));
+    await Promise.all(over.map((file) => this.#folder.delete(file)));
+    return files.filter((file) => !over.includes(file));
+  }
+
+  async #find(key: string): Promise<DriveFile | undefined> {
+    return (await this.#folder.find(this.#nameOf(key)))[0];
+  }
+
+  #nameOf(key: string): string {
+    return `${this.#prefix}.${nameOfKey(key)}`;
+  }
+
+  #lockName(key: string): string {
+    return `${this.#prefix}~lock.${nameOfKey(key)}`;
+  }
+}
+
+function recordOf({ appProperties: { owner = "", expiresAt = "" } = {} }: DriveFile): LockRecord {
+  return { owner, expiresAt: Number(expiresAt) };
+}
+
+/**
+ * Storage in Google Drive. Settings: `folder` (an id; the app's own folder unless given), `prefix`, and who asks:
+ * `credentials`, or `client_id`, `client_secret` and `refresh_token`, or `access_token`; `endpoint` and `token_url`
+ * replace Google's addresses.
+ */
+export const driveStorage: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create(settings, runtime) {
+    const { folder = "appDataFolder", prefix = "modelmesh" } = settings;
+    if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) fail("folder", "expected the id of a folder");
+    if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix)) {
+      fail("prefix", 'expected letters, digits, "_", "-"');
+    }
+    const endpoint = textSetting(settings, "endpoint") ?? "https://www.googleapis.com";
+    const token = googleToken(id, settings, runtime);
+    return new DriveStorage(runtime, new DriveFolder(runtime, { id, folder, endpoint, token }), prefix);
+  },
+};
+
+function fail(name: string, message: string): never {
+  throw new ConfigError([{ path: `storage.${name}`, message }]);
+}

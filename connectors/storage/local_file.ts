@@ -1,0 +1,225 @@
+/**
+ * Records as files.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Clock, Disk } from "../../src/contracts/runtime.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { GenerationLock } from "./_generations.ts";
+import { keyOfName, nameOfKey } from "./_keys.ts";
+import { acquireLock } from "./_lock.ts";
+import { KeyedQueue } from "./_queue.ts";
+
+const id = "mesh.local-file.v1";
+
+/** Where the state is unless a path is given. */
+const defaultPath = "./.modelmesh/state.json";
+
+/** The record that is the file itself; the others stand beside it. */
+const ownKey = "state";
+
+/** A draft that old belongs to nobody any more, ms. */
+const oldDraftMs = 60_000;
+
+/** Most characters of a name in a folder that come from a key. */
+const pieceLength = 160;
+
+/** Options of a {@linkcode LocalFileStorage}. */
+export interface LocalFileOptions {
+  /** The file of the record `state`; its folder is made when missing. `./.modelmesh/state.json` unless given. */
+  readonly path?: string;
+  /** Whether a record that is replaced is kept, as the record `<key>.backup`. */
+  readonly backup?: boolean;
+}
+
+/** What it works with. */
+export interface LocalFileParts {
+  /** For the times of records and locks. */
+  readonly clock: Clock;
+  /** Where files are; absent in browsers. */
+  readonly disk?: Disk | undefined;
+}
+
+/**
+ * Records as files of one folder: `state` is the file that is named, any other key a file beside it whose name begins
+ * like it (`state.json.config`). A file is replaced whole or not at all, whatever becomes of the process or the
+ * machine; one that is new is for its owner alone. Locks hold among all processes that share the folder, as long as it
+ * is one that can link files; on network drives that depends on the drive.
+ */
+export class LocalFileStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #hasBackup: boolean;
+  readonly #queue = new KeyedQueue();
+  #isTidy = false;
+
+  /**
+   * Makes one; touches nothing yet.
+   *
+   * @param parts Clock and disk.
+   * @param options Which file, and whether what is replaced is kept.
+   * @throws {ConnectorError} Where there are no files.
+   */
+  constructor({ clock, disk }: LocalFileParts, { path = defaultPath, backup = false }: LocalFileOptions = {}) {
+    if (disk === undefined) throw new ConnectorError(`"${id}" cannot be used: there are no files here`);
+    this.#clock = clock;
+    this.#disk = disk;
+    this.#path = path;
+    this.#hasBackup = backup;
+  }
+
+  /** A record. */
+  load(key: string): Promise<Uint8Array | undefined> {
+    return this.#use("read", key, (path) => this.#disk.read(path));
+  }
+
+  /** Writes a record. */
+  save(key: string, data: Uint8Array): Promise<void> {
+    const bytes = data.slice();
+    return this.#queue.run(key, () =>
+      this.#use("save", key, async (path) => {
+        await this.#tidy();
+        if (this.#hasBackup) await this.#keepBackup(key, path);
+        await this.#disk.replace(path, bytes, { modifiedAt: this.#clock.now() });
+      }));
+  }
+
+  /** The keys that begin with `prefix`. */
+  async list(prefix = ""): Promise<readonly string[]> {
+    const others = await this.#use("list", prefix, () => this.#names(`${this.#path}.`));
+    const keys = others.flatMap((name) => name === "" ? "" : keyOfName(name === "%" ? "" : name) ?? []);
+    const all = await this.exists(ownKey) ? [...keys, ownKey] : keys;
+    return all.filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#queue.run(key, () => this.#use("delete", key, (path) => this.#disk.remove(path)));
+  }
+
+  /** Size and time. */
+  stat(key: string): Promise<StorageStat | undefined> {
+    return this.#use("read", key, (path) => this.#disk.stat(path));
+  }
+
+  /** Whether there is a record. */
+  async exists(key: string): Promise<boolean> {
+    return await this.stat(key) !== undefined;
+  }
+
+  /** Takes a lock. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    const wait = { connector: id, clock: this.#clock, key, options };
+    return acquireLock(wait, (wanted) => this.#use("lock", key, () => this.#lock(key).take(wanted)));
+  }
+
+  /** Gives a lock back. */
+  release({ key, owner }: Lock): Promise<void> {
+    return this.#use("unlock", key, () => this.#lock(key).release(owner));
+  }
+
+  /** Whether anybody has the lock. */
+  isLocked(key: string): Promise<boolean> {
+    return this.#use("lock", key, () => this.#lock(key).isHeld());
+  }
+
+  #lock(key: string): GenerationLock {
+    return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${piecesOf(nameOfKey(key))}`);
+  }
+
+  /** Two names for one file would not do: the move to its place must be the last thing that happens to it. */
+  async #keepBackup(key: string, path: string): Promise<void> {
+    const before = await this.#disk.read(path);
+    const modifiedAt = (await this.#disk.stat(path))?.modifiedAt;
+    if (before !== undefined) await this.#disk.replace(this.#fileOf(`${key}.backup`), before, { modifiedAt });
+  }
+
+  #fileOf(key: string): string {
+    return key === ownKey ? this.#path : `${this.#path}.${piecesOf(nameOfKey(key) || "%")}`;
+  }
+
+  /** The ends of all names that begin so, with those in folders of long names. */
+  async #names(start: string): Promise<string[]> {
+    const folder = start.slice(0, start.lastIndexOf("/") + 1);
+    const entries = await this.#disk.list(folder === "" ? "." : folder);
+    const found = await Promise.all(entries.map(async (entry) => {
+      if (!entry.startsWith(start.slice(folder.length)) || entry.includes("~")) return [];
+      const end = entry.slice(start.length - folder.length);
+      if (!end.endsWith("/")) return [end];
+      if (!end.endsWith("+/")) return [];
+      return (await this.#names(folder + entry)).map((rest) => end.slice(0, -2) + rest);
+    }));
+    return found.flat();
+  }
+
+  /** Removes what killed processes have left half written. */
+  async #tidy(): Promise<void> {
+    if (this.#isTidy) return;
+    this.#isTidy = true;
+    const at = this.#path.lastIndexOf("/") + 1;
+    const [folder, name] = [this.#path.slice(0, at), this.#path.slice(at)];
+    for (const entry of await this.#disk.list(folder === "" ? "." : folder)) {
+      if (!entry.startsWith(name) || !/~[\da-f-]{36}\.tmp$/.test(entry)) continue;
+      const draft = await this.#disk.stat(folder + entry);
+      const isOld = draft !== undefined && this.#clock.now() - draft.modifiedAt > oldDraftMs;
+      if (isOld) await this.#disk.remove(folder + entry);
+    }
+  }
+
+  async #use<Result>(doing: string, key: string, work: (path: string) => Promise<Result>): Promise<Result> {
+    try {
+      return await work(this.#fileOf(key));
+    } catch (error) {
+      throw ConnectorError.isInstance(error) ? error : this.#told(error, `${doing} "${key}"`);
+    }
+  }
+
+  #told(error: unknown, doing: string): ConnectorError {
+    const [reason, problem] = reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
+    return new ConnectorError(`"${id}" cannot ${doing} at "${this.#path}": ${reason}`, error, problem);
+  }
+}
+
+const forbidden = ["this process may not. Give it the right to, or name another path", "forbidden"] as const;
+const readOnly = ["the disk is read-only. Name another path", "forbidden"] as const;
+const full = ["the disk is full. Make room there", "full"] as const;
+const isFolder = ["there is a folder of that name. Name a file", "forbidden"] as const;
+const noFolder = ["a part of the path is a file, not a folder. Name another path", "forbidden"] as const;
+
+/** What the machine's words mean. */
+const reasons: Readonly<Record<string, readonly [reason: string, problem?: ConnectorError["problem"]]>> = {
+  EACCES: forbidden,
+  EPERM: forbidden,
+  EROFS: readOnly,
+  ENOSPC: full,
+  EDQUOT: full,
+  EISDIR: isFolder,
+  ENOTDIR: noFolder,
+  EEXIST: noFolder,
+  ENOENT: ["its folder cannot be made. Name another path", "forbidden"],
+};
+
+/** No name in a folder may be longer than 255 bytes: long ones go on in a folder. */
+function piecesOf(name: string): string {
+  const pieces = name.match(new RegExp(`.{1,${pieceLength}}`, "g")) ?? [];
+  return pieces.join("+/");
+}
+
+/** Storage in files; settings: `path`, `backup`. */
+export const localFileStorage: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checked(settings)),
+};
+
+function checked({ path, backup }: Readonly<Record<string, unknown>>): LocalFileOptions {
+  if (path !== undefined && (typeof path !== "string" || path === "" || path.endsWith("/"))) {
+    throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);
+  }
+  if (backup !== undefined && typeof backup !== "boolean") {
+    throw new ConfigError([{ path: "storage.backup", message: "expected true or false" }]);
+  }
+  return { ...(path === undefined ? {} : { path }), ...(backup === undefined ? {} : { backup }) };
+}

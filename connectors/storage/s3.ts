@@ -1,0 +1,246 @@
+/**
+ * Records as objects of S3, or of anything that speaks its language.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { keyOfName, nameOfKey } from "./_keys.ts";
+import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
+import { KeyedQueue } from "./_queue.ts";
+import { type RemoteRuntime, textSetting } from "./_remote.ts";
+import { Bucket, type BucketOptions, type LoadSigner } from "./_s3.ts";
+
+const id = "aws.s3.v1";
+
+/** When a record was saved, as the object says it. */
+const savedAt = "x-amz-meta-saved-at";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** What is wrong with a condition: the object is another one by now, or somebody is at it. */
+const missed = [412, 409, 404];
+
+/** Options of an {@linkcode S3Storage}. */
+export interface S3Options extends BucketOptions {
+  /** What its objects' names begin with. */
+  readonly prefix: string;
+}
+
+/** The object of a lock. */
+interface LockObject {
+  readonly record: unknown;
+  /** Undefined when there is none yet. */
+  readonly etag: string | null | undefined;
+}
+
+/**
+ * Records as objects. Locks are objects that are written under a condition (`If-None-Match`, `If-Match`): of several
+ * who try, one writes. Services that overlook conditions are found out when the first lock is taken.
+ */
+export class S3Storage implements Storage {
+  readonly #clock: RemoteRuntime["clock"];
+  readonly #bucket: Bucket;
+  readonly #prefix: string;
+  readonly #name: string;
+  readonly #queue = new KeyedQueue();
+  #mindsConditions = false;
+
+  /**
+   * Makes one; sends nothing yet.
+   *
+   * @param runtime Clock and HTTP.
+   * @param options Where, and who.
+   * @param load Loads what signs, for tests.
+   */
+  constructor(runtime: RemoteRuntime, options: S3Options, load?: LoadSigner) {
+    this.#clock = runtime.clock;
+    this.#bucket = new Bucket(id, runtime, options, load);
+    this.#prefix = options.prefix;
+    this.#name = options.bucket;
+  }
+
+  /** A record. */
+  async load(key: string): Promise<Uint8Array | undefined> {
+    const { status, headers, bytes } = await this.#bucket.call({
+      method: "GET",
+      name: this.#nameOf(key),
+      accepts: [404],
+    });
+    if (status !== 404) return bytes;
+    if (headers.get("x-amz-error-code") === "NoSuchBucket" || decoder.decode(bytes).includes("NoSuchBucket")) {
+      throw this.#noBucket();
+    }
+    return undefined;
+  }
+
+  /** Writes a record. */
+  save(key: string, data: Uint8Array): Promise<void> {
+    const body = data.slice();
+    return this.#queue.run(key, async () => {
+      const headers = { "content-type": "application/octet-stream", [savedAt]: String(this.#clock.now()) };
+      await this.#bucket.call({ method: "PUT", name: this.#nameOf(key), headers, body });
+    });
+  }
+
+  /** The keys that begin with `prefix`. */
+  async list(prefix = ""): Promise<readonly string[]> {
+    const keys: string[] = [];
+    for (let page: string | undefined = ""; page !== undefined;) {
+      const query = {
+        "list-type": "2",
+        prefix: this.#prefix + objectName(prefix),
+        ...(page === "" ? {} : { "continuation-token": page }),
+      };
+      const { bytes } = await this.#bucket.call({ method: "GET", query });
+      const xml = decoder.decode(bytes);
+      for (const [, text = ""] of xml.matchAll(/<Key>([^<]*)<\/Key>/g)) {
+        const key = keyOfObject(plain(text).slice(this.#prefix.length));
+        if (key?.startsWith(prefix)) keys.push(key);
+      }
+      const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(xml)?.[1];
+      page = next === undefined ? undefined : plain(next);
+    }
+    return keys.sort();
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#queue.run(key, async () => {
+      if (!await this.exists(key)) return false;
+      await this.#bucket.call({ method: "DELETE", name: this.#nameOf(key) });
+      return true;
+    });
+  }
+
+  /** Size and time. */
+  async stat(key: string): Promise<StorageStat | undefined> {
+    const { status, headers } = await this.#bucket.call({ method: "HEAD", name: this.#nameOf(key), accepts: [404] });
+    if (status === 404) return undefined;
+    const told = headers.get(savedAt) ?? Date.parse(headers.get("last-modified") ?? "");
+    return { size: Number(headers.get("content-length")), modifiedAt: Number(told) || 0 };
+  }
+
+  /** Whether there is a record. */
+  async exists(key: string): Promise<boolean> {
+    return await this.stat(key) !== undefined;
+  }
+
+  /** Takes a lock. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    return acquireLock({ connector: id, clock: this.#clock, key, options }, async (wanted) => {
+      const { record, etag } = await this.#lock(key);
+      if (isHeldByOther(record, wanted.owner, this.#clock.now())) return false;
+      if (!await this.#writeLock(key, wanted, etag)) return false;
+      if (!this.#mindsConditions && await this.#writeLock(key, wanted, undefined)) throw this.#noConditions();
+      this.#mindsConditions = true;
+      return true;
+    });
+  }
+
+  /** Gives a lock back. */
+  async release({ key, owner }: Lock): Promise<void> {
+    const { record, etag } = await this.#lock(key);
+    if (Object(record).owner === owner) await this.#writeLock(key, { owner: "", expiresAt: 0 }, etag);
+  }
+
+  /** Whether anybody has the lock. */
+  async isLocked(key: string): Promise<boolean> {
+    return isHeld((await this.#lock(key)).record, this.#clock.now());
+  }
+
+  async #lock(key: string): Promise<LockObject> {
+    const name = this.#lockName(key);
+    const { status, headers, bytes } = await this.#bucket.call({ method: "GET", name, accepts: [404] });
+    if (status === 404) return { record: undefined, etag: undefined };
+    try {
+      return { record: JSON.parse(decoder.decode(bytes)), etag: headers.get("etag") };
+    } catch {
+      return { record: undefined, etag: headers.get("etag") }; // what is no lock locks nobody out
+    }
+  }
+
+  /** Whether it was written: not when the object is another one than it was. */
+  async #writeLock(key: string, record: LockRecord, etag: LockObject["etag"]): Promise<boolean> {
+    const headers: Record<string, string> = etag === undefined ? { "if-none-match": "*" } : { "if-match": etag ?? "" };
+    const body = encoder.encode(JSON.stringify(record));
+    const name = this.#lockName(key);
+    const { status } = await this.#bucket.call({ method: "PUT", name, headers, body, accepts: missed });
+    return status === 200;
+  }
+
+  #nameOf(key: string): string {
+    return this.#prefix + (objectName(key) || "=");
+  }
+
+  #lockName(key: string): string {
+    return `${this.#prefix}locks/${objectName(key) || "="}`;
+  }
+
+  #noBucket(): ConnectorError {
+    const message = `"${id}" cannot be used: there is no bucket "${this.#name}". Make it, or name another one`;
+    return new ConnectorError(message, undefined, "forbidden");
+  }
+
+  #noConditions(): ConnectorError {
+    return new ConnectorError(
+      `"${id}" cannot lock: this service overlooks "If-None-Match", so that two processes could both have a lock. Use ` +
+        "another storage for several processes, or set storage.locking.enabled to false for a single one",
+      undefined,
+      "forbidden",
+    );
+  }
+}
+
+/** With `=` in place of `%`, which URLs would have to write in its turn. */
+function objectName(key: string): string {
+  return nameOfKey(key).replaceAll("%", "=");
+}
+
+function keyOfObject(name: string): string | undefined {
+  if (name.includes("/")) return undefined;
+  return name === "=" ? "" : keyOfName(name.replaceAll("=", "%"));
+}
+
+/** A text of XML. */
+function plain(text: string): string {
+  const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
+}
+
+/**
+ * Storage in S3. Settings: `bucket`, `region`, `endpoint`, `path_style`, `prefix`, `access_key_id`,
+ * `secret_access_key`, `session_token`; keys and region are those of the environment unless given.
+ */
+export const s3Storage: Connector<"storage"> = {
+  id,
+  kind: "storage",
+  create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
+};
+
+function optionsOf(settings: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
+  const text = (name: string, variable?: string) =>
+    textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);
+  const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? "us-east-1";
+  const endpoint = text("endpoint", "AWS_ENDPOINT_URL_S3");
+  const { path_style = endpoint !== undefined } = settings;
+  if (typeof path_style !== "boolean") fail("path_style", "expected true or false");
+  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) fail("endpoint", "expected an http or https address");
+  return {
+    bucket: text("bucket") ?? fail("bucket", "missing: say which bucket"),
+    region,
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    isPathStyle: path_style,
+    prefix: text("prefix") ?? "modelmesh/",
+    accessKeyId: text("access_key_id", "AWS_ACCESS_KEY_ID") ??
+      fail("access_key_id", "missing, and so is AWS_ACCESS_KEY_ID"),
+    secretAccessKey: text("secret_access_key", "AWS_SECRET_ACCESS_KEY") ??
+      fail("secret_access_key", "missing, and so is AWS_SECRET_ACCESS_KEY"),
+    sessionToken: text("session_token", "AWS_SESSION_TOKEN"),
+  };
+}
+
+function fail(name: string, message: string): never {
+  throw new ConfigError([{ path: `storage.${name}`, message }]);
+}

@@ -1,0 +1,25 @@
+/**
+ * Records that cannot be read: nothing is thrown away.
+ * @module
+ */
+import type { CodedStorage } from "../storage/coded_storage.ts";
+
+/** Most of them that are kept. */
+const mostKept = 3;
+
+/**
+ * Copies a record that is about to be replaced, as it is. Of those kept before the last ones stay.
+ *
+ * @param storage Where it is.
+ * @param key Its key.
+ * @param now Wall clock, ms: the copy is called by it.
+ * @returns The copy's key.
+ */
+export async function keepAside(storage: CodedStorage, key: string, now: number): Promise<string> {
+  const start = `${key}.unreadable-`;
+  const aside = start + new Date(now).toISOString();
+  await storage.copy(key, aside);
+  const kept = await storage.list(start);
+  await Promise.all(kept.slice(0, -mostKept).map((old) => storage.delete(old)));
+  return aside;
+}

@@ -1,0 +1,258 @@
+/**
+ * Keeps the state of a mesh as a server's configuration says: when it is read and written, and by how many at once.
+ * @module
+ */
+import type { StorageSettings } from "../config/storage_settings.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import { ConnectorError, MeshError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { CodedStorage } from "../storage/coded_storage.ts";
+import { CountedArchive } from "../state/counted_archive.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import { MeteredState } from "../state/metered_state.ts";
+import { keepAside } from "./_aside.ts";
+import type { StateKeeper } from "./state_keeper.ts";
+
+/** What a {@linkcode StateStore} is made of. */
+export interface StateStoreParts {
+  /** Where the state is kept. */
+  readonly storage: CodedStorage;
+  /** When, and whether under a lock. */
+  readonly settings: Pick<StorageSettings, "policy" | "intervalMs" | "locking">;
+  /** The mesh's. */
+  readonly clock: Clock;
+  /** Told what goes wrong. */
+  readonly hub: Hub;
+}
+
+/** The record that holds the state. */
+const stateKey = "state";
+
+/** How long a lock holds whose owner is gone, ms. */
+const lockMs = 10_000;
+
+/**
+ * One process's part in a record that holds a state. Whenever it writes, it takes up what others have written first;
+ * under a lock, nobody writes in between, and nothing is lost. At most one write is under way and no request waits for
+ * it. What fails is traced once and made up for by the next write; {@linkcode StateStore.close} throws it.
+ */
+export class StateStore implements StateKeeper {
+  readonly #parts: StateStoreParts;
+  readonly #owner = crypto.randomUUID();
+  #archive: CountedArchive | undefined;
+  #syncing: Promise<void> | undefined;
+  #hasChanged = false;
+  #isClosed = false;
+  #stop: Cancel | undefined;
+  #failure: MeshError | undefined;
+  /** What this process wrote last, or tried to. */
+  #written: string | undefined;
+  /** What cannot be read is kept aside already, and not written over yet. */
+  #isAside = false;
+
+  /** @param parts Storage, settings, clock and hub. */
+  constructor(parts: StateStoreParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and kept aside; the
+   * state begins anew then, with what the record's backup says, if it has one.
+   *
+   * @param state The mesh's.
+   * @throws {ConnectorError} When the storage cannot be used, or the record is of another key.
+   */
+  async load(state: MeshState): Promise<void> {
+    this.#stop?.();
+    if (this.#archive !== undefined) await this.write(); // what the mesh had before it was configured again
+    const { clock, settings: { policy, intervalMs } } = this.#parts;
+    const archive = new CountedArchive(state, clock);
+    archive.restore({ version: 1, saved_at: clock.now(), rests: [], failures: [] });
+    await this.#restore(archive);
+    this.#archive = archive;
+    if (policy === "immediate" || policy === "periodic") this.#listen(archive, state);
+    await this.#begin();
+    if (policy === "periodic") this.#stop = clock.every(intervalMs, () => this.#turn());
+  }
+
+  /** A model was set aside or taken back. Returns at once. */
+  mark(): void {
+    if (this.#archive === undefined || this.#isClosed) return;
+    this.#hasChanged = true;
+    if (this.#parts.settings.policy !== "periodic") this.#syncing ??= this.#syncAll();
+  }
+
+  /** Writes the state now, and waits for it. What fails is traced. */
+  async write(): Promise<void> {
+    this.#hasChanged = true;
+    await this.#syncing;
+    if (this.#hasChanged) await (this.#syncing = this.#syncAll());
+  }
+
+  /**
+   * Writes the state a last time.
+   *
+   * @throws {ConnectorError} When the storage does not take it: the state is lost.
+   */
+  async close(): Promise<void> {
+    this.#stop?.();
+    const isFirst = this.#archive !== undefined && !this.#isClosed;
+    this.#isClosed = true;
+    if (isFirst) await this.write();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** What is counted is worth writing, too. Models that come later are listened to when they come. */
+  #listen(archive: CountedArchive, state: MeshState): void {
+    const listenTo = ({ state: model }: MeshState["members"][number]) => {
+      if (model instanceof MeteredState) model.onCount = () => this.mark();
+    };
+    state.members.forEach(listenTo);
+    archive.onMember = listenTo;
+  }
+
+  /** A storage that does not take the first write will not take any: a start says so. One that is full may have room again. */
+  async #begin(): Promise<void> {
+    await this.write();
+    const failure = this.#failure;
+    if (failure === undefined || !isForGood(failure)) return;
+    this.#archive = this.#failure = undefined; // there is nothing to keep, and nothing more to tell at the end
+    throw failure;
+  }
+
+  async #turn(): Promise<void> {
+    await this.#syncing;
+    await (this.#syncing = this.#hasChanged ? this.#syncAll() : this.#look());
+  }
+
+  async #syncAll(): Promise<void> {
+    do {
+      await Promise.resolve(); // changes come in groups; one write is enough for all
+      this.#hasChanged = false;
+      await this.#reported(() => this.#locked((isOurs) => this.#sync(isOurs)));
+    } while (this.#hasChanged && this.#failure === undefined && this.#parts.settings.policy !== "periodic");
+    this.#syncing = undefined; // here, and not when the promise is settled: a change in between would be forgotten
+  }
+
+  /** Nothing is to be written: what others have written still counts. */
+  async #look(): Promise<void> {
+    await this.#reported(() => this.#takeUp());
+    this.#syncing = undefined;
+  }
+
+  async #locked(work: (isOurs: () => boolean) => Promise<void>): Promise<void> {
+    const { storage, clock, settings: { locking } } = this.#parts;
+    if (locking === undefined) return await work(() => true);
+    const lock = await storage.acquire(stateKey, { owner: this.#owner, ttlMs: lockMs, ...locking });
+    try {
+      await work(() => clock.now() < lock.expiresAt);
+    } finally {
+      await storage.release(lock);
+    }
+  }
+
+  async #sync(isOurs: () => boolean): Promise<void> {
+    await this.#takeUp();
+    const snapshot = this.#archive!.snapshot();
+    const text = JSON.stringify(snapshot);
+    if (!isOurs()) {
+      const message = "Cannot save the state: the lock was lost meanwhile, since this process was held up";
+      throw new ConnectorError(message, undefined, "locked");
+    }
+    this.#written = text; // also when it fails: it may be there all the same
+    await this.#parts.storage.save(stateKey, new TextEncoder().encode(text));
+    this.#archive!.know(snapshot);
+    this.#isAside = false;
+  }
+
+  /** What others have written. What cannot be read goes aside, and is written anew. */
+  async #takeUp(): Promise<void> {
+    const reason = await this.#read((text) => {
+      const stored = JSON.parse(text);
+      if (text === this.#written) this.#archive!.know(stored);
+      else this.#archive!.takeUp(stored);
+    });
+    if (reason === undefined || this.#isAside) return;
+    this.#trace("warning", `${reason}. ${await this.#keepAside()}. It is written anew`);
+    this.#hasChanged = true;
+  }
+
+  async #restore(archive: CountedArchive): Promise<void> {
+    const restore = (text: string) => archive.restore(JSON.parse(text));
+    const reason = await this.#read(restore).catch((error) => {
+      throw told(error, "read");
+    });
+    if (reason === undefined) return;
+    const isBack = await this.#readBackup(restore);
+    const aside = await this.#keepAside().catch((error) => told(error, "keep").message); // nothing is written until it is
+    this.#trace("warning", `${reason}. ${aside}. ${isBack ? "Its backup is used" : "All models begin as active"}`);
+  }
+
+  async #readBackup(restore: (text: string) => void): Promise<boolean> {
+    try {
+      const bytes = await this.#parts.storage.load(`${stateKey}.backup`);
+      if (bytes !== undefined) restore(new TextDecoder().decode(bytes));
+      return bytes !== undefined;
+    } catch {
+      return false; // it is damaged, too
+    }
+  }
+
+  async #keepAside(): Promise<string> {
+    const { storage, clock } = this.#parts;
+    const key = await keepAside(storage, stateKey, clock.now());
+    this.#isAside = true;
+    return `It is kept as "${key}"`;
+  }
+
+  /**
+   * Reads the record, if there is one.
+   *
+   * @returns What is the matter with it, when it cannot be read.
+   */
+  async #read(use: (text: string) => void): Promise<string | undefined> {
+    try {
+      const bytes = await this.#parts.storage.load(stateKey);
+      if (bytes !== undefined) use(new TextDecoder().decode(bytes));
+      return undefined;
+    } catch (error) {
+      return unreadableBy(error);
+    }
+  }
+
+  /** A problem that stays is told once. */
+  async #reported(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#failure = undefined;
+    } catch (error) {
+      const failure = told(error, "save");
+      if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
+      this.#failure = failure;
+      this.#hasChanged = true;
+    }
+  }
+
+  #trace(severity: "warning" | "error", message: string): void {
+    this.#parts.hub.trace({ severity, component: "storage", message });
+  }
+}
+
+/** Why a record cannot be read, when that is what an error says; any other one is thrown. */
+function unreadableBy(error: unknown): string {
+  if (error instanceof SyntaxError) return "Cannot take up the saved state: it is no JSON";
+  const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
+  if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;
+  throw error;
+}
+
+/** Whether another try will not do either. */
+function isForGood(error: MeshError): boolean {
+  return ConnectorError.isInstance(error) && error.problem === "forbidden";
+}
+
+/** Our connectors say what is the matter; the words of others may quote anything and are not passed on. */
+function told(error: unknown, doing: string): MeshError {
+  if (MeshError.isInstance(error)) return error;
+  return new ConnectorError(`Cannot ${doing} the state: the storage failed (see the error's cause)`, error);
+}

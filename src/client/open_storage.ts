@@ -1,0 +1,35 @@
+/**
+ * A storage as a configuration describes it, without a mesh.
+ * @module
+ */
+import { openStorage } from "../background/configured_state.ts";
+import { knownConnectors } from "../config/known.ts";
+import { validate } from "../config/validate.ts";
+import type { Storage } from "../contracts/storage.ts";
+import { Redactor } from "../observe/redact.ts";
+import { ConnectorCatalogue } from "../registry/catalogue.ts";
+import type { CreateParts } from "./create.ts";
+import type { CreateOptions } from "./options.ts";
+import { runtimeWith } from "./runtime_with.ts";
+
+/**
+ * Opens a storage.
+ *
+ * @param parts Connectors and runtime.
+ * @param section As in a configuration.
+ * @param options What replaces the runtime's own.
+ */
+export async function storageOfSection(
+  parts: CreateParts,
+  section: Readonly<Record<string, unknown>>,
+  options: Pick<CreateOptions, "env" | "fetch" | "clock">,
+): Promise<Storage> {
+  const runtime = runtimeWith(parts, options);
+  const catalogue = new ConnectorCatalogue(parts.connectors);
+  const written = validate({ storage: section }, { known: knownConnectors(parts.connectors), detected: [] });
+  const { settings } = await written.secrets.resolve(
+    written,
+    (kind, id, config) => catalogue.get(kind, id).create(config, runtime),
+  );
+  return await openStorage(settings.storage!, { catalogue, runtime, redactor: new Redactor(), settings });
+}

@@ -1,0 +1,127 @@
+/**
+ * Files that are written whole or not at all.
+ * @module
+ */
+import type { Disk } from "../contracts/runtime.ts";
+import { builtin } from "./_node_builtin.ts";
+
+/** What is used of `node:fs/promises`; a test records the calls, and lets them fail. */
+export type DiskCalls = Pick<
+  typeof import("node:fs").promises,
+  "chmod" | "link" | "mkdir" | "open" | "readdir" | "readFile" | "realpath" | "rename" | "rm" | "stat" | "utimes"
+>;
+
+/**
+ * The disk of this machine. A file is written beside its place, flushed, and moved there; then the folder is flushed,
+ * since a crash of the machine may undo the move otherwise.
+ *
+ * @param callsOf Node's file functions, looked up when one is needed.
+ */
+export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promises): Disk {
+  return {
+    read: async (path) => {
+      const data = await unlessMissing(callsOf().readFile(path));
+      return data && Uint8Array.from(data); // Node's buffers share their memory
+    },
+    replace: (path, data, options) => replace(callsOf(), path, data, options?.modifiedAt),
+    create: (path, data) => create(callsOf(), path, data),
+    remove: async (path) => await unlessMissing(callsOf().rm(path).then(() => true)) ?? false,
+    list: async (folder) => {
+      const entries = await unlessMissing(callsOf().readdir(folder, { withFileTypes: true })) ?? [];
+      return entries.map((entry) => entry.isDirectory() ? `${entry.name}/` : entry.name);
+    },
+    stat: async (path) => {
+      const found = await unlessMissing(callsOf().stat(path));
+      return found && { size: found.size, modifiedAt: Math.round(found.mtimeMs) };
+    },
+  };
+}
+
+async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifiedAt?: number): Promise<void> {
+  const target = await calls.realpath(path).catch(() => path); // a link goes on being one
+  const known = await unlessMissing(calls.stat(target));
+  await withDraft(calls, target, data, async (draft) => {
+    if (known !== undefined) await calls.chmod(draft, known.mode & 0o777);
+    if (modifiedAt !== undefined) await calls.utimes(draft, modifiedAt / 1000, modifiedAt / 1000);
+    await calls.rename(draft, target);
+  });
+  await flushFolder(calls, target);
+}
+
+/** A link to what was written makes it appear whole, and fails when there is one already. */
+async function create(calls: DiskCalls, path: string, data: Uint8Array): Promise<boolean> {
+  let isNew = true;
+  await withDraft(calls, path, data, async (draft) => {
+    try {
+      await calls.link(draft, path);
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      isNew = false;
+    }
+    await calls.rm(draft, { force: true });
+  });
+  return isNew;
+}
+
+/** Writes and flushes a file beside another one. It is gone when putting it in place fails. */
+async function withDraft(
+  calls: DiskCalls,
+  path: string,
+  data: Uint8Array,
+  putInPlace: (draft: string) => Promise<void>,
+): Promise<void> {
+  const draft = `${path}~${crypto.randomUUID()}.tmp`;
+  try {
+    const file = await openNew(calls, draft);
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await putInPlace(draft);
+  } catch (error) {
+    await calls.rm(draft, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function openNew(calls: DiskCalls, path: string): ReturnType<DiskCalls["open"]> {
+  try {
+    return await calls.open(path, "wx", 0o600);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    await calls.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
+    return await calls.open(path, "wx", 0o600);
+  }
+}
+
+async function flushFolder(calls: DiskCalls, path: string): Promise<void> {
+  try {
+    const folder = await calls.open(folderOf(path), "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // Windows flushes no folders, and the file itself is in place
+  }
+}
+
+function folderOf(path: string): string {
+  return /^(.*[\\/])[^\\/]*$/.exec(path)?.[1] ?? ".";
+}
+
+async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return Object(error).code;
+}

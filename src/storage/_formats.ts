@@ -1,0 +1,82 @@
+/**
+ * How the value of a record is written.
+ * @module
+ */
+import { ConnectorError } from "../errors.ts";
+
+/** The encodings of `storage.persistence.format`. */
+export type RecordFormat = "json" | "yaml" | "msgpack";
+
+/** The modules that two of them need; a test gives others. */
+export interface FormatModules {
+  /** Loads `@std/yaml`. */
+  readonly yaml: () => Promise<{
+    parse(text: string, options?: { schema?: "json" }): unknown;
+    stringify(value: unknown, options?: { schema?: "json"; lineWidth?: number }): string;
+  }>;
+  /** Loads `@msgpack/msgpack`. */
+  readonly msgpack: () => Promise<{ decode(bytes: Uint8Array): unknown; encode(value: unknown): Uint8Array }>;
+}
+
+/** Loaded when a record needs one. */
+export const formatModules: FormatModules = {
+  yaml: () => import("@std/yaml"),
+  // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
+  msgpack: () => import("npm:@msgpack/msgpack@3.1.3"),
+};
+
+const installs: Readonly<Record<keyof FormatModules, string>> = {
+  yaml: 'the module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or "npx jsr add @std/yaml"',
+  msgpack: 'the package "@msgpack/msgpack" is not installed: add it with "npm install @msgpack/msgpack"',
+};
+
+/**
+ * Writes JSON in another format.
+ *
+ * @param json The text of a value.
+ * @param format How it shall be written.
+ * @param modules Where the formats come from.
+ * @throws {ConnectorError} When its module is missing.
+ */
+export async function fromJson(json: Uint8Array, format: RecordFormat, modules: FormatModules): Promise<Uint8Array> {
+  if (format === "json") return json;
+  const value = JSON.parse(new TextDecoder().decode(json));
+  if (format === "msgpack") return (await load("msgpack", modules)).encode(value);
+  const { stringify } = await load("yaml", modules);
+  return new TextEncoder().encode(stringify(value, { schema: "json", lineWidth: Infinity }));
+}
+
+/**
+ * Reads a record of any format; its first byte tells which.
+ *
+ * @param bytes The record.
+ * @param modules Where the formats come from.
+ * @returns The text of its value as JSON.
+ * @throws {ConnectorError} When its module is missing; whatever the module throws when the record is damaged.
+ */
+export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise<Uint8Array> {
+  const [first = 0x7b] = bytes;
+  if (first === 0x7b) return bytes;
+  const isMap = first >= 0x80 && first <= 0x8f || first === 0xde || first === 0xdf;
+  if (isMap) return jsonOf((await load("msgpack", modules)).decode(bytes));
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  const value = (await load("yaml", modules)).parse(text, { schema: "json" });
+  if (typeof value !== "object") throw new TypeError("It is a text, and no record"); // as YAML, any text is one
+  return jsonOf(value);
+}
+
+function jsonOf(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+async function load<Name extends keyof FormatModules>(
+  name: Name,
+  modules: FormatModules,
+): Promise<Awaited<ReturnType<FormatModules[Name]>>> {
+  try {
+    return await modules[name]() as Awaited<ReturnType<FormatModules[Name]>>;
+  } catch (cause) {
+    const hint = "or set storage.persistence.format to json";
+    throw new ConnectorError(`Cannot use the format "${name}": ${installs[name]}, ${hint}`, cause);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Smaller records.
+ * @module
+ */
+
+/** Nothing we keep is larger: what unpacks to more was not made by us, bytes. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** Whether bytes are packed. */
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Packs bytes (gzip). */
+export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
+  return await through(bytes, new CompressionStream("gzip"));
+}
+
+/**
+ * Unpacks bytes.
+ *
+ * @param bytes What {@linkcode pack} made.
+ * @throws When it is anything else, or more than fits.
+ */
+export async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
+  return await through(bytes, new DecompressionStream("gzip"));
+}
+
+async function through(
+  bytes: Uint8Array,
+  change: ReadableWritablePair<Uint8Array, BufferSource>,
+): Promise<Uint8Array> {
+  const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(change).getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    pieces.push(next.value);
+    length += next.value.length;
+    if (length > mostBytes) {
+      await reader.cancel();
+      throw new RangeError("It unpacks to more than 64 MiB");
+    }
+  }
+  return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer());
+}

@@ -1,0 +1,153 @@
+/**
+ * The one place where records get their format, and are packed and sealed: above every storage, below everybody who
+ * keeps something.
+ * @module
+ */
+import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
+import { ConnectorError } from "../errors.ts";
+import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
+import { isPacked, pack, unpack } from "./_gzip.ts";
+import { isSealed, Seal } from "./_seal.ts";
+
+/** The secret that seals. */
+export const storageKeyName = "MESH_STORAGE_KEY";
+
+/** No record of ours is larger; larger ones are not looked into, bytes. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** How records are written. */
+export interface Coding {
+  /** The encoding. */
+  readonly format: RecordFormat;
+  /** Whether they are packed. */
+  readonly isCompressed: boolean;
+  /** What they are sealed with; undefined: they are not. */
+  readonly secret?: string | undefined;
+  /** Where formats come from, for tests. */
+  readonly modules?: FormatModules;
+}
+
+/**
+ * A storage whose records are JSON to whoever uses it, and whatever the coding says where they are kept. Any coding is
+ * read, whatever it writes: a setting that is changed loses nothing, the next save takes it up. Once a key is given,
+ * records that are not sealed are read all the same, for the same reason.
+ */
+export class CodedStorage implements Storage {
+  readonly #inner: Storage;
+  readonly #coding: Coding;
+  readonly #seal: Seal | undefined;
+
+  /**
+   * @param inner Where records are kept.
+   * @param coding How.
+   */
+  constructor(inner: Storage, coding: Coding) {
+    this.#inner = inner;
+    this.#coding = coding;
+    this.#seal = coding.secret === undefined ? undefined : new Seal(coding.secret);
+  }
+
+  /** Sums and messages are not records: they go as they are. */
+  get shared(): Shared | undefined {
+    return this.#inner.shared;
+  }
+
+  /** Gives connections back. */
+  async close(): Promise<void> {
+    await this.#inner.close?.();
+  }
+
+  /** A record, as JSON. One that is damaged is a `ConnectorError`: `unreadable`; one of another key: `forbidden`. */
+  async load(key: string): Promise<Uint8Array | undefined> {
+    const bytes = await this.#inner.load(key);
+    if (bytes === undefined) return undefined;
+    if (bytes.length > mostBytes) throw unreadable(key, "it is larger than 64 MiB");
+    const open = await this.#open(bytes, key);
+    try {
+      return await toJson(isPacked(open) ? await unpack(open) : open, this.#modules);
+    } catch (error) {
+      throw ConnectorError.isInstance(error)
+        ? error
+        : unreadable(key, "it is damaged, or was not written by us", error);
+    }
+  }
+
+  /** Writes a record that is JSON. */
+  async save(key: string, data: Uint8Array): Promise<void> {
+    const { format, isCompressed } = this.#coding;
+    const written = await fromJson(data, format, this.#modules);
+    const packed = isCompressed ? await pack(written) : written;
+    await this.#inner.save(key, await this.#seal?.close(packed, key) ?? packed);
+  }
+
+  /** The keys that begin with `prefix`. */
+  list(prefix?: string): Promise<readonly string[]> {
+    return this.#inner.list(prefix);
+  }
+
+  /** Whether there was one to delete. */
+  delete(key: string): Promise<boolean> {
+    return this.#inner.delete(key);
+  }
+
+  /** Size and time, as it is kept. */
+  stat(key: string): Promise<StorageStat | undefined> {
+    return this.#inner.stat(key);
+  }
+
+  /** Whether there is a record. */
+  exists(key: string): Promise<boolean> {
+    return this.#inner.exists(key);
+  }
+
+  /** Takes a lock. */
+  acquire(key: string, options: LockOptions): Promise<Lock> {
+    return this.#inner.acquire(key, options);
+  }
+
+  /** Gives a lock back. */
+  release(lock: Lock): Promise<void> {
+    return this.#inner.release(lock);
+  }
+
+  /** Whether anybody has the lock. */
+  isLocked(key: string): Promise<boolean> {
+    return this.#inner.isLocked(key);
+  }
+
+  /**
+   * Copies a record as it is kept, whatever is in it.
+   *
+   * @param from Its key.
+   * @param to The key of the copy.
+   */
+  async copy(from: string, to: string): Promise<void> {
+    const bytes = await this.#inner.load(from);
+    if (bytes !== undefined) await this.#inner.save(to, bytes);
+  }
+
+  get #modules(): FormatModules {
+    return this.#coding.modules ?? formatModules;
+  }
+
+  async #open(bytes: Uint8Array, key: string): Promise<Uint8Array> {
+    if (!isSealed(bytes)) return bytes;
+    if (this.#seal === undefined) {
+      const hint = `Set storage.persistence.encryption to true, and ${storageKeyName} to the key it was sealed with`;
+      throw new ConnectorError(`Cannot read the record "${key}": it is encrypted. ${hint}`, undefined, "forbidden");
+    }
+    const open = await this.#seal.open(bytes, key);
+    if (open === "damaged") throw unreadable(key, "it was changed, or cut off, since it was encrypted");
+    if (open !== "other_key") return open;
+    throw new ConnectorError(
+      `Cannot read the record "${key}": it was encrypted with another ${storageKeyName}. Set the one it was encrypted ` +
+        "with, or move the record away to begin anew",
+      undefined,
+      "forbidden",
+    );
+  }
+}
+
+function unreadable(key: string, why: string, cause?: unknown): ConnectorError {
+  return new ConnectorError(`Cannot read the record "${key}": ${why}`, cause, "unreadable");
+}

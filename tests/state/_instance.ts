@@ -1,0 +1,94 @@
+/**
+ * Processes, as far as their memory goes, that keep a state in one record.
+ * @module
+ */
+import { StateStore } from "../../src/background/state_store.ts";
+import { defaultLocking } from "../../src/config/defaults.ts";
+import type { SyncPolicy } from "../../src/config/storage_settings.ts";
+import type { TraceEntry } from "../../src/contracts/events.ts";
+import type { Storage } from "../../src/contracts/storage.ts";
+import { Hub } from "../../src/observe/hub.ts";
+import type { FakeClock } from "../../src/runtime/test.ts";
+import type { MeshState } from "../../src/state/mesh_state.ts";
+import type { ModelState } from "../../src/state/model_state.ts";
+import { CodedStorage } from "../../src/storage/coded_storage.ts";
+import { addMetered } from "./_metered.ts";
+
+/** One process: a model in a pool, with a budget, a limit and a keeper. */
+export class Instance {
+  readonly traces: string[] = [];
+  readonly told: string[] = [];
+  readonly state: MeshState;
+  readonly store: StateStore;
+  readonly model: ModelState;
+  readonly #add: (pool: string) => ModelState;
+
+  constructor(
+    storage: Storage,
+    readonly clock: FakeClock,
+    policy: SyncPolicy,
+    isLocked: boolean = policy !== "sync-on-boundary",
+  ) {
+    const hub = new Hub(clock);
+    const trace = ({ severity, message }: TraceEntry) => void this.traces.push(`${severity} ${message}`);
+    hub.add({ emit: () => {}, trace, flush: () => Promise.resolve() });
+    const made = addMetered(clock, (transition) => {
+      this.told.push(`${transition.to} ${transition.reason}`);
+      this.store.mark();
+    });
+    this.state = made.state;
+    this.#add = made.add;
+    this.model = made.add("chat");
+    const settings = { policy, intervalMs: 5000, ...(isLocked ? { locking: defaultLocking } : {}) };
+    this.store = new StateStore({ storage: coded(storage), settings, clock, hub });
+  }
+
+  async start(): Promise<this> {
+    await this.store.load(this.state);
+    return this;
+  }
+
+  pool(name: string): ModelState {
+    return this.#add(name);
+  }
+
+  /** A request that is answered for so many nano-dollars. */
+  serve(nano: number, model: ModelState = this.model): void {
+    const now = this.clock.monotonic();
+    const spending = model.spend!({ input: 1, output: 1 }, now);
+    const ticket = model.begin(now);
+    spending.end({ tokens: 10, costNano: nano });
+    model.finish(ticket, "success", now, { tokens: 10, costNano: nano });
+  }
+
+  fail(): void {
+    const now = this.clock.monotonic();
+    this.model.finish(this.model.begin(now), "failure", now, { status: 500 });
+  }
+
+  look(): string {
+    this.model.settle(this.clock.monotonic());
+    return this.model.status === "active" ? "active" : `${this.model.reason}`;
+  }
+}
+
+function coded(storage: Storage): CodedStorage {
+  return new CodedStorage(storage, { format: "json", isCompressed: false });
+}
+
+/** What the record `state` says. */
+export async function recordOf(storage: Storage): Promise<{
+  spending: { budget: string; days: { start: number; spent: number; held: number }[] }[];
+  usage: { pool: string; requests: number; tokens: number; nano: number }[];
+  failures: { failures: number }[];
+  rests: unknown[];
+}> {
+  return JSON.parse(new TextDecoder().decode(await storage.load("state")));
+}
+
+/** What it says that was spent of a budget today and before, nano-dollars. */
+export async function spentOf(storage: Storage, budget = "all"): Promise<number> {
+  const { spending } = await recordOf(storage);
+  const { days = [] } = spending.find((one) => one.budget === budget) ?? {};
+  return days.reduce((sum, { spent, held }) => sum + spent + held, 0);
+}

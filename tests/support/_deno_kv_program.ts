@@ -1,0 +1,17 @@
+/**
+ * The tests of a storage over Deno KV, for a Deno that was started with it: prints a line for each, and its folder is
+ * the argument.
+ * @module
+ */
+import { denoKvStorage } from "../../connectors/storage/deno_kv.ts";
+import { denoRuntime } from "../../src/runtime/deno.ts";
+import { storageConformance } from "../contracts/storage.ts";
+
+let made = 0;
+const cases = storageConformance((clock) =>
+  denoKvStorage.create({ path: `${Deno.args[0]}/${made++}.kv` }, { ...denoRuntime(), clock })
+);
+for (const { name, run } of cases) {
+  const said = await run().then(() => "ok", (error: unknown) => String(error));
+  console.log(`${said} ${name}`);
+}

@@ -1,0 +1,39 @@
+/**
+ * A process that keeps a state on the real disk, for tests that kill it or run two of them:
+ *
+ *     deno run -A _state_program.ts <path> <count> [naive|locked]
+ *
+ * It makes so many updates, a request of one nano-dollar each, and prints a line for each that is on the disk.
+ * `naive` writes over the file, as one should not; `locked` shares it with others.
+ * @module
+ */
+import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
+import { StateStore } from "../../src/background/state_store.ts";
+import { Hub } from "../../src/observe/hub.ts";
+import { denoRuntime } from "../../src/runtime/deno.ts";
+import { CodedStorage } from "../../src/storage/coded_storage.ts";
+import { addMetered } from "../state/_metered.ts";
+
+const [path = "", count = "0", kind] = Deno.args;
+const { clock, disk } = denoRuntime();
+const naive = { ...disk!, replace: (at: string, data: Uint8Array) => Deno.writeFile(at, data) };
+const file = new LocalFileStorage({ clock, disk: kind === "naive" ? naive : disk }, { path });
+const storage = new CodedStorage(file, { format: "json", isCompressed: false });
+const hub = new Hub(clock);
+hub.add({ emit: () => {}, trace: ({ message }) => console.error(message), flush: () => Promise.resolve() });
+const { state, add } = addMetered(clock, () => {});
+const model = add("chat");
+for (let index = 0; index < 40; index++) add(`pool-${index}`); // a state of some size
+for (const { state: other } of state.members) other.restore({ failures: 1, lastStatus: 500 });
+const locking = kind === "locked" ? { locking: { timeoutMs: 60_000, retryIntervalMs: 2 } } : {};
+const settings = { policy: "sync-on-boundary", intervalMs: 1, ...locking } as const;
+const store = new StateStore({ storage, settings, clock, hub });
+await store.load(state);
+console.log("ready");
+for (let done = 1; done <= Number(count); done++) {
+  const spending = model.spend!({ input: 1, output: 1 }, clock.monotonic());
+  spending.end({ tokens: 1, costNano: 1 });
+  await store.write();
+  console.log(done);
+}
+await store.close();
