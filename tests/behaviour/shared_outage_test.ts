@@ -9,7 +9,7 @@ import { ok, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
 const pricing = { input: 0, output: 0, per_request: 1 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().find((one) => one.name === name)!.status;
 
 function start(
