@@ -19,6 +19,9 @@ import {
 /** Ends of a rest that are no further apart are the same, ms: clocks and rounding. */
 const sameMs = 250;
 
+/** Times in messages are whole ms. */
+const roundingMs = 10;
+
 /** What is said: rests as they are, rests that somebody has ended, and whether others shall tell theirs. */
 interface Message extends MeshSnapshot {
   /** Who says it. */
@@ -27,6 +30,15 @@ interface Message extends MeshSnapshot {
   readonly lifted: readonly SavedRest[];
   /** Everybody is to tell what rests. */
   readonly asks: boolean;
+}
+
+/** What was told of a rest. */
+interface Told {
+  readonly rest: Rest;
+  /** Its end, monotonic ms. */
+  readonly until: number;
+  /** Somebody may have missed it. */
+  readonly isStale?: boolean;
 }
 
 /** Something to be told. */
@@ -41,8 +53,10 @@ export class SharedRests {
   readonly #state: MeshState;
   readonly #clock: Clock;
   readonly #id: string;
-  /** What everybody knows: ends by rest, monotonic ms. */
-  #told = new Map<string, { readonly rest: Rest; readonly until: number }>();
+  /** What was told of rests under way, by rest. */
+  readonly #told = new Map<string, Told>();
+  /** When rests were ended before their time, monotonic ms, by rest: what began earlier is old news. */
+  readonly #ended = new Map<string, number>();
 
   /**
    * @param state The mesh's.
@@ -57,7 +71,7 @@ export class SharedRests {
 
   /** Everything is to be told anew. */
   forget(): void {
-    this.#told.clear();
+    for (const [key, told] of this.#told) this.#told.set(key, { ...told, isStale: true });
   }
 
   /** What others are asked with for what they know. */
@@ -70,16 +84,20 @@ export class SharedRests {
     const now = this.#clock.monotonic();
     const begun = this.#all.filter((rest) => {
       const until = rest.standby?.until ?? 0;
-      return until > now && until > (this.#told.get(keyOf(namesOf(rest)))?.until ?? 0) + sameMs;
+      const told = this.#told.get(keyOf(namesOf(rest)));
+      return until > now && (told === undefined || told.isStale || until > told.until + sameMs);
     });
     const over = [...this.#told].filter(([, { rest, until }]) => rest.standby === undefined || until <= now);
-    const lifted = over.filter(([, { until }]) => until > now + sameMs).map(([, { rest }]) => rest);
-    const untils = begun.map((rest) => ({ rest, until: rest.standby!.until }));
+    const lifted = over.filter(([, { until }]) => until > now + sameMs);
+    for (const [key] of lifted) this.#ended.set(key, now);
+    const ends = begun.map((rest) => [keyOf(namesOf(rest)), { rest, until: rest.standby!.until }] as const);
     const done = () => {
       for (const [key] of over) this.#told.delete(key);
-      for (const one of untils) this.#told.set(keyOf(namesOf(one.rest)), one);
+      for (const [key, told] of ends) this.#told.set(key, told);
     };
-    if (begun.length > 0 || lifted.length > 0) return { message: this.#message(begun, lifted, false), done };
+    if (begun.length > 0 || lifted.length > 0) {
+      return { message: this.#message(begun, lifted.map(([, { rest }]) => rest), false), done };
+    }
     done();
     return undefined;
   }
@@ -97,6 +115,7 @@ export class SharedRests {
     for (const saved of message.rests) this.#merge(saved, message.saved_at, known);
     for (const saved of message.lifted) {
       this.#told.delete(keyOf(saved));
+      this.#ended.set(keyOf(saved), this.#clock.monotonic());
       this.#state.tell(known.get(keyOf(saved))?.lift(undefined, saved.on_trial === true));
     }
     if (message.asks) this.forget();
@@ -126,7 +145,8 @@ export class SharedRests {
     const now = this.#clock.monotonic();
     const { standby, relapses } = readRest(saved, saidAt, { wall: saidAt, monotonic: now });
     const rest = this.#restOf(saved, known);
-    if (standby === undefined || rest === undefined) return;
+    const endedAt = this.#ended.get(keyOf(saved)) ?? -Infinity;
+    if (standby === undefined || rest === undefined || standby.since + roundingMs < endedAt) return;
     this.#told.set(keyOf(saved), { rest, until: standby.until });
     const before = rest.standby;
     if (standby.until <= Math.max(now, (before?.until ?? 0) + sameMs)) return;

@@ -23,7 +23,7 @@ export function recordOf<T>(
   served?: Member,
 ): RoutingRecord {
   const last = trip.chain.at(-1);
-  const left = served === undefined ? undefined : trip.chain.findLast(({ model }) => model !== served.model.name);
+  const left = served && trip.chain.findLast(({ model }) => model !== served.model.name);
   return {
     type: "routing",
     timestamp: hub.timestamp(),

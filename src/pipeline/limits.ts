@@ -7,7 +7,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { BudgetExceededError, type MeshError } from "../errors.ts";
 import type { Member, ModelEntry, Pool } from "../registry/registry.ts";
 import type { Obstacle } from "../state/meter.ts";
-import type { SharedLedger } from "../state/shared_ledger.ts";
+import type { SharedLedger, WantedPart } from "../state/shared_ledger.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import { filterByState } from "./filter_by_state.ts";
 import type { Admitted } from "./request.ts";
@@ -55,14 +55,20 @@ export const limits: Limits = { admit, refuses, whyNot, untilReset, spentError }
 /** Several processes may spend the same money: room in it is asked for when it is clear for whom. */
 function refuses(member: Member, trip: Trip): Promise<boolean> | undefined {
   const { ledger } = member.state;
-  return ledger?.isOpen ? isRefused(member, ledger, trip) : undefined;
+  if (!ledger?.isOpen) return undefined;
+  const wanted = member.state.wanted!(trip.load);
+  return wanted.length === 0 ? undefined : isRefused(member, ledger, wanted, trip);
 }
 
 /** Whom a request was refused. */
 const contests = new WeakMap<Trip, Set<Member>>();
 
-async function isRefused(member: Member, ledger: SharedLedger, trip: Trip): Promise<boolean> {
-  const wanted = member.state.wanted!(trip.load);
+async function isRefused(
+  member: Member,
+  ledger: SharedLedger,
+  wanted: readonly WantedPart[],
+  trip: Trip,
+): Promise<boolean> {
   if (await ledger.claim(wanted)) return false;
   await ledger.refresh(); // what was set aside here and not used is given back
   if (await ledger.claim(wanted)) return false;

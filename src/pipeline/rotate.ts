@@ -48,7 +48,8 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
       const candidates = await admit(remaining(plan, trip), true, plan, trip, deps);
       if (candidates.length === 0) break;
       const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
-      if (await deps.limits?.refuses(member, trip)) continue;
+      const refused = deps.limits?.refuses(member, trip);
+      if (refused && await refused) continue; // not a moment passes between admitting and asking but for that
       const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
       if (!landing) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
@@ -62,7 +63,7 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
     trip.end();
     const record = recordOf(plan, trip, deps);
     deps.hub.routing(record);
-    if (Object(error) === error) rememberRouting(error as object, record);
+    if (typeof error === "object" && error) rememberRouting(error, record);
     throw error;
   }
 }
@@ -84,17 +85,17 @@ function admit<T>(
   trip: Trip,
   deps: RouteDeps,
 ): Admitted {
-  const { limits, runtime: { clock } } = deps;
-  return limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
+  const { clock } = deps.runtime;
+  return deps.limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
 }
 
 /** Who may take the request, whatever its state. */
 function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Member[] {
-  if (trip.first === undefined) return capable;
-  if (trip.misses.filter(({ failure }) => failure.kind === "request").length >= mostRequestFaults) return [];
+  if (!trip.first) return capable;
   const { home } = trip.first.model;
   const { scope } = pool.routing.retry(home.entry.id);
-  if (scope === "same_model") return [];
+  const faults = trip.misses.filter(({ failure }) => failure.kind === "request").length;
+  if (scope === "same_model" || faults >= mostRequestFaults) return [];
   return capable.filter(({ model }) =>
     !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
   );
@@ -128,7 +129,7 @@ function choose<T>(
     session: request.session,
   }, deps.hub);
   const previous = trip.chain.at(-1);
-  if (previous !== undefined) {
+  if (previous) {
     deps.hub.event({
       event: "rotation",
       pool: pool.name,
@@ -196,7 +197,7 @@ async function ask<T>(
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
-  if (plan.narrowed === undefined) plan.pool.current = member;
+  if (!plan.narrowed) plan.pool.current = member;
   const routing = recordOf(plan, trip, deps, member);
   trip.commit();
   deps.hub.routing(routing);
