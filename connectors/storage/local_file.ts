@@ -66,7 +66,7 @@ export class LocalFileStorage implements Storage {
     if (disk === undefined) throw new ConnectorError(`"${id}" cannot be used: there are no files here`);
     this.#clock = clock;
     this.#disk = disk;
-    this.#path = path;
+    this.#path = /^(?:[A-Za-z]:|\.{1,2})?\\/.test(path) ? path.replaceAll("\\", "/") : path; // Windows knows both
     this.#hasBackup = backup;
   }
 

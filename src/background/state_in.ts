@@ -6,6 +6,9 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Shared, Storage } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
+import { defaultStorage } from "../config/defaults.ts";
+import { CodedStorage } from "../storage/coded_storage.ts";
+import { StateStore } from "./state_store.ts";
 import { SharedState } from "./shared_state.ts";
 import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
 import { StateSync } from "./state_sync.ts";
@@ -20,7 +23,8 @@ export interface StateInOptions {
 }
 
 /**
- * Keeps states in a storage. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
+ * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
+ * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
  * budgets, limits, rates, and who is set aside.
  *
  * @param storage Where.
@@ -36,11 +40,15 @@ export interface StateInOptions {
  * ```
  */
 export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StateKeeping {
+  const coded = storage instanceof CodedStorage
+    ? storage
+    : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
+  const { shared } = storage;
   return {
     keeperOf: (parts) =>
-      storage.shared === undefined
-        ? new StateSync({ ...parts, storage })
-        : sharedKeeper(storage.shared, storage, { ...parts, onUnavailable }),
+      shared === undefined
+        ? new StateStore({ ...parts, storage: coded, settings: defaultStorage })
+        : sharedKeeper(shared, coded, { ...parts, onUnavailable }),
   };
 }
 

@@ -62,6 +62,7 @@ export class MeteredState extends ModelState {
 
   override settle(now: number): void {
     this.#now = now;
+    this.#notice(); // a rest of an earlier process may be over by now
     const { own, providerRest } = this.#facts;
     for (const rest of [own, providerRest]) if (isOver(rest, now)) this.#extend(rest, now);
     super.settle(now);

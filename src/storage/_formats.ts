@@ -22,8 +22,13 @@ export interface FormatModules {
 export const formatModules: FormatModules = {
   yaml: () => import("@std/yaml"),
   // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
-  msgpack: () => import("npm:@msgpack/msgpack@3.1.3"),
+  msgpack: () => import("npm:@msgpack/msgpack@3.1.3").catch(rethrow),
 };
+
+/** Bundlers let a package that is missing pass where somebody catches that. */
+function rethrow(error: unknown): never {
+  throw error;
+}
 
 const installs: Readonly<Record<keyof FormatModules, string>> = {
   yaml: 'the module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or "npx jsr add @std/yaml"',

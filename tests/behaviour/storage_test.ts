@@ -6,10 +6,13 @@ import {
   ConfigError,
   ConnectorError,
   create,
+  memoryStorage,
   type MeshEvent,
   ModelMesh,
   openStorage,
   type RoutingRecord,
+  stateIn,
+  type Storage,
 } from "../../mod.ts";
 import { type FakeClock, fakeClock, makeFolder, messages, runProgram, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -283,5 +286,54 @@ describe("a storage section without a connector", () => {
     assertEquals([code, stderr], [0, ""]);
     const state = JSON.parse(await readFile(`${folder.path}/.modelmesh/state.json`, "utf8"));
     assertEquals(state.rests.map(({ cause }: { cause: string }) => cause), ["manual"]);
+  });
+});
+
+describe("stateIn()", () => {
+  it("keeps what is spent, too, in any storage", async () => {
+    await using folder = await makeFolder();
+    const upstream = await startUpstream(ok({ text: "from a" }));
+    const plain = testConfig({ upstreams: { a: upstream.url } }) as Record<"models", Record<"a", object>>;
+    const config = { ...plain, models: { a: { ...plain.models.a, ...dollar } }, budget: { daily_limit: 2 } };
+    const ask = async (storage: Storage) => {
+      const client = create({ config, clock: fakeClock(), storage: stateIn(storage) });
+      const said = await client.chat.completions.create({ messages }).then(textOf, (error) => error.code);
+      await client.close();
+      return said;
+    };
+    const file = { path: `${folder.path}/state.json`, persistence: { compression: true } };
+    for (const storage of [memoryStorage(), await openStorage(file)]) {
+      const said = [await ask(storage), await ask(storage), await ask(storage)];
+      assertEquals(said, ["from a", "from a", "budget_exceeded"]);
+    }
+    await upstream.close();
+  });
+});
+
+describe("a limit between two rests", () => {
+  it("is counted on after a restart, and anew when its rest ended meanwhile", async () => {
+    await using folder = await makeFolder();
+    const a = await startUpstream(ok({ text: "from a" }));
+    const b = await startUpstream(ok({ text: "from b" }));
+    const pool = { deactivation: { request_limit: 2 }, recovery: { cooldown: "60s" } };
+    const config = {
+      ...testConfig({ upstreams: { a: a.url, b: b.url }, pool }),
+      storage: { path: `${folder.path}/s.json` },
+    };
+    const run = async (afterMs: number, times: number) => {
+      const clock = fakeClock({ now: Date.UTC(2026, 0, 1) + afterMs, skipSleeps: true });
+      const client = create({ config, clock });
+      const said: unknown[] = [];
+      while (said.length < times) said.push(textOf(await client.chat.completions.create({ messages })));
+      await client.close();
+      return said;
+    };
+    assertEquals(await run(0, 1), ["from a"]);
+    assertEquals(await run(1000, 2), ["from a", "from b"]);
+    assertEquals(await run(30_000, 1), ["from b"]);
+    const later = await run(120_000, 3);
+    assertEquals(later.slice(0, 2), ["from a", "from a"]);
+    await a.close();
+    await b.close();
   });
 });

@@ -57,6 +57,22 @@ const records: Record<string, (scene: Scene) => Promise<void>> = {
     await Promise.all([1, 2, 3].map((value) => storage.save("key", bytes(value))));
     same(await storage.load("key"), bytes(3));
   },
+  async "a shorter record replaces a longer one whole"({ storage }) {
+    await storage.save("key", everyByte);
+    await storage.save("key", bytes(7));
+    same([await storage.load("key"), (await storage.stat("key"))?.size], [bytes(7), 1]);
+  },
+  async "who reads while a record is replaced reads the old one or the new one"({ storage }) {
+    const [old, fresh] = [everyByte, everyByte.toReversed()];
+    await storage.save("key", old);
+    const saving = storage.save("key", fresh);
+    for (let count = 0; count < 5; count++) {
+      const found = JSON.stringify([...await storage.load("key") ?? []]);
+      same(found === JSON.stringify([...old]) || found === JSON.stringify([...fresh]), true);
+    }
+    await saving;
+    same(await storage.load("key"), fresh);
+  },
   async "any text is a key"({ storage }) {
     for (const [index, key] of oddKeys.entries()) await storage.save(key, bytes(index));
     for (const [index, key] of oddKeys.entries()) same(await storage.load(key), bytes(index));
@@ -135,6 +151,12 @@ const locks: Record<string, (scene: Scene) => Promise<void>> = {
     await storage.save("key", bytes(1));
     await storage.release(lock);
     same([await storage.load("key"), await storage.isLocked("key")], [bytes(1), false]);
+  },
+  async "locks of two names are apart"({ storage }) {
+    const lock = await storage.acquire("a", { owner: "a", ttlMs });
+    same((await storage.acquire("a.1", { owner: "b", ttlMs, timeoutMs: 0 })).owner, "b");
+    await storage.release(lock);
+    same([await storage.isLocked("a"), await storage.isLocked("a.1")], [false, true]);
   },
   async "of several who ask at once one gets it"({ storage }) {
     const owners = ["a", "b", "c", "d"];
