@@ -33,6 +33,11 @@ interface ClientModule {
   createClient(options: Readonly<Record<string, unknown>>): Client;
 }
 
+/** Bundlers take an import whose failure is caught for one that need not be there. */
+function notInstalled(error: unknown): never {
+  throw error;
+}
+
 /** One connection, for commands and messages alike. */
 export class RedisConnection {
   readonly #address: RedisAddress;
@@ -53,7 +58,7 @@ export class RedisConnection {
     address: RedisAddress,
     clock: Clock,
     // deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
-    importClient: () => Promise<unknown> = () => import("npm:@redis/client@6.3.1"),
+    importClient: () => Promise<unknown> = () => import("npm:@redis/client@6.3.1").catch(notInstalled),
   ) {
     this.#address = address;
     this.#clock = clock;
