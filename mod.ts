@@ -14,7 +14,9 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
+import { redisAddress } from "./connectors/storage/_redis_address.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
+import { RedisStorage } from "./connectors/storage/redis.ts";
 import { stateIn } from "./src/background/state_in.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
@@ -173,6 +175,44 @@ export function memoryStorage(): Storage {
   return new MemoryStorage(partsOfHere().runtime.clock);
 }
 
+/** Options of {@linkcode redisStorage}: a `url`, or where it is in parts. */
+export interface RedisOptions {
+  /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
+  readonly url?: string;
+  /** Host name or address; 127.0.0.1 unless given. */
+  readonly host?: string;
+  /** Port; 6379 unless given. */
+  readonly port?: number;
+  /** Who enters. */
+  readonly username?: string;
+  /** With what. */
+  readonly password?: string;
+  /** The database's number; 0 unless given. */
+  readonly db?: number;
+  /** What all keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
+  readonly prefix?: string;
+}
+
+/**
+ * A storage in a Redis (6.2 or later), which several processes share. Needs the package `@redis/client`; connects at
+ * first use, and is given back by its `close()`.
+ *
+ * @param options Where it is.
+ * @throws {ConfigError} With all that does not hold.
+ *
+ * @example
+ * ```ts ignore
+ * const storage = redisStorage({ url: "redis://127.0.0.1" });
+ * const mesh = await ModelMesh.fromYaml("modelmesh.yaml", { storage: stateIn(storage) });
+ * ```
+ */
+export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage {
+  return new RedisStorage(partsOfHere().runtime.clock, {
+    address: redisAddress({ ...address }),
+    ...(prefix === undefined ? {} : { prefix }),
+  });
+}
+
 /**
  * Opens the storage that a section `storage` describes: for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)` and
  * `stateIn(storage)`.
@@ -229,7 +269,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn } from "./src/background/state_in.ts";
+export { stateIn, type StateInOptions } from "./src/background/state_in.ts";
 export type { StateKeeping } from "./src/background/state_keeper.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";

@@ -34,6 +34,7 @@ import { googleSecrets } from "./secrets/google.ts";
 import { keyVaultSecrets } from "./secrets/key_vault.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { onePasswordSecrets } from "./secrets/onepassword.ts";
+import { redis } from "./storage/redis.ts";
 import { denoKvStorage } from "./storage/deno_kv.ts";
 import { driveStorage } from "./storage/drive.ts";
 import { localFileStorage } from "./storage/local_file.ts";
@@ -96,6 +97,7 @@ export const serverConnectors: readonly AnyConnector[] = [
   googleSecrets,
   keyVaultSecrets,
   onePasswordSecrets,
+  redis,
   localFileStorage,
   memoryStorageConnector,
   s3Storage,

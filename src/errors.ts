@@ -326,9 +326,9 @@ export class DeadlineError extends MeshError {
 
 /**
  * What is the matter with a storage or a secret store, for programs that can do something about it: the machine or the
- * browser does not let us use it, it is full, a record is damaged or not ours, somebody else has the lock.
+ * browser does not let us use it, it is full, a record is damaged or not ours, somebody else has the lock, it is away.
  */
-export type ConnectorProblem = "forbidden" | "full" | "unreadable" | "locked";
+export type ConnectorProblem = "forbidden" | "full" | "unreadable" | "locked" | "unavailable";
 
 /** A connector broke its contract, could not be made, or cannot do what it is there for. */
 export class ConnectorError extends MeshError {

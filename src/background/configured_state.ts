@@ -12,6 +12,7 @@ import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
+import { sharedKeeper } from "./state_in.ts";
 import { StateStore } from "./state_store.ts";
 
 /** Who opens a storage. */
@@ -42,12 +43,16 @@ export function configuredState(mesh: () => ConfiguredMesh): StateKeeping {
   return { keeperOf: () => new ConfiguredKeeper(mesh) };
 }
 
+/** Where states go that last as long as the process. */
+const nowhere = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
+
 /** Keeps the state of one mesh, or of one that takes over from another. */
 export class ConfiguredKeeper implements StateKeeper {
   readonly #mesh: () => ConfiguredMesh;
   #before: ConfiguredKeeper | undefined;
   #settings: StorageSettings | undefined;
-  #store: StateStore | undefined;
+  #storage: CodedStorage | undefined;
+  #store: StateKeeper | undefined;
 
   /**
    * @param mesh The mesh, which is configured by the time its state is loaded.
@@ -61,19 +66,38 @@ export class ConfiguredKeeper implements StateKeeper {
   async load(state: MeshState): Promise<void> {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
-      await this.#store?.close().catch(() => {}); // what failed was traced, and the new one may do better
-      this.#store = settings === undefined || settings.policy === "in-memory" ? undefined : await this.#open(settings);
+      await this.close().catch(() => {}); // what failed was traced, and the new one may do better
+      this.#store = settings === undefined ? undefined : await this.#open(settings);
       this.#settings = settings;
     }
-    if (this.#before === undefined) await this.#store?.load(state);
+    if (this.#before === undefined || this.#before.isSharedWith(settings)) await this.#store?.load(state);
   }
 
   mark(): void {
-    if (this.#before === undefined) this.#store?.mark();
+    this.#store?.mark();
   }
 
   async close(): Promise<void> {
-    if (this.#before === undefined) await this.#store?.close();
+    if (this.#before !== undefined && !this.isShared) return await this.#storage?.close();
+    try {
+      await this.#store?.close();
+    } finally {
+      await this.#storage?.close();
+    }
+  }
+
+  /** Whether several processes count and set aside together there. */
+  get isShared(): boolean {
+    return this.#storage?.shared !== undefined;
+  }
+
+  /**
+   * Whether another mesh goes on by what is shared, like another process.
+   *
+   * @param next Its settings.
+   */
+  isSharedWith(next: StorageSettings | undefined): boolean {
+    return this.isShared && JSON.stringify(next) === JSON.stringify(this.#settings);
   }
 
   /**
@@ -84,22 +108,34 @@ export class ConfiguredKeeper implements StateKeeper {
    */
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;
-    if (before === undefined) return;
-    const known = await before.#store?.handOver();
     this.#before = undefined;
-    const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
+    if (before === undefined || before.isSharedWith(this.#settings)) return;
+    const { hub } = this.#mesh();
     try {
-      await (isSame ? this.#store?.adopt(state, known) : this.#store?.load(state));
+      const store = this.#store;
+      const known = before.#store instanceof StateStore ? await before.#store.handOver() : undefined;
+      const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
+      await (isSame && store instanceof StateStore ? store.adopt(state, known) : store?.load(state));
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
-      this.#mesh().hub.trace({ severity: "error", component: "storage", message });
+      hub.trace({ severity: "error", component: "storage", message });
     }
   }
 
-  async #open(settings: StorageSettings): Promise<StateStore> {
+  /** What several processes share they share under every policy. */
+  async #open(settings: StorageSettings): Promise<StateKeeper | undefined> {
     const mesh = this.#mesh();
-    const storage = await openStorage(settings, mesh);
-    return new StateStore({ storage, settings, clock: mesh.runtime.clock, hub: mesh.hub });
+    const { hub, runtime: { clock } } = mesh;
+    const { onUnavailable, policy } = settings;
+    const storage = this.#storage = await openStorage(settings, mesh);
+    if (storage.shared !== undefined) {
+      return sharedKeeper(storage.shared, policy === "in-memory" ? nowhere : storage, { clock, hub, onUnavailable });
+    }
+    if (onUnavailable === "closed") {
+      const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;
+      hub.trace({ severity: "warning", component: "storage", message });
+    }
+    return policy === "in-memory" ? undefined : new StateStore({ storage, settings, clock, hub });
   }
 }
 

@@ -1,27 +1,105 @@
 /**
- * Where states are kept on a server.
+ * Where states are kept on a server, and shared.
  * @module
  */
-import type { Storage } from "../contracts/storage.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { Shared, Storage } from "../contracts/storage.ts";
+import { ConnectorError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
 import { defaultStorage } from "../config/defaults.ts";
 import { CodedStorage } from "../storage/coded_storage.ts";
-import type { StateKeeping } from "./state_keeper.ts";
 import { StateStore } from "./state_store.ts";
+import { SharedState } from "./shared_state.ts";
+import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
+import { StateSync } from "./state_sync.ts";
+
+/** Options of {@linkcode stateIn}. */
+export interface StateInOptions {
+  /**
+   * What happens while a storage that several processes share is away: `open` goes on with what each process knows,
+   * `closed` refuses to start and refuses requests under a budget. `open` unless given.
+   */
+  readonly onUnavailable?: "open" | "closed";
+}
 
 /**
  * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
- * a state and at the end.
+ * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
+ * budgets, limits, rates, and who is set aside.
  *
- * @param storage Where; what `openStorage` gives keeps the format and the key of its section.
+ * @param storage Where.
+ * @param options What happens while it is away.
  *
  * @example
  * ```ts ignore
- * const client = create("chat-completion", { storage: stateIn(await openStorage({ path: "state.json" })) });
+ * const storage = redisStorage({ url: "redis://127.0.0.1" });
+ * const client = create("chat-completion", { storage: stateIn(storage) });
+ * // …
+ * await client.close();
+ * await storage.close?.();
  * ```
  */
-export function stateIn(storage: Storage): StateKeeping {
+export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StateKeeping {
   const coded = storage instanceof CodedStorage
     ? storage
     : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
-  return { keeperOf: (parts) => new StateStore({ ...parts, storage: coded, settings: defaultStorage }) };
+  const { shared } = storage;
+  return {
+    keeperOf: (parts) =>
+      shared === undefined
+        ? new StateStore({ ...parts, storage: coded, settings: defaultStorage })
+        : sharedKeeper(shared, coded, { ...parts, onUnavailable }),
+  };
+}
+
+/** What a shared state needs beside its storage. */
+export interface SharedKeeperParts extends Required<StateInOptions> {
+  readonly clock: Clock;
+  readonly hub: Hub;
+}
+
+/**
+ * Keeps a state that several processes share.
+ *
+ * @param shared What they agree on.
+ * @param records Where the state is kept beyond all of them.
+ * @param parts Clock, hub, and what happens while the storage is away.
+ */
+export function sharedKeeper(
+  shared: Shared,
+  records: Pick<Storage, "load" | "save">,
+  { clock, hub, onUnavailable }: SharedKeeperParts,
+): StateKeeper {
+  const keeper = new StateSync({ clock, hub, storage: recordsIn(records, onUnavailable, hub) });
+  return new SharedState({ shared, keeper, onUnavailable, clock, hub, id: crypto.randomUUID() });
+}
+
+/**
+ * A storage's records for one of several processes. They are read once: later on what others set aside is heard from
+ * themselves, and their records would bring back what somebody has ended since.
+ */
+function recordsIn(
+  storage: Pick<Storage, "load" | "save">,
+  onUnavailable: "open" | "closed",
+  hub: Hub,
+): Pick<Storage, "load" | "save"> {
+  let isRead = false;
+  let isTold = false;
+  return {
+    async load(key) {
+      if (isRead) return undefined;
+      try {
+        const record = await storage.load(key);
+        isRead = true;
+        return record;
+      } catch (error) {
+        const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
+        if (!isAway || onUnavailable === "closed") throw error;
+        if (!isTold) hub.trace({ severity: "warning", component: "storage", message: error.message });
+        isTold = true;
+        return undefined;
+      }
+    },
+    save: (key, data) => storage.save(key, data),
+  };
 }

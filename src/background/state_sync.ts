@@ -13,7 +13,7 @@ import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
 /** What a {@linkcode StateSync} is made of. */
 export interface StateSyncParts {
   /** Where the state is kept. */
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "load" | "save">;
   /** The mesh's. */
   readonly clock: Clock;
   /** Told what goes wrong. */

@@ -26,7 +26,8 @@ export function buildStorage(
     report.warn("storage", "has no effect in a page: give create() its storage, as in stateIn(localStorageStorage())");
     return undefined;
   }
-  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: _, ...rest } = values;
+  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...rest } =
+    values;
   const { persistence = {}, locking = {}, ...config } = rest;
   const policy = sync_policy ?? persistence.sync_policy ?? defaultStorage.policy;
   const intervalMs = sync_interval ?? persistence.sync_interval;
@@ -49,6 +50,7 @@ export function buildStorage(
     format: persistence.format ?? defaultStorage.format,
     isCompressed: persistence.compression ?? false,
     isEncrypted: persistence.encryption ?? false,
+    onUnavailable: onUnavailable ?? "open",
     ...(locking.enabled ?? isShared ? { locking: waiting } : {}),
   };
 }

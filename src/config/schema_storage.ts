@@ -38,7 +38,7 @@ export const storage = (): Field<StorageValues> =>
     /** How often, when it is written periodically. */
     sync_interval: interval(),
     /** What happens while the storage is away: go on with what this process knows, or refuse. */
-    on_unavailable: later(oneOf(["open", "closed"], "open"), "open"),
+    on_unavailable: oneOf(["open", "closed"], "open"),
     /** How it is written. */
     persistence: object<NonNullable<StorageValues["persistence"]>>({
       /** The same as `sync_policy`. */

@@ -22,6 +22,8 @@ export interface StorageSettings {
   readonly isCompressed: boolean;
   /** Whether they are encrypted, with the secret `MESH_STORAGE_KEY`. */
   readonly isEncrypted: boolean;
+  /** What happens while a storage that several processes share is away. */
+  readonly onUnavailable: "open" | "closed";
   /** How several processes keep out of each other's way; undefined: they do not. */
   readonly locking?: {
     /** Longest wait for the lock, ms. */

@@ -58,4 +58,56 @@ export interface Storage {
   release(lock: Lock): Promise<void>;
   /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean>;
+  /** What several processes agree on at once; only storages with atomic operations have it. */
+  readonly shared?: Shared;
+  /** Gives connections back; what is called after it fails. Storages without connections have none. */
+  close?(): Promise<void>;
+}
+
+/** A sum that several processes change. */
+export interface SharedSum {
+  /** Its name; any text. */
+  readonly key: string;
+  /** When it is forgotten: wall clock, ms since 1970. */
+  readonly expiresAt: number;
+  /** What it is known to have reached: a store that has lost data takes it for that much. */
+  readonly atLeast?: number;
+}
+
+/** A change of a sum. */
+export interface SharedChange extends SharedSum {
+  /** A whole number; 0 reads. */
+  readonly by: number;
+}
+
+/** A part of a sum that is asked for. */
+export interface SharedClaim extends SharedSum {
+  /** A whole number. */
+  readonly amount: number;
+  /** What the sum may come to. */
+  readonly limit: number;
+}
+
+/** What became of claims. */
+export interface SharedGrant {
+  /** All of them were granted; else none was. */
+  readonly isGranted: boolean;
+  /** The sums as they are now, in the order of the claims. */
+  readonly sums: readonly number[];
+}
+
+/**
+ * Facet of a {@linkcode Storage}: sums and messages that several processes have in common. Every call is one atomic step
+ * of the store. Sums are exact up to 2⁵³; they are apart from records and locks. All of it fails at once while the store
+ * is away.
+ */
+export interface Shared {
+  /** Changes sums, all at once; a sum that is not there is 0. Gives what they are now, in order. */
+  add(changes: readonly SharedChange[]): Promise<readonly number[]>;
+  /** Adds to sums where none of them passes its limit by that, else to none. */
+  reserve(claims: readonly SharedClaim[]): Promise<SharedGrant>;
+  /** Tells everybody who listens now, oneself included. */
+  publish(channel: string, message: string): Promise<void>;
+  /** Listens until the returned function is called, across breaks of the connection; what is told in a break is lost. */
+  subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>>;
 }

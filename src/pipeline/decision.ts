@@ -20,7 +20,7 @@ export function recordOf<T>(
   { request, pool }: RotatePlan<T>,
   trip: Trip,
   { hub, runtime }: RouteDeps,
-  served: Member | undefined,
+  served?: Member,
 ): RoutingRecord {
   const last = trip.chain.at(-1);
   const left = served && trip.chain.findLast(({ model }) => model !== served.model.name);

@@ -48,20 +48,22 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
       const candidates = await admit(remaining(plan, trip), true, plan, trip, deps);
       if (candidates.length === 0) break;
       const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
+      const refused = deps.limits?.refuses(member, trip);
+      if (refused && await refused) continue; // not a moment passes between admitting and asking but for that
       const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
-      if (landing === undefined) continue;
+      if (!landing) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
       landing.settle("none", landing.served.usage);
-      if (empty !== undefined) break; // a second empty answer: the first is as good
+      if (empty) break; // a second empty answer: the first is as good
       empty = landing;
     }
-    if (empty === undefined) throw errorOf(plan, trip, deps);
+    if (!empty) throw errorOf(plan, trip, deps);
     return arrive(empty, plan, trip, deps);
   } catch (error) {
     trip.end();
-    const record = recordOf(plan, trip, deps, undefined);
+    const record = recordOf(plan, trip, deps);
     deps.hub.routing(record);
-    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+    if (typeof error === "object" && error) rememberRouting(error, record);
     throw error;
   }
 }
@@ -83,17 +85,17 @@ function admit<T>(
   trip: Trip,
   deps: RouteDeps,
 ): Admitted {
-  const { limits, runtime: { clock } } = deps;
-  return limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
+  const { clock } = deps.runtime;
+  return deps.limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
 }
 
 /** Who may take the request, whatever its state. */
 function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Member[] {
-  if (trip.first === undefined) return capable;
-  if (trip.misses.filter(({ failure }) => failure.kind === "request").length >= mostRequestFaults) return [];
+  if (!trip.first) return capable;
   const { home } = trip.first.model;
   const { scope } = pool.routing.retry(home.entry.id);
-  if (scope === "same_model") return [];
+  const faults = trip.misses.filter(({ failure }) => failure.kind === "request").length;
+  if (scope === "same_model" || faults >= mostRequestFaults) return [];
   return capable.filter(({ model }) =>
     !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
   );
@@ -101,10 +103,9 @@ function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Me
 
 /** Whether nobody else may take the request, should this one fail. */
 function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], { pool }: RotatePlan<T>): boolean {
-  if (candidates.length === 1) return true;
   const { scope } = pool.routing.retry(home.entry.id);
-  if (scope === "any") return false;
-  return scope === "same_model" || candidates.filter(({ model }) => model.home === home).length === 1;
+  return candidates.length === 1 || scope === "same_model" ||
+    (scope !== "any" && candidates.filter(({ model }) => model.home === home).length === 1);
 }
 
 function choose<T>(
@@ -128,7 +129,7 @@ function choose<T>(
     session: request.session,
   }, deps.hub);
   const previous = trip.chain.at(-1);
-  if (previous !== undefined) {
+  if (previous) {
     deps.hub.event({
       event: "rotation",
       pool: pool.name,
@@ -196,7 +197,7 @@ async function ask<T>(
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
-  if (plan.narrowed === undefined) plan.pool.current = member;
+  if (!plan.narrowed) plan.pool.current = member;
   const routing = recordOf(plan, trip, deps, member);
   trip.commit();
   deps.hub.routing(routing);

@@ -6,10 +6,17 @@ import type { ClientSettings } from "../config/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/ledger.ts";
+import type { SharedLedger } from "../state/shared_ledger.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Where limits of requests are counted in, ms. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
+
+/** What a client is made among. */
+interface Circumstances {
+  readonly before?: Client | undefined;
+  readonly ledger?: SharedLedger | undefined;
+}
 
 /** One client. */
 export class Client implements RequestClient {
@@ -22,12 +29,15 @@ export class Client implements RequestClient {
   /**
    * @param name Its name.
    * @param settings What it may do.
-   * @param before The same client under other settings: what it has sent and spent still counts.
+   * @param circumstances The same client under other settings: what it has sent and spent still counts; and where its
+   *   money is counted together with other processes, which know what was spent.
    */
-  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, before?: Client) {
+  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, ledger }: Circumstances = {}) {
     this.name = name;
     this.pools = pools && new Set(pools);
-    this.budget = budget && new Budget({ daily: budget.dailyNano, monthly: budget.monthlyNano }, before?.budget);
+    const limits = budget && { daily: budget.dailyNano, monthly: budget.monthlyNano };
+    this.budget = limits && new Budget(limits, `client ${name}`, ledger === undefined ? before?.budget : undefined);
+    if (this.budget !== undefined) ledger?.register(this.budget);
     this.#rpm = rpm;
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
   }

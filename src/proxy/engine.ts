@@ -17,6 +17,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { StateArchive } from "../state/archive.ts";
+import type { Settings } from "../config/settings.ts";
 import { MeshMetering } from "../state/metering.ts";
 
 /** What engines are made of, the first and every later one. */
@@ -50,7 +51,7 @@ export class Engine {
       connectors,
       runtime,
       metering: (settings, clock) =>
-        (this.#metering = new MeshMetering(settings, clock, before && before.#metering)).makeState,
+        (this.#metering = new MeshMetering(settings, clock, before?.countsFor(settings))).makeState,
       watch: (parts) => this.#watch = serverParts.watch(parts),
       storage: { keeperOf: () => before === undefined ? this.#keeper : this.#keeperAfter(before) },
     });
@@ -84,10 +85,20 @@ export class Engine {
     new StateArchive(next.mesh.state, clock).merge(states);
     this.#watch?.stop();
     await next.#keeper.takeOver(next.mesh.state);
+    if (this.#keeper.isSharedWith(next.mesh.settings.storage)) return; // like a process beside it, up to its last request
     new StateArchive(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
     // whoever answers the requests under way has its state; what rests here is back there, and told there
     state.rests.length = 0;
     state.members.length = 0;
+  }
+
+  /**
+   * The counting that goes on under other settings; none where both share theirs, as two processes do.
+   *
+   * @param settings Those.
+   */
+  countsFor({ storage }: Settings): MeshMetering | undefined {
+    return this.#keeper.isSharedWith(storage) ? undefined : this.#metering;
   }
 
   /** The states of an engine that still runs, where the first one looks for those of the last process. */
@@ -95,9 +106,12 @@ export class Engine {
     const keeper = this.#keeper;
     return {
       load: async (state) => {
-        const states = statesFor(before.mesh, this.mesh.settings);
-        new StateArchive(state, this.mesh.runtime.clock).restore(states);
+        const { settings, runtime: { clock } } = this.mesh;
+        const states = statesFor(before.mesh, settings);
+        const isShared = before.#keeper.isSharedWith(settings.storage);
+        if (!isShared) new StateArchive(state, clock).restore(states);
         await keeper.load(state);
+        if (isShared) new StateArchive(state, clock).merge(states);
       },
       mark: () => keeper.mark(),
       close: () => keeper.close(),

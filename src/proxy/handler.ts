@@ -18,6 +18,7 @@ import { Door } from "./origin.ts";
 import { json } from "./json.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
+import { sharedLedgerOf } from "../state/shared_ledger.ts";
 
 /** Options of {@linkcode createHandler}. */
 export interface HandlerOptions {
@@ -113,9 +114,11 @@ class Site {
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
+    const ledger = sharedLedgerOf(mesh.state);
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
-      return name === undefined ? [] : [[name, new Client(name, client, before && before.#clients.get(name))]];
+      if (name === undefined) return [];
+      return [[name, new Client(name, client, { before: before && before.#clients.get(name), ledger })]];
     }));
     this.#gate = new Gate([
       ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),

@@ -49,6 +49,7 @@ export class RateGauge {
   #least = Infinity;
   #steadyUntil = -Infinity;
   #reserved = 0;
+  #returned = 0;
   #underWay = 0;
 
   #toldLimit: number | undefined;
@@ -70,6 +71,24 @@ export class RateGauge {
   /** What was reserved in the last minute, and up to a second more. */
   inMinute(now: number): number {
     return this.#minute.sum(now);
+  }
+
+  /** All that was ever taken here, reservations under way included. */
+  get counted(): number {
+    return this.#reserved - this.#returned;
+  }
+
+  /** Whether a limit is known, declared or told. */
+  get isLimited(): boolean {
+    return this.#limits.minute !== undefined || this.#limits.day !== undefined || this.#toldLimit !== undefined;
+  }
+
+  /** Counts what other processes took. */
+  addOthers(now: number, at: number, amount: number): void {
+    this.#minute.amend(now, at, amount);
+    this.#day?.amend(now, at, amount);
+    this.#taken = Math.max(0, this.#taken + amount);
+    this.#steadyUntil = -Infinity;
   }
 
   /** Counts a reservation. */
@@ -96,6 +115,7 @@ export class RateGauge {
     if (this.#day?.amend(now, mark.at, change) === false && change > 0) this.#day.add(now, change);
     if (mark.sequence > this.#reader) this.#taken += change;
     if (change > 0) this.#reserved += change;
+    else this.#returned -= change;
   }
 
   /**

@@ -5,8 +5,10 @@
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { RateReading } from "../util/rate_headers.ts";
+import type { Clock } from "../contracts/runtime.ts";
 import type { KeyRing, ProviderKey } from "./key_ring.ts";
 import { isSameLimits, type RateCounts, RateMeter, type Reservation } from "./rate_meter.ts";
+import type { SharedFlow } from "./shared_flow.ts";
 
 /** A request that counts for one of the keys. */
 interface KeyedReservation extends Reservation {
@@ -21,6 +23,7 @@ export class KeyedRates implements RateCounts {
   readonly #meters = new WeakMap<ProviderKey, RateMeter>();
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
+  #isWatched = false;
   /** Where the next request begins to look. */
   #turn = 0;
 
@@ -33,6 +36,20 @@ export class KeyedRates implements RateCounts {
     this.#ring = ring;
     this.#model = model;
     this.#limits = limits;
+  }
+
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  set isWatched(isWatched: boolean) {
+    this.#isWatched = isWatched;
+    for (const key of this.#ring.keys) this.#meterOf(key).isWatched = isWatched;
+  }
+
+  /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
+  flows(name: string, clock: Clock): SharedFlow[] {
+    return this.#ring.keys.flatMap((key, place) => this.#meterOf(key).flows(`${name} ${place}`, clock));
   }
 
   isUnder(limits: RateLimits = {}, keys?: KeyRing): boolean {
@@ -135,6 +152,7 @@ export class KeyedRates implements RateCounts {
     const known = this.#meters.get(key);
     if (known !== undefined) return known;
     const made = new RateMeter(this.#limits);
+    made.isWatched = this.#isWatched;
     this.#meters.set(key, made);
     return made;
   }

@@ -4,6 +4,10 @@
  * @module
  */
 import { dayWindow, monthWindow, type Window } from "../util/windows.ts";
+import type { SharedPart, SharedSource, WantedPart } from "./shared_ledger.ts";
+
+/** Sums of a window that is over are kept for so long, for requests that end in the next one, ms. */
+const afterlifeMs = 86_400_000;
 
 /**
  * Windows that are remembered of each kind, the last ones used: the present one, one that requests straddle, and those
@@ -51,6 +55,12 @@ export interface WindowSums {
   readonly end: number;
   spent: number;
   held: number;
+  /** What other processes have spent. */
+  othersSpent: number;
+  /** What other processes have spent or set aside. */
+  othersTaken: number;
+  /** What all together are known to have spent. */
+  reached: number;
 }
 
 /**
@@ -65,17 +75,41 @@ export interface WindowSums {
  * if (hold !== undefined) budget.settle(hold, 1_250_000, clock.now());
  * ```
  */
-export class Budget {
+export class Budget implements SharedSource {
   readonly #days: Ledger;
   readonly #months: Ledger;
+  #isShared = false;
 
   /**
    * @param limits What may be spent.
+   * @param name Whose money it is, where several processes spend it.
    * @param before The same money under other limits: what is spent and set aside with one counts for both.
    */
-  constructor(limits: BudgetLimits, before?: Budget) {
-    this.#days = new Ledger(limits.daily, dayWindow, before && before.#days);
-    this.#months = new Ledger(limits.monthly, monthWindow, before && before.#months);
+  constructor(limits: BudgetLimits, name = "", before?: Budget) {
+    this.#days = new Ledger(limits.daily, dayWindow, { name: `${name} day`, before: before && before.#days });
+    this.#months = new Ledger(limits.monthly, monthWindow, { name: `${name} month`, before: before && before.#months });
+  }
+
+  /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
+  share(): void {
+    this.#isShared = true;
+    for (const ledger of [this.#days, this.#months]) ledger.clear();
+  }
+
+  /** What of it other processes have to know. */
+  *parts(wall: number): Iterable<SharedPart> {
+    yield* this.#days.parts(wall);
+    yield* this.#months.parts(wall);
+  }
+
+  /**
+   * The room that a request needs in it.
+   *
+   * @param nano Upper bound of its cost, nano-dollars.
+   * @param wall Wall clock, ms.
+   */
+  wanted(nano: number, wall: number): WantedPart[] {
+    return [...this.#days.wanted(whole(nano), wall), ...this.#months.wanted(whole(nano), wall)];
   }
 
   /**
@@ -161,9 +195,12 @@ export class Budget {
    * Takes back what was stored. Money that was set aside counts as spent: nobody is left who could tell. Of a window
    * that is known already the larger sum counts, so that nothing is lost and nothing counts twice.
    *
+   * Of a budget that is shared nothing is taken back: the store knows.
+   *
    * @param snapshot As it was stored; what makes no sense in it is left out.
    */
   restore(snapshot: BudgetSnapshot): void {
+    if (this.#isShared) return;
     this.#days.restore(snapshot.days);
     this.#months.restore(snapshot.months);
   }
@@ -176,6 +213,7 @@ export class Budget {
    * @param known As it was stored when this one looked last; undefined when it was not.
    */
   merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
+    if (this.#isShared) return;
     this.#days.merge(stored.days, known?.days);
     this.#months.merge(stored.months, known?.months);
   }
@@ -185,13 +223,63 @@ export class Budget {
 class Ledger {
   readonly #limit: number;
   readonly #windowAt: (wall: number) => Window;
+  readonly #name: string;
   /** The last used one last. Requests hold on to theirs, even when it is forgotten here. */
   readonly #windows: WindowSums[];
 
-  constructor(limit: number | undefined, windowAt: (wall: number) => Window, before?: Ledger) {
+  constructor(
+    limit: number | undefined,
+    windowAt: (wall: number) => Window,
+    { name, before }: { readonly name: string; readonly before: Ledger | undefined },
+  ) {
     this.#limit = limit ?? Infinity;
     this.#windowAt = windowAt;
+    this.#name = name;
     this.#windows = before === undefined ? [] : before.#windows;
+  }
+
+  clear(): void {
+    this.#windows.length = 0;
+  }
+
+  *parts(wall: number): Iterable<SharedPart> {
+    if (this.#limit === Infinity) return;
+    const present = this.at(wall);
+    for (const window of this.#windows) {
+      yield this.#spentPart(window, window === present);
+      yield this.#takenPart(window, window === present);
+    }
+  }
+
+  *wanted(amount: number, wall: number): Iterable<WantedPart> {
+    if (amount > 0 && this.#limit < Infinity) {
+      yield { part: this.#takenPart(this.at(wall), true), amount, limit: this.#limit };
+    }
+  }
+
+  #spentPart(window: WindowSums, isPresent: boolean): SharedPart {
+    return {
+      ...this.#part("spent", window, isPresent),
+      own: window.spent,
+      learn(others, total) {
+        window.othersSpent = others;
+        window.reached = Math.max(window.reached, total);
+      },
+    };
+  }
+
+  /** What is spent is taken: a store that has lost it is told. */
+  #takenPart(window: WindowSums, isPresent: boolean): SharedPart {
+    return {
+      ...this.#part("taken", window, isPresent),
+      own: sum(window.spent, window.held),
+      learn: (others) => void (window.othersTaken = others),
+    };
+  }
+
+  #part(what: string, { start, end, reached }: WindowSums, isPresent: boolean) {
+    const key = `budget ${this.#name} ${new Date(start).toISOString().slice(0, 10)} ${what}`;
+    return { key, expiresAt: end + afterlifeMs, isPresent, atLeast: reached };
   }
 
   /** The window of a time. */
@@ -200,18 +288,20 @@ class Ledger {
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
     const { start, end } = this.#windowAt(wall);
     const place = this.#windows.findIndex((one) => one.start === start);
-    const [window = { start, end, spent: 0, held: 0 }] = place < 0 ? [] : this.#windows.splice(place, 1);
+    const [window = { start, end, spent: 0, held: 0, othersSpent: 0, othersTaken: 0, reached: 0 }] = place < 0
+      ? []
+      : this.#windows.splice(place, 1);
     this.#windows.push(window);
     if (this.#windows.length > windowsKept) this.#windows.shift();
     return window;
   }
 
-  isSpent({ spent }: WindowSums): boolean {
-    return spent >= this.#limit;
+  isSpent({ spent, othersSpent }: WindowSums): boolean {
+    return sum(spent, othersSpent) >= this.#limit;
   }
 
-  fits({ spent, held }: WindowSums, nano: number): boolean {
-    return sum(sum(spent, held), nano) <= this.#limit;
+  fits({ spent, held, othersTaken }: WindowSums, nano: number): boolean {
+    return sum(sum(sum(spent, held), othersTaken), nano) <= this.#limit;
   }
 
   snapshot(): WindowSpend[] {

@@ -16,6 +16,7 @@ import type { Load, Meter, MeterFacts, Obstacle, RequestEnd, Spending, StandbyOr
 import type { OutageWatch } from "./outage_watch.ts";
 import type { OutputSizes } from "./output_sizes.ts";
 import type { RateCounts, Reservation } from "./rate_meter.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 import { UsageLimits } from "./usage_limits.ts";
 
 /** What a model counts over all its pools. */
@@ -48,6 +49,8 @@ export interface MemberMeterParts {
   /** Its provider's keys, where there are several. */
   readonly keys?: KeyRing | undefined;
   readonly clock: Clock;
+  /** What other processes count, too. */
+  readonly ledger: SharedLedger;
 }
 
 /** Tokens written by an answer of a model that has given none yet, for a request that sets no limit. */
@@ -55,6 +58,9 @@ const firstGuess = 1_000;
 
 /** Nobody knows when a request under way will end; a client that is told to come back then comes neither late nor often, ms. */
 const concurrencyMs = 1_000;
+
+/** When whoever is refused while the shared store is away is told to come back, ms. */
+const awayMs = 1_000;
 
 /** Counts for one model in one pool. */
 export class MemberMeter implements Meter {
@@ -73,7 +79,10 @@ export class MemberMeter implements Meter {
     this.#parts = parts;
     const { info, routing } = parts.facts;
     const { errorRate } = routing.deactivation;
-    this.limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), before && before.limits);
+    const { pool, name } = parts.facts;
+    const limits = { name: `${pool} ${name}`, before: before && before.limits };
+    this.limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), limits);
+    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.purses.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
@@ -81,6 +90,18 @@ export class MemberMeter implements Meter {
 
   get keys(): KeyRing | undefined {
     return this.#parts.keys;
+  }
+
+  get ledger(): SharedLedger {
+    return this.#parts.ledger;
+  }
+
+  wanted(load: Load): WantedPart[] {
+    const { clock } = this.#parts;
+    const cost = this.#isFree ? undefined : this.costOf(load);
+    if (cost === undefined) return [];
+    const wall = clock.now();
+    return this.#budgetsOf(load).flatMap((budget) => budget.wanted(cost, wall));
   }
 
   /** Money that its requests have to fit in. */
@@ -174,6 +195,7 @@ export class MemberMeter implements Meter {
     const { clock } = this.#parts;
     const budgets = this.#budgetsOf(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
+    if (this.#parts.ledger.isClosedOff) return { kind: "storage_unavailable", until: now + awayMs };
     const cost = this.costOf(load);
     if (cost === undefined) return { kind: "budget", until: Infinity };
     const wall = clock.now();

@@ -9,6 +9,7 @@ import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/s
 import type { RateLimits } from "../contracts/provider.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Budget } from "./ledger.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 import type { Purse } from "./member_meter.ts";
 import type { UsageLimits } from "./usage_limits.ts";
 
@@ -27,10 +28,11 @@ export interface Obstacle {
   /**
    * - `rate_limited`: a limit of the vendor would be overrun
    * - `budget`: the money is spent or set aside
+   * - `storage_unavailable`: other processes spend the same money, and what they spend cannot be known now
    * - `spacing`: too soon after the last request
    * - `crowded`: more requests a minute than wanted
    */
-  readonly kind: "rate_limited" | "budget" | "spacing" | "crowded";
+  readonly kind: "rate_limited" | "budget" | "storage_unavailable" | "spacing" | "crowded";
   /** When it is gone, monotonic ms; Infinity: not by itself. */
   readonly until: number;
 }
@@ -89,6 +91,10 @@ export interface Spending {
 export interface Meter {
   /** The keys of its provider, where there are several. */
   readonly keys?: KeyRing | undefined;
+  /** What other processes count, too. */
+  readonly ledger: SharedLedger;
+  /** The room that a request needs in what is counted together. */
+  wanted(load: Load): readonly WantedPart[];
   /** What was used of the pool's limits, where it is counted. */
   readonly limits?: UsageLimits;
   /** Money that its requests have to fit in. */

@@ -7,10 +7,12 @@ import type { KeyRing } from "./key_ring.ts";
 import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
 import type { Rest } from "./rest.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 
 /** A model that is set aside also for what it takes. */
 export class MeteredState extends ModelState {
   readonly #facts: ModelStateFacts;
+  override readonly ledger: SharedLedger;
   /** Counts what it takes. */
   readonly meter: Meter;
   /** Called whenever something was counted. */
@@ -28,6 +30,7 @@ export class MeteredState extends ModelState {
     this.#facts = facts;
     this.meter = meter;
     this.keys = meter.keys;
+    this.ledger = meter.ledger;
   }
 
   get latencyMs(): number | undefined {
@@ -40,6 +43,10 @@ export class MeteredState extends ModelState {
 
   get tokens(): Headroom | undefined {
     return this.meter.tokens(this.#now);
+  }
+
+  override wanted(load: Load): readonly WantedPart[] {
+    return this.meter.wanted(load);
   }
 
   override costOf(load: Load): number | undefined {

@@ -16,6 +16,7 @@ import { MeteredState } from "./metered_state.ts";
 import { OutageWatch } from "./outage_watch.ts";
 import { OutputSizes } from "./output_sizes.ts";
 import { type RateCounts, RateMeter } from "./rate_meter.ts";
+import { SharedLedger } from "./shared_ledger.ts";
 
 /**
  * The counting that settings ask for.
@@ -45,6 +46,8 @@ export class MeshMetering {
   readonly #clock: Clock;
   readonly #counted: Counted = { shared: new Map(), budgets: new Map(), rings: new Map(), meters: new Map() };
   readonly #before: Counted | undefined;
+  /** What several processes count together, once they do. */
+  readonly ledger: SharedLedger;
   /** By provider. */
   readonly #watches = new Map<string, OutageWatch>();
 
@@ -57,6 +60,7 @@ export class MeshMetering {
     this.#settings = settings;
     this.#clock = clock;
     this.#before = before && before.#counted;
+    this.ledger = new SharedLedger(clock);
   }
 
   /** Makes the state of a model that is counted here. */
@@ -73,9 +77,18 @@ export class MeshMetering {
     watch.knows(facts.info.id);
     const keys = this.#keysOf(provider);
     const key = `${pool} ${provider.id} ${facts.name}`;
-    const parts = { facts, shared: this.#sharedOf(facts), purses, watch, keys, clock: this.#clock };
+    const parts = {
+      facts,
+      shared: this.#sharedOf(facts),
+      purses,
+      watch,
+      keys,
+      clock: this.#clock,
+      ledger: this.ledger,
+    };
     const meter = new MemberMeter(parts, this.#before?.meters.get(key));
     this.#counted.meters.set(key, meter);
+    this.ledger.register(meter.limits);
     return meter;
   }
 
@@ -109,14 +122,16 @@ export class MeshMetering {
       outputs: outputs ?? new OutputSizes(),
     };
     this.#counted.shared.set(key, made);
+    for (const flow of made.rate.flows(key, this.#clock)) this.ledger.register(flow);
     return made;
   }
 
-  #purse(id: string, limits: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
-    if (limits === undefined) return [];
+  #purse(id: string, written: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
+    if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
-    const budget = known ??
-      new Budget({ daily: limits.dailyNano, monthly: limits.monthlyNano }, this.#before?.budgets.get(id));
+    const limits = { daily: written.dailyNano, monthly: written.monthlyNano };
+    const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
+    if (known === undefined) this.ledger.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];
   }

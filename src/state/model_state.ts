@@ -6,6 +6,7 @@ import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/
 import type { KeyRing } from "./key_ring.ts";
 import type { Load, Obstacle, RequestEnd, Spending } from "./meter.ts";
 import type { Rest, Transition } from "./rest.ts";
+import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 
 /** What a request meant for a model that worked on it: its one vote. */
 export type Vote = "success" | "failure" | "none";
@@ -134,6 +135,12 @@ export class ModelState implements ModelView {
 
   /** Why a request cannot go there now, although it is active. */
   obstacle?(load: Load, now: number): Obstacle | undefined;
+
+  /** What other processes count, too. */
+  declare readonly ledger?: SharedLedger;
+
+  /** The room that a request needs in what is counted together. */
+  wanted?(load: Load): readonly WantedPart[];
 
   /** Counts a call that is about to be sent; whether there is room was asked just before. */
   spend?(load: Load, now: number): Spending;

@@ -5,9 +5,14 @@
  */
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
+import type { Clock } from "../contracts/runtime.ts";
 import type { RateReading } from "../util/rate_headers.ts";
 import type { KeyRing, ProviderKey } from "./key_ring.ts";
 import { type Mark, RateGauge } from "./_rate_gauge.ts";
+import { SharedFlow } from "./shared_flow.ts";
+
+/** A minute is shared in slices of so many ms, and a day in longer ones. */
+const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 
 /** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
 export interface Reservation {
@@ -29,6 +34,10 @@ export type RateCounts =
   >
   & {
     observe(now: number, reading: RateReading, reservation: Reservation): void;
+    /** Somebody minds how many requests a minute there are, also where no limit is known. */
+    isWatched: boolean;
+    /** What of it several processes have in common. */
+    flows(key: string, clock: Clock): SharedFlow[];
     /** Whether these are the limits declared for it, and the keys it counts for. */
     isUnder(limits?: RateLimits, keys?: KeyRing): boolean;
   };
@@ -46,8 +55,11 @@ export type RateCounts =
  * ```
  */
 export class RateMeter {
+  /** Somebody minds how many requests a minute there are, also where no limit is known. */
+  isWatched = false;
   readonly #requests: RateGauge;
   readonly #tokens: RateGauge;
+  readonly #hasDay: boolean;
   readonly #concurrent: number;
   #underWay = 0;
   #sequence = 0;
@@ -61,6 +73,28 @@ export class RateMeter {
     this.#requests = new RateGauge({ minute: limits.rpm, day: limits.rpd });
     this.#tokens = new RateGauge({ minute: limits.tpm });
     this.#concurrent = limits.concurrent ?? Infinity;
+    this.#hasDay = limits.rpd !== undefined;
+  }
+
+  /**
+   * What of it several processes have in common: requests a minute, or a day where that is limited, and tokens.
+   *
+   * @param key Whose it is.
+   * @param clock Wall clock for slices, monotonic for the gauges.
+   */
+  flows(key: string, clock: Clock): SharedFlow[] {
+    const flow = (what: string, gauge: RateGauge, [sliceMs, slices]: readonly [number, number]) =>
+      new SharedFlow({
+        key: `${what} ${key}`,
+        sliceMs,
+        slices,
+        clock,
+        isWanted: () => gauge.isLimited || this.isWatched,
+        counted: () => gauge.counted,
+        addOthers: (at, amount) => gauge.addOthers(clock.monotonic(), at, amount),
+      });
+    const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
+    return [flow("requests", this.#requests, span), flow("tokens", this.#tokens, [minuteSliceMs, 6])];
   }
 
   /** Whether these are the limits declared for it. */

@@ -7,33 +7,92 @@ import type { DeactivationSettings } from "../config/settings.ts";
 import { dayWindow, monthWindow } from "../util/windows.ts";
 import type { UsageCounts } from "./counts.ts";
 import type { StandbyOrder } from "./meter.ts";
+import type { SharedPart, SharedSource } from "./shared_ledger.ts";
+
+/** How long counts that nobody changes are shared, ms. */
+const lifeMs = 2_678_400_000;
 
 type LimitName = "request_limit" | "token_limit" | "budget_limit";
 
-/** What counts against limits. */
+/** What was counted. */
 interface Counts {
   requests: number;
   tokens: number;
   nano: number;
-  windowEnd: number;
 }
 
-/** Counts against the limits of one (pool, model). */
-export class UsageLimits {
+/**
+ * Counts against the limits of one (pool, model). Where several processes share them, counts between two rests have a
+ * generation: whoever's rest is over begins the next one for all.
+ */
+export class UsageLimits implements SharedSource {
   readonly #settings: DeactivationSettings;
   readonly #wall: () => number;
-  readonly #counts: Counts;
+  readonly #name: string;
+  /** What other processes have counted. */
+  #others: Counts = { requests: 0, tokens: 0, nano: 0 };
+  #generation = 0;
+  /** Rests that were over here. */
+  #recoveries = 0;
+  readonly #counts: Counts & { windowEnd: number };
 
   /**
    * @param settings The limits.
    * @param wall The wall clock, ms: windows are calendar ones, in UTC.
-   * @param before The same counts under other limits: both go on with them.
+   * @param names Whose they are, where several processes count; the same counts under other limits: both go on with them.
    */
-  constructor(settings: DeactivationSettings, wall: () => number, before?: UsageLimits) {
+  constructor(
+    settings: DeactivationSettings,
+    wall: () => number,
+    { name = "", before }: { readonly name?: string; readonly before?: UsageLimits | undefined } = {},
+  ) {
     this.#settings = settings;
     this.#wall = wall;
+    this.#name = name;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === settings.quotaWindow;
     this.#counts = isSameWindow ? before.#counts : { requests: 0, tokens: 0, nano: 0, windowEnd: -Infinity };
+  }
+
+  /** Other processes count, too, and a store knows what was counted so far. */
+  share(): void {
+    this.#clear();
+  }
+
+  /** What of them other processes have to know. */
+  *parts(wall: number): Iterable<SharedPart> {
+    const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = this.#settings;
+    if (requestLimit === undefined && tokenLimit === undefined && budgetLimitNano === undefined) return;
+    this.#turn();
+    if (quotaWindow === undefined) yield this.#generationPart(wall);
+    const generation = this.#generation;
+    const time = quotaWindow === undefined ? generation : new Date(this.#counts.windowEnd).toISOString().slice(0, 10);
+    const part = (what: keyof Counts, own: number): SharedPart => ({
+      key: `limit ${this.#name} ${time} ${what}`,
+      expiresAt: quotaWindow === undefined ? wall + lifeMs : this.#counts.windowEnd,
+      own,
+      isPresent: true,
+      learn: (others) => {
+        if (generation === this.#generation) this.#others[what] = others;
+      },
+    });
+    if (requestLimit !== undefined) yield part("requests", this.#counts.requests);
+    if (tokenLimit !== undefined) yield part("tokens", this.#counts.tokens);
+    if (budgetLimitNano !== undefined) yield part("nano", this.#counts.nano);
+  }
+
+  #generationPart(wall: number): SharedPart {
+    return {
+      key: `limit ${this.#name} generation`,
+      expiresAt: wall + lifeMs,
+      own: this.#recoveries,
+      isPresent: true,
+      atLeast: this.#generation,
+      learn: (_others, total) => {
+        if (total === this.#generation) return;
+        this.#generation = total;
+        this.#clear();
+      },
+    };
   }
 
   /** A request is on its way. */
@@ -66,7 +125,9 @@ export class UsageLimits {
 
   /** Without a window the counts go back to zero when the rest is over. */
   recovered(): void {
-    if (this.#settings.quotaWindow === undefined) this.#clear();
+    if (this.#settings.quotaWindow !== undefined) return;
+    this.#recoveries++;
+    this.#clear();
   }
 
   /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
@@ -102,9 +163,10 @@ export class UsageLimits {
   #spent(): LimitName | undefined {
     const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
     const { requests, tokens, nano } = this.#counts;
-    if (requests >= requestLimit) return "request_limit";
-    if (tokens >= tokenLimit) return "token_limit";
-    return nano >= budgetLimitNano ? "budget_limit" : undefined;
+    const others = this.#others;
+    if (requests + others.requests >= requestLimit) return "request_limit";
+    if (tokens + others.tokens >= tokenLimit) return "token_limit";
+    return nano + others.nano >= budgetLimitNano ? "budget_limit" : undefined;
   }
 
   /** A wall clock that goes back stays in the window it was in. */
@@ -119,5 +181,6 @@ export class UsageLimits {
 
   #clear(): void {
     Object.assign(this.#counts, { requests: 0, tokens: 0, nano: 0 });
+    this.#others = { requests: 0, tokens: 0, nano: 0 };
   }
 }

@@ -3,7 +3,7 @@
  * keeps something.
  * @module
  */
-import type { Lock, LockOptions, Storage, StorageStat } from "../contracts/storage.ts";
+import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
 import { isPacked, pack, unpack } from "./_gzip.ts";
@@ -45,6 +45,16 @@ export class CodedStorage implements Storage {
     this.#inner = inner;
     this.#coding = coding;
     this.#seal = coding.secret === undefined ? undefined : new Seal(coding.secret);
+  }
+
+  /** Sums and messages are not records: they go as they are. */
+  get shared(): Shared | undefined {
+    return this.#inner.shared;
+  }
+
+  /** Gives connections back. */
+  async close(): Promise<void> {
+    await this.#inner.close?.();
   }
 
   /** A record, as JSON. One that is damaged is a `ConnectorError`: `unreadable`; one of another key: `forbidden`. */

@@ -140,7 +140,6 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
     warnings,
     [
       "providers.zeta.api.v1.execution.ca",
-      "storage.on_unavailable",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );
 });

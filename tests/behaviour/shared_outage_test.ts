@@ -1,0 +1,167 @@
+/** Redis is killed, comes back, hangs, or was never there: requests go on. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { afterAll, describe, it } from "@std/testing/bdd";
+import { ConnectorError, ModelMesh, redisStorage, stateIn } from "../../mod.ts";
+import { testConfig } from "../support/proxy.ts";
+import { hasRedis, TestRedis } from "../support/redis.ts";
+import { type ChatResult, type SharedProxy, startSharedProxies, until } from "../support/shared_proxies.ts";
+import { ok, startUpstream, type Upstream } from "../support/upstream.ts";
+
+const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
+const pricing = { input: 0, output: 0, per_request: 1 };
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().find((one) => one.name === name)!.status;
+
+function start(
+  redis: TestRedis,
+  a: Upstream,
+  more: { dollars?: number; onUnavailable?: "closed"; prefix?: string } = {},
+) {
+  const { dollars = 100_000, ...options } = more;
+  const models = { a: { provider: "a", capabilities: ["chat-completion"], pricing } };
+  const config = { models, budget: { daily_limit: dollars } };
+  return startSharedProxies({ redis, upstreams: { a: a.url }, config, ...options });
+}
+
+/** Asks all proxies without a break until it is stopped; gives everything that came back. */
+function load(proxies: readonly SharedProxy[], streams = 8): () => Promise<ChatResult[]> {
+  let isOver = false;
+  const results: ChatResult[] = [];
+  const loops = Array.from({ length: streams }, async (_, index) => {
+    while (!isOver) results.push(await proxies[index % proxies.length]!.chat());
+  });
+  return async () => {
+    isOver = true;
+    await Promise.all(loops);
+    return results;
+  };
+}
+
+/** What the store knows to be spent today, dollars. */
+async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
+  const storage = redisStorage({ url: redis.url, prefix });
+  const key = `budget all day ${new Date().toISOString().slice(0, 10)} spent`;
+  const [nano] = await storage.shared!.add([{ key, by: 0, expiresAt: Date.now() + 1e6 }]);
+  await storage.close?.();
+  return nano! / 1e9;
+}
+
+(hasRedis ? describe : describe.skip)("two proxies whose Redis", () => {
+  afterAll(() => pause(600)); // a client that is closed between two tries to connect ends after its pause
+
+  it("is killed and started again under load lose no request, and count on", async () => {
+    await using redis = await TestRedis.start();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a, { prefix: "killed" });
+    const stop = load(proxies);
+    await pause(500);
+    await redis.kill();
+    await pause(700);
+    const before = a.calls;
+    await redis.start();
+    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
+    await pause(500);
+    const results = await stop();
+    assertEquals(results.filter(({ status }) => status !== 200), []);
+    assert(before > 0 && results.length > before);
+    await pause(300);
+    const spent = await spentIn(redis, "killed");
+    assert(spent > before && spent <= a.calls, `${spent} of ${a.calls} are known, ${before} were before`);
+    for (const { traces } of proxies) {
+      assertEquals(traces.map((trace) => trace.split(":")[0]), [
+        "warning The shared storage is away",
+        "info The shared storage is back",
+      ]);
+    }
+  });
+
+  it("hangs for a while lose no request, wait for it only once, and add exactly what they counted", async () => {
+    await using redis = await TestRedis.start();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a, { prefix: "hung" });
+    const stop = load(proxies);
+    await pause(400);
+    redis.freeze();
+    await pause(1200);
+    const waits: number[] = [];
+    for (let index = 0; index < 10; index++) {
+      const started = performance.now();
+      await proxies[0]!.chat();
+      waits.push(performance.now() - started);
+    }
+    redis.thaw();
+    await pause(500);
+    const results = await stop();
+    assertEquals(results.filter(({ status }) => status !== 200), []);
+    assert(Math.min(...waits) < 45, `each took ${waits} ms`); // else it would be 50 and more
+    await until(async () => await spentIn(redis, "hung") === a.calls, 2000);
+  });
+
+  it("was away tell each other within 2.5 s of its return what they set aside meanwhile", async () => {
+    await using redis = await TestRedis.start();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a);
+    const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
+    await redis.kill();
+    one.mesh.deactivate("a");
+    await pause(1200);
+    assertEquals(modelStatus(other, "a"), "active");
+    await redis.start();
+    const ms = await until(() => modelStatus(other, "a") === "standby");
+    assert(ms < 2500, `it took ${ms} ms`);
+  });
+
+  it("is away keep to what each of them knows of the budget", async () => {
+    await using redis = await TestRedis.start();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a, { dollars: 10 });
+    for (const index of [0, 1, 0, 1]) await proxies[index]!.chat();
+    await pause(300);
+    await redis.kill();
+    const results: ChatResult[] = [];
+    for (let index = 0; index < 20; index++) results.push(await proxies[0]!.chat());
+    assertEquals(results.map(({ status }) => status).filter((status) => status === 200).length, 6);
+    assertEquals(results.at(-1)!.code, "budget_exceeded");
+  });
+
+  it("is away refuse requests under a budget where they are told to, and serve again when it is back", async () => {
+    await using redis = await TestRedis.start();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a, { onUnavailable: "closed" });
+    assertEquals((await proxies[0]!.chat()).status, 200);
+    await redis.kill();
+    const { status, code } = await proxies[0]!.chat();
+    assertEquals([status, code, a.calls], [503, "no_active_model", 1]);
+    await redis.start();
+    const ms = await until(async () => (await proxies[0]!.chat()).status === 200);
+    assert(ms < 2500);
+  });
+
+  it("is not there yet start with a warning, and share once it is", async () => {
+    await using redis = await TestRedis.start();
+    await redis.kill();
+    await using a = await startUpstream(answer);
+    await using proxies = await start(redis, a, { dollars: 5 });
+    assertEquals((await proxies[0]!.chat()).status, 200);
+    assert(proxies[0]!.traces.some((trace) => trace.startsWith("warning The shared storage is away")));
+    await redis.start();
+    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
+    const results: ChatResult[] = [];
+    for (let index = 0; index < 10; index++) results.push(await proxies[index % 2]!.chat());
+    assertEquals([results.filter(({ status }) => status === 200).length, a.calls], [4, 5]);
+  });
+
+  it("is not there do not start where they are told to refuse", async () => {
+    await using redis = await TestRedis.start();
+    await redis.kill();
+    const storage = redisStorage({ url: redis.url });
+    const mesh = new ModelMesh({ storage: stateIn(storage, { onUnavailable: "closed" }) });
+    await assertRejects(
+      () => mesh.initialize(testConfig({ upstreams: { a: "http://127.0.0.1:1/v1" } })),
+      ConnectorError,
+      "cannot reach Redis",
+    );
+    await mesh.close().catch(() => {}); // the storage is away for it, too
+    await storage.close?.();
+  });
+});

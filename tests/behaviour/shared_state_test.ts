@@ -1,0 +1,156 @@
+/** Two proxies on one real Redis: one budget, one set of limits, and what one sets aside the other leaves alone. */
+import { assert, assertEquals } from "@std/assert";
+import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { hasRedis, TestRedis } from "../support/redis.ts";
+import { type SharedProxy, startSharedProxies, until } from "../support/shared_proxies.ts";
+import { ok, startUpstream, status } from "../support/upstream.ts";
+import { tally } from "../support/_tuned.ts";
+
+let redis: TestRedis;
+
+const dollar = { input: 0, output: 0, per_request: 1 };
+const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
+
+/** Models of testConfig() with prices. */
+function models(names: readonly string[], more: Readonly<Record<string, unknown>> = {}) {
+  return Object.fromEntries(
+    names.map((name) => [name, { provider: name, capabilities: ["chat-completion"], pricing: dollar, ...more }]),
+  );
+}
+
+const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().find((one) => one.name === name)!.status;
+
+(hasRedis ? describe : describe.skip)("two proxies on one Redis", () => {
+  beforeAll(async () => void (redis = await TestRedis.start()));
+  afterAll(() => redis[Symbol.asyncDispose]());
+
+  it("spend one daily budget together, to the dollar, also when all ask at once", async () => {
+    await using a = await startUpstream(answer);
+    const config = { models: models(["a"]), budget: { daily_limit: 20, monthly_limit: 1000 } };
+    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config });
+    const results = await Promise.all(times(80).map((index) => proxies[index % 2]!.chat()));
+    assertEquals(tally(results.map(({ status, code }) => code ?? status)), { 200: 20, budget_exceeded: 60 });
+    assertEquals(a.calls, 20);
+  });
+
+  it("go on to whom a provider's budget does not hold for, and know it from each other", async () => {
+    await using a = await startUpstream(answer);
+    await using b = await startUpstream(answer);
+    const config = { models: models(["a", "b"]) };
+    const options = { redis, upstreams: { a: a.url, b: b.url }, config, provider: { budget: { daily_limit: 7 } } };
+    await using proxies = await startSharedProxies(options);
+    const results = await Promise.all(times(14).map((index) => proxies[index % 2]!.chat()));
+    assertEquals(tally(results.map(({ status }) => status)), { 200: 14 });
+    assertEquals([a.calls, b.calls], [7, 7]);
+    assertEquals((await proxies[0]!.chat()).code, "budget_exceeded");
+    assertEquals((await proxies[1]!.chat()).code, "budget_exceeded");
+  });
+
+  it("give back what was set aside for a request that cost nothing", async () => {
+    await using a = await startUpstream(status(500));
+    const config = { models: models(["a"]), budget: { daily_limit: 3 } };
+    const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1000 } };
+    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config, pool });
+    const failed = await Promise.all(times(20).map((index) => proxies[index % 2]!.chat()));
+    assertEquals(failed.every(({ status }) => status !== 200), true);
+    a.follow(answer);
+    await until(async () => (await proxies[0]!.chat()).status === 200);
+    await until(async () => (await proxies[1]!.chat()).status === 200);
+    await until(async () => (await proxies[1]!.chat()).status === 200);
+    assertEquals((await proxies[0]!.chat()).code, "budget_exceeded");
+  });
+
+  it("know what was spent before they started", async () => {
+    await using a = await startUpstream(answer);
+    const config = { models: models(["a"]), budget: { daily_limit: 3 } };
+    const options = { redis, upstreams: { a: a.url }, config, prefix: "restart", count: 1 };
+    const [first] = await startSharedProxies(options);
+    assertEquals([(await first!.chat()).status, (await first!.chat()).status], [200, 200]);
+    await first!.stop();
+    await using again = await startSharedProxies(options);
+    assertEquals([(await again[0]!.chat()).status, (await again[0]!.chat()).code], [200, "budget_exceeded"]);
+  });
+
+  it("leave a model alone within a second of the other setting it aside, and tell it", async () => {
+    await using a = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
+    await using b = await startUpstream(answer);
+    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url, b: b.url } });
+    const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
+    assertEquals((await one.chat()).model, "b");
+    const ms = await until(() => modelStatus(other, "a") === "standby");
+    assert(ms < 1000, `it took ${ms} ms`);
+    assertEquals([(await other.chat()).model, a.calls], ["b", 1]);
+    const told = other.records.find((record) => record.type === "event" && record.event === "deactivation");
+    assertEquals(told?.type === "event" && [told.model, told.reason, told.metadata.shared], [
+      "a",
+      "rate_limited",
+      true,
+    ]);
+    const endOf = ({ mesh }: SharedProxy) =>
+      Date.parse(mesh.poolStatus().chat!.models.find(({ name }) => name === "a")!.retryAt!);
+    assert(Math.abs(endOf(one) - endOf(other)) < 100);
+  });
+
+  it("take a model back together when one of them is told to", async () => {
+    await using a = await startUpstream(answer);
+    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url } });
+    const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
+    one.mesh.deactivate("a");
+    await until(() => modelStatus(other, "a") === "standby");
+    other.mesh.activate("a");
+    await until(() => modelStatus(one, "a") === "active");
+    assertEquals([(await one.chat()).status, (await other.chat()).status], [200, 200]);
+  });
+
+  it("tell a proxy that starts later what rests", async () => {
+    await using a = await startUpstream(answer);
+    const options = { redis, upstreams: { a: a.url }, prefix: "late", count: 1 };
+    await using first = await startSharedProxies(options);
+    first[0]!.mesh.deactivate("a");
+    await using late = await startSharedProxies(options);
+    await until(() => modelStatus(late[0]!, "a") === "standby");
+  });
+
+  it("count one row of requests against a limit between two rests, and begin anew together", async () => {
+    await using a = await startUpstream(answer);
+    await using b = await startUpstream(answer);
+    const pool = { deactivation: { request_limit: 6 }, recovery: { cooldown: "1s" } };
+    const config = { models: models(["a", "b"]), pools: undefined };
+    const upstreams = { a: a.url, b: b.url };
+    const options = { redis, upstreams, pool, config: { models: config.models } };
+    await using proxies = await startSharedProxies(options);
+    for (const index of times(6)) {
+      await proxies[index % 2]!.chat();
+      await heard();
+    }
+    assertEquals([a.calls, b.calls], [6, 0]);
+    await until(() => proxies.every((proxy) => modelStatus(proxy, "a") === "standby"));
+    await until(() => proxies.every((proxy) => modelStatus(proxy, "a") === "active"));
+    for (const index of times(4)) {
+      await heard();
+      await proxies[index % 2]!.chat();
+    }
+    assertEquals(a.calls, 10);
+  });
+
+  it("keep to one limit of requests a minute", async () => {
+    await using a = await startUpstream(answer);
+    await using b = await startUpstream(answer);
+    const config = { models: { ...models(["b"]), a: { ...models(["a"]).a, limits: { rpm: 8 } } } };
+    const options = { redis, upstreams: { a: a.url, b: b.url }, config, prefix: "rpm" };
+    await using proxies = await startSharedProxies(options);
+    for (const index of times(16)) {
+      assertEquals((await proxies[index % 2]!.chat()).status, 200);
+      await heard();
+    }
+    assertEquals([a.calls, b.calls], [8, 8]);
+    await using late = await startSharedProxies({ ...options, count: 1 });
+    assertEquals([(await late[0]!.chat()).model, a.calls], ["b", 8]);
+  });
+});
+
+/** Time for what one has counted to reach the other. */
+function heard(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 250));
+}

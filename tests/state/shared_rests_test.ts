@@ -1,0 +1,117 @@
+/** What processes tell each other of rests. */
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { SharedRests } from "../../src/background/shared_rests.ts";
+import { holdsOf } from "../../src/state/holds.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { minute, Process } from "./_state.ts";
+
+class Party extends Process {
+  readonly rests: SharedRests;
+
+  constructor(id: string, wall?: number) {
+    super(["chat/a@one"], fakeClock(wall === undefined ? {} : { now: wall }));
+    this.rests = new SharedRests(this.state, this.clock, id);
+  }
+
+  /** Tells all of its news to the others. */
+  tell(...others: readonly Party[]): number {
+    let messages = 0;
+    for (let news = this.rests.news(); news !== undefined; news = this.rests.news()) {
+      news.done();
+      messages++;
+      for (const other of others) other.rests.hear(news.message);
+    }
+    return messages;
+  }
+
+  get left(): number | undefined {
+    const until = this.state.modelRest("a", "one").standby?.until;
+    return until === undefined ? undefined : until - this.clock.monotonic();
+  }
+
+  rest(ms: number): void {
+    this.state.tell(this.state.modelRest("a", "one").begin("rate_limited", this.clock.monotonic(), ms));
+  }
+}
+
+function pair(wall?: number): [Party, Party] {
+  return [new Party("one"), new Party("other", wall)];
+}
+
+describe("rests of two processes", () => {
+  it("are merged as the later end, whoever told first", () => {
+    const [one, other] = pair();
+    one.rest(minute);
+    other.rest(2 * minute);
+    one.tell(other);
+    other.tell(one);
+    assertEquals([one.left, other.left], [2 * minute, 2 * minute]);
+    assertEquals([one.tell(other), other.tell(one)], [0, 0]);
+  });
+
+  it("last as long where the other's clock is an hour off", () => {
+    for (const wall of [Date.UTC(2025, 11, 31, 23), Date.UTC(2026, 0, 1, 1)]) {
+      const [one, other] = pair(wall);
+      one.rest(minute);
+      one.tell(other);
+      assertEquals(other.left, minute);
+    }
+  });
+
+  it("end for all when one of them ends them before their time, and do not come back", async () => {
+    const [one, other] = pair();
+    one.rest(minute);
+    one.tell(other);
+    await Promise.all([one.clock.advance(1000), other.clock.advance(1000)]);
+    const late = () => {
+      other.rests.forget(); // it was asked, and tells what it knew before it heard
+      return other.rests.news()!.message;
+    };
+    const message = late();
+    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
+    one.tell(other);
+    one.rests.hear(message);
+    assertEquals([one.left, other.left], [undefined, undefined]);
+  });
+
+  it("end for all although everything was to be told anew in between", () => {
+    const [one, other] = pair();
+    one.rest(minute);
+    one.tell(other);
+    one.rests.forget();
+    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
+    one.tell(other);
+    assertEquals(other.left, undefined);
+  });
+
+  it("that are over by themselves are nothing to tell", async () => {
+    const [one, other] = pair();
+    one.rest(minute);
+    one.tell(other);
+    await one.clock.advance(minute + 1);
+    one.state.settle(one.clock.monotonic());
+    assertEquals(one.tell(other), 0);
+  });
+
+  it("by hand hold for both, of a provider that both have", () => {
+    const [one, other] = pair();
+    holdsOf(one.state).of({ provider: "one" }, "manual").begin("manual", 0, Infinity);
+    holdsOf(one.state).of({ provider: "unknown" }, "manual").begin("manual", 0, Infinity);
+    one.tell(other);
+    assertEquals(other.model("chat/a@one").rests.filter(({ standby }) => standby !== undefined).length, 1);
+    assertEquals(other.state.rests.some(({ owner }) => owner.provider === "unknown"), false);
+  });
+
+  it("are told to whoever asks, and what is no message is passed over", () => {
+    const [one, other] = pair();
+    one.rest(minute);
+    one.tell();
+    assertEquals(one.rests.hear(other.rests.question()), true);
+    one.tell(other);
+    assertEquals(other.left, minute);
+    for (const text of ["", "null", "{}", '{"version":1,"from":"x","rests":[{}]}']) {
+      assertEquals(one.rests.hear(text), false);
+    }
+  });
+});

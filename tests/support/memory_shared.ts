@@ -1,0 +1,51 @@
+/**
+ * What several processes share, in memory: for tests that stop time, hold answers up and lose data.
+ * @module
+ */
+import type { Shared, SharedChange, SharedClaim, SharedGrant, SharedSum } from "../../src/contracts/storage.ts";
+
+/** One store; every part of a test that has it is a process on it. */
+export class MemoryShared implements Shared {
+  /** Sums by key. */
+  readonly sums: Map<string, number> = new Map();
+  /** Answers wait for it. */
+  gate: Promise<void> = Promise.resolve();
+  /** Every call fails. */
+  isAway = false;
+
+  async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
+    this.#check();
+    const sums = changes.map((change) => this.#set(change, this.#sum(change) + change.by));
+    await this.gate;
+    return sums;
+  }
+
+  async reserve(claims: readonly SharedClaim[]): Promise<SharedGrant> {
+    this.#check();
+    const isGranted = claims.every((claim) => this.#sum(claim) + claim.amount <= claim.limit);
+    const sums = claims.map((claim) => this.#set(claim, this.#sum(claim) + (isGranted ? claim.amount : 0)));
+    await this.gate;
+    return { isGranted, sums };
+  }
+
+  publish(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  subscribe(): Promise<() => Promise<void>> {
+    return Promise.resolve(() => Promise.resolve());
+  }
+
+  #check(): void {
+    if (this.isAway) throw new Error("away");
+  }
+
+  #sum({ key, atLeast = -Infinity }: SharedSum): number {
+    return Math.max(this.sums.get(key) ?? 0, atLeast);
+  }
+
+  #set({ key }: SharedSum, sum: number): number {
+    this.sums.set(key, sum);
+    return sum;
+  }
+}
