@@ -27,6 +27,7 @@ export function comparable(settings: Settings): unknown {
   return {
     ...settings,
     source: undefined,
+    secrets: { ...settings.secrets, resolve: undefined },
     defaultRouting: plain(settings.defaultRouting),
     pools: [...settings.pools.values()].map((pool) => ({ ...pool, routing: plain(pool.routing) })),
   };

@@ -29,7 +29,7 @@ export function addMetered(
   onTransition: (transition: Transition) => void,
 ): { state: MeshState; add: (pool: string) => ModelState } {
   const state = new MeshState(onTransition, meteringOf({ budget } as unknown as Settings, clock));
-  const provider = { id: "one", budget } as unknown as ProviderEntry;
+  const provider = { id: "one", budget, apiKeys: [] } as unknown as ProviderEntry;
   return {
     state,
     add: (pool) => state.add({ pool, name: "a", info, provider, weight: 1, routing, budget }),
