@@ -21,6 +21,7 @@ import { serverShell } from "./src/runtime/server_shell.ts";
 export type {
   PlainRequest,
   PlainResponse,
+  PlainStream,
   RequestHandler,
   RunningServer,
   ServeOptions as ListenOptions,

@@ -6,7 +6,7 @@ import { object } from "./_containers.ts";
 import type { Field } from "./_field.ts";
 import { defaultLocking, defaultStorage } from "./defaults.ts";
 import type { StorageSettings, SyncPolicy } from "./storage_settings.ts";
-import { duration, flag, later, oneOf, text } from "./_fields.ts";
+import { duration, flag, oneOf, text } from "./_fields.ts";
 
 /** The section as read. */
 export interface StorageValues {
