@@ -2,11 +2,13 @@
  * A client of the proxy that has a name: what it may use, send and spend.
  * @module
  */
-import type { ClientSettings } from "../config/settings.ts";
+import type { BudgetSettings, ClientSettings } from "../config/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { RequestClient } from "../pipeline/request.ts";
+import { keepMoney } from "../state/counted_archive.ts";
 import { Budget } from "../state/ledger.ts";
-import type { SharedLedger } from "../state/shared_ledger.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import { sharedLedgerOf } from "../state/shared_ledger.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Where limits of requests are counted in, ms. */
@@ -15,7 +17,17 @@ const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 /** What a client is made among. */
 interface Circumstances {
   readonly before?: Client | undefined;
-  readonly ledger?: SharedLedger | undefined;
+  readonly state?: MeshState;
+}
+
+function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: Circumstances): Budget {
+  const id = `client ${name}`;
+  const ledger = state && sharedLedgerOf(state);
+  // what is counted together with others is known there
+  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, ledger ? undefined : before?.budget);
+  if (state !== undefined) keepMoney(state, { id, budget });
+  ledger?.register(budget);
+  return budget;
 }
 
 /** One client. */
@@ -29,15 +41,13 @@ export class Client implements RequestClient {
   /**
    * @param name Its name.
    * @param settings What it may do.
-   * @param circumstances The same client under other settings: what it has sent and spent still counts; and where its
-   *   money is counted together with other processes, which know what was spent.
+   * @param circumstances The same client under other settings: what it has sent and spent still counts; and the
+   *   state of the mesh, which its money is kept with, or which counts it together with other processes.
    */
-  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, ledger }: Circumstances = {}) {
+  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, state }: Circumstances = {}) {
     this.name = name;
     this.pools = pools && new Set(pools);
-    const limits = budget && { daily: budget.dailyNano, monthly: budget.monthlyNano };
-    this.budget = limits && new Budget(limits, `client ${name}`, ledger === undefined ? before?.budget : undefined);
-    if (this.budget !== undefined) ledger?.register(this.budget);
+    this.budget = budget && budgetOf(name, budget, { before, state });
     this.#rpm = rpm;
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
   }

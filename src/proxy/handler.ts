@@ -18,7 +18,6 @@ import { Door } from "./origin.ts";
 import { json } from "./json.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
-import { sharedLedgerOf } from "../state/shared_ledger.ts";
 
 /** Options of {@linkcode createHandler}. */
 export interface HandlerOptions {
@@ -114,11 +113,11 @@ class Site {
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
-    const ledger = sharedLedgerOf(mesh.state);
+    const { state } = mesh;
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
       if (name === undefined) return [];
-      return [[name, new Client(name, client, { before: before && before.#clients.get(name), ledger })]];
+      return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
     }));
     this.#gate = new Gate([
       ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),

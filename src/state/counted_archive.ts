@@ -76,6 +76,7 @@ export class CountedArchive extends StateArchive {
     this.#known = counted;
     this.#claimed = new Set();
     super.restore(counted);
+    for (const purse of this.#state.purses ?? []) this.claim(purse);
     this.know(counted);
   }
 
@@ -132,12 +133,15 @@ export class CountedArchive extends StateArchive {
     if (!(state instanceof MeteredState)) return;
     const { limits, purses = [] } = state.meter;
     limits?.merge(byKey(this.#known?.usage).get(nameOf(member)), limits.snapshot());
-    const spending = byBudget(this.#known);
-    for (const { id, budget } of purses) {
-      const saved = spending.get(id);
-      if (saved !== undefined && !this.#claimed.has(budget)) budget.restore(saved);
-      this.#claimed.add(budget);
-    }
+    for (const purse of purses) this.claim(purse);
+  }
+
+  /** Gives money what is remembered of it. */
+  claim({ id, budget }: { readonly id: string; readonly budget: Budget }): void {
+    if (this.#claimed.has(budget)) return;
+    const saved = byBudget(this.#known).get(id);
+    if (saved !== undefined) budget.restore(saved);
+    this.#claimed.add(budget);
   }
 
   /** What others have taken back before its time, unless it was set aside anew here. */
@@ -175,12 +179,23 @@ export class CountedArchive extends StateArchive {
 
   #budgets(): Map<string, Budget> {
     const purses = this.#metered().flatMap(([, { meter }]) => meter.purses ?? []);
-    return new Map(purses.map(({ id, budget }) => [id, budget]));
+    return new Map([...purses, ...this.#state.purses ?? []].map(({ id, budget }) => [id, budget]));
   }
 
   #wallOf({ until }: Standby): number {
     return this.#clock.now() + until - this.#clock.monotonic();
   }
+}
+
+/**
+ * Has money that belongs to no model kept with a mesh's state.
+ *
+ * @param state The mesh's.
+ * @param purse Whose it is, and the money.
+ */
+export function keepMoney(state: MeshState, purse: { readonly id: string; readonly budget: Budget }): void {
+  (state.purses ??= []).push(purse);
+  if (state.archive instanceof CountedArchive) state.archive.claim(purse);
 }
 
 function nameOf({ pool, state: { name: model, provider } }: MemberState): string {

@@ -5,6 +5,7 @@
 import type { RetryBudgetSettings } from "../config/settings.ts";
 import { consecutiveFailures } from "../rotation/deactivation.ts";
 import type { Holds } from "./holds.ts";
+import type { Budget } from "./ledger.ts";
 import type { MeterFacts } from "./meter.ts";
 import { ModelState, type ModelStateFacts } from "./model_state.ts";
 import { Rest, type Transition } from "./rest.ts";
@@ -44,6 +45,8 @@ export class MeshState {
   readonly members: MemberState[] = [];
   /** Asked for everything that comes into being from now on. */
   archive?: Archive;
+  /** Money that belongs to no model: clients'. */
+  purses?: { readonly id: string; readonly budget: Budget }[];
   /** Rests beside those that every model has, once there are any. */
   holds?: Holds;
   readonly #onTransition: (transition: Transition) => void;

@@ -83,8 +83,11 @@ describe("a reload where the state is kept in a file", () => {
       }
       const record = JSON.parse(await Deno.readTextFile(`${folder}/state.json`));
       assertEquals(spentIn(record), 4);
-      await using again = await start(folder, budgeted(upstream, storage, 4));
-      assertEquals([await again.ask("of-nobody-0123456789"), await again.ask("of-nobody-0123456789")], [200, 429]);
+      {
+        await using again = await start(folder, budgeted(upstream, storage, 4));
+        assertEquals(await again.ask(), 429, "the client's own money");
+        assertEquals([await again.ask("of-nobody-0123456789"), await again.ask("of-nobody-0123456789")], [200, 429]);
+      }
       await Deno.remove(folder, { recursive: true });
     });
   }
@@ -134,8 +137,9 @@ describe("a reload where the state is kept in a file", () => {
     const folder = await Deno.makeTempDir();
     await using upstream = await startUpstream(ok());
     const storage = { connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() };
+    const beside = await Deno.makeTempDir();
     await using started = await start(folder, budgeted(upstream, storage, 6));
-    await using other = await start(await Deno.makeTempDir(), budgeted(upstream, storage, 6));
+    await using other = await start(beside, budgeted(upstream, storage, 6));
     assertEquals([await started.ask(), await other.ask()], [200, 200]);
     const gate = new Gate();
     upstream.follow({ play: async (exchange) => void (await gate.pass(), await ok().play(exchange)) });
@@ -147,6 +151,6 @@ describe("a reload where the state is kept in a file", () => {
     upstream.follow(ok());
     assertEquals([await started.ask(), await started.ask(), await started.ask()], [200, 200, 429]);
     assertEquals([await other.ask(), await other.ask()], [200, 429], "6 of the client there, whose limit is another");
-    await Deno.remove(folder, { recursive: true });
+    for (const path of [folder, beside]) await Deno.remove(path, { recursive: true });
   });
 });
