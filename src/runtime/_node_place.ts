@@ -25,11 +25,15 @@ export const agentOptions: AgentOptions = { keepAlive: true, noDelay: true, sche
 
 const env = (name: string): string | undefined => nodeProcess()?.env[name];
 
-/** Whom connections with TLS trust. Node reads one of the files by itself, and that no more once there are others. */
-export function trust(): Pick<AgentOptions, "ca"> {
+/**
+ * Whom connections with TLS trust. Node reads one of the files by itself, and that no more once there are others. As a
+ * context made once: an agent would compare the text of every certificate with each request.
+ */
+export function trust(): Pick<AgentOptions, "secureContext"> {
   if (authorities(["SSL_CERT_FILE", "DENO_CERT"], env).length === 0) return {};
   const own = authorities(["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "DENO_CERT"], env);
-  return { ca: [...builtin("node:tls").rootCertificates, ...own] };
+  const { createSecureContext, rootCertificates } = builtin("node:tls");
+  return { secureContext: createSecureContext({ ca: [...rootCertificates, ...own] }) };
 }
 
 /**
