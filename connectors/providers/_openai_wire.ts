@@ -6,10 +6,11 @@ import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
-import { readSse } from "../../src/util/sse_parse.ts";
+import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
+import type { Run } from "./_plain_events.ts";
 import { readOpenAiError, streamReaderOf, throwIfError, upstreamError } from "./_http.ts";
 
 /** What a request's body lacks for the provider: its own name of the model, and that usage is to be told. */
@@ -44,6 +45,8 @@ export interface StreamParts {
   readonly readChunk: (data: string) => CompletionChunk | undefined;
   /** Where the events that were read went: it knows whether the answer is finished. */
   readonly chunks: ChunkReader;
+  /** Finds events that need no reading, from a place on. */
+  readonly runOf?: ((events: readonly SseEvent[], place: number) => Run | undefined) | undefined;
 }
 
 /**
@@ -55,7 +58,7 @@ export interface StreamParts {
  */
 export async function* readStream(
   opening: Promise<UpstreamResponse>,
-  { readWhole, readChunk, chunks }: StreamParts,
+  { readWhole, readChunk, chunks, runOf }: StreamParts,
 ): AsyncGenerator<CompletionChunk> {
   const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
@@ -71,8 +74,9 @@ export async function* readStream(
         const { event, data } = events[place]!;
         if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
         isDone = data === "[DONE]";
-        const chunk = isDone || data === "" ? undefined : readChunk(data);
+        const chunk: Run | undefined = runOf?.(events, place) ?? (isDone || data === "" ? undefined : readChunk(data));
         if (chunk === undefined) continue;
+        place += chunk.others ?? 0;
         if (events[place + 1]?.data) chunk.more = true;
         yield chunk;
         empty = false;

@@ -18,6 +18,9 @@ import { callAfter } from "./_timers.ts";
 /** A connection that nobody has used for so long is not used again, ms: balancers drop idle ones without a word. */
 const idleMs = 45_000;
 
+/** As much of an answer is kept for a reader that is slower than it comes, bytes. */
+const mostHeld = 64 * 1024;
+
 /** Idle connections are looked for at most this often, ms. */
 const lookMs = 10_000;
 
@@ -240,12 +243,14 @@ class Answer implements UpstreamResponse {
   /** Pieces as they come, without a stream in between. */
   reader(): BodyReader {
     const source = this.#source;
-    const pieces: Uint8Array[] = [];
+    let pieces: Uint8Array[] = [];
+    let size = 0;
     let end: { readonly error?: unknown } | undefined;
     let wake = () => {};
     this.#read((piece) => {
       pieces.push(piece);
-      source.pause(); // until it is asked for more, so that a slow reader slows the provider
+      size += piece.length;
+      if (size >= mostHeld) source.pause(); // until it is asked for more, so that a slow reader slows the provider
       wake();
     }).then(() => end = {}, (error) => end = { error }).then(() => wake());
     return {
@@ -255,8 +260,12 @@ class Answer implements UpstreamResponse {
           source.resume();
           await woken;
         }
-        const value = pieces.shift();
-        if (value !== undefined) return { done: false, value };
+        if (pieces.length > 0) {
+          const value = joined(pieces); // what has come meanwhile is read at once
+          pieces = [];
+          size = 0;
+          return { done: false, value };
+        }
         if (end?.error !== undefined) throw end.error;
         return { done: true, value: undefined };
       },
