@@ -2,8 +2,10 @@
  * Rests that several processes have in common, as messages between them.
  * @module
  */
+import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { holdsOf } from "../state/holds.ts";
+import { MeteredState } from "../state/metered_state.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Rest } from "../state/rest.ts";
 import {
@@ -140,12 +142,20 @@ export class SharedRests {
     return JSON.stringify(message);
   }
 
+  #hasMoney(rest: Rest, reason: StandbyReason, now: number): boolean {
+    return this.#state.members.some(({ state }) =>
+      state instanceof MeteredState && state.rests.includes(rest) && state.hasMoney(reason, now)
+    );
+  }
+
   /** Times count from when it was said: clocks of two machines differ. */
   #merge(saved: SavedRest, saidAt: number, known: ReadonlyMap<string, Rest>): void {
     const now = this.#clock.monotonic();
     const { standby, relapses } = readRest(saved, saidAt, { wall: saidAt, monotonic: now });
     const rest = this.#restOf(saved, known);
     const endedAt = this.#ended.get(keyOf(saved)) ?? -Infinity;
+    // what is spent together everybody counts, against limits of its own
+    if (standby !== undefined && rest !== undefined && this.#hasMoney(rest, standby.reason, now)) return;
     if (standby === undefined || rest === undefined || standby.since + roundingMs < endedAt) return;
     this.#told.set(keyOf(saved), { rest, until: standby.until });
     const before = rest.standby;

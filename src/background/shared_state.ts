@@ -7,6 +7,7 @@ import type { Shared } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { MeshState } from "../state/mesh_state.ts";
+import { MeteredState } from "../state/metered_state.ts";
 import type { SharedLedger } from "../state/shared_ledger.ts";
 import { SharedRests } from "./shared_rests.ts";
 import type { StateKeeper } from "./state_keeper.ts";
@@ -59,6 +60,7 @@ export class SharedState implements StateKeeper {
     this.#rests = new SharedRests(state, clock, id);
     this.#ledger = undefined;
     await this.#turn();
+    for (const { state: model } of state.members) if (model instanceof MeteredState) model.recheck(clock.monotonic());
     this.#cancel = clock.every(syncMs, () => this.#turn());
   }
 

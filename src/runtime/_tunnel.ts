@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Agent, AgentOptions } from "node:https";
 import type { Socket } from "node:net";
+import type { SecureContext } from "node:tls";
 import { NetworkError } from "../errors.ts";
 import { builtin } from "./_node_builtin.ts";
 import type { OutboundProxy } from "./_outbound_proxy.ts";
@@ -18,7 +19,7 @@ interface Destination {
   readonly host: string;
   readonly port: number | string;
   readonly servername?: string;
-  readonly ca?: string[];
+  readonly secureContext?: SecureContext;
 }
 
 type Done = (error: Error | null, socket?: Socket) => void;
@@ -76,8 +77,8 @@ function connect({ protocol, hostname, port, headers }: OutboundProxy, to: Desti
   return call;
 }
 
-function secure(socket: Socket, { host, servername, ca }: Destination, done: Done) {
-  const secured = builtin("node:tls").connect({ socket, host, servername: servername ?? "", ca });
+function secure(socket: Socket, { host, servername, secureContext }: Destination, done: Done) {
+  const secured = builtin("node:tls").connect({ socket, host, servername: servername ?? "", secureContext });
   secured.once("error", () => done(fault("no secure connection (TLS) came about through the outbound proxy")));
   secured.once("secureConnect", () => done(null, secured));
   return secured;

@@ -134,6 +134,7 @@ export class CountedArchive extends StateArchive {
     const { limits, purses = [] } = state.meter;
     limits?.merge(byKey(this.#known?.usage).get(nameOf(member)), limits.snapshot());
     for (const purse of purses) this.claim(purse);
+    state.recheck(this.#clock.monotonic());
   }
 
   /** Gives money what is remembered of it. */

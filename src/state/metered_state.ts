@@ -2,7 +2,7 @@
  * What is known of one model in one pool where requests, tokens and money count.
  * @module
  */
-import type { Headroom } from "../contracts/rotation.ts";
+import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { KeyRing } from "./key_ring.ts";
 import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
@@ -88,6 +88,31 @@ export class MeteredState extends ModelState {
     this.#obey(order, now);
     this.#notice();
     this.onCount?.();
+  }
+
+  /**
+   * Whether a rest is for money that is there by what is counted here: its limit is another one by now, or elsewhere.
+   *
+   * @param reason Why it rests.
+   * @param now Monotonic ms.
+   */
+  hasMoney(reason: StandbyReason, now: number): boolean {
+    const { purses = [], limits } = this.meter;
+    const isBudgets = purses.some((purse) => purse.reason === reason) && !limits?.hasBudget;
+    return isBudgets && this.meter.standing(now)?.reason !== reason;
+  }
+
+  /**
+   * Ends a rest for money that is there.
+   *
+   * @param now Monotonic ms.
+   */
+  recheck(now: number): void {
+    for (const rest of [this.#facts.own, this.#facts.providerRest]) {
+      if (rest.standby === undefined || !this.hasMoney(rest.standby.reason, now)) continue;
+      rest.lift();
+      super.settle(now);
+    }
   }
 
   /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */

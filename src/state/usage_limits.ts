@@ -95,6 +95,11 @@ export class UsageLimits implements SharedSource {
     };
   }
 
+  /** Whether money is limited. */
+  get hasBudget(): boolean {
+    return this.#settings.budgetLimitNano !== undefined;
+  }
+
   /** A request is on its way. */
   addRequest(): void {
     this.#turn();

@@ -11,7 +11,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { assertClosesAtOnce, clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
-import { answer, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
+import { answer, Gate, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** An answer that no provider gave. */
 const replacement: ChatCompletion = {
@@ -72,7 +72,9 @@ describe("Middleware", () => {
   });
 
   it("replaces a stream as well as a whole answer", async () => {
-    await using upstream = await startUpstream(stream());
+    const gate = new Gate();
+    gate.open(2); // the first one is still going on
+    await using upstream = await startUpstream(stream({ gate }));
     await using other = await startUpstream(stream({ text: "Another one" }));
     await using source = clientOver({ upstreams: { beta: other.url } });
     await using one = over(upstream.url, {

@@ -92,6 +92,27 @@ describe("a reload where the state is kept in a file", () => {
     });
   }
 
+  it("asks again who rests for money once there is more of it, also after a restart", async () => {
+    const folder = await Deno.makeTempDir();
+    await using upstream = await startUpstream(ok());
+    const storage = { path: `${folder}/state.json` };
+    const nobody = "of-nobody-0123456789";
+    {
+      await using started = await start(folder, budgeted(upstream, storage, 1));
+      assertEquals([await started.ask(nobody), await started.ask(nobody), await started.ask(nobody)], [200, 200, 429]);
+      assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
+    }
+    {
+      await using started = await start(folder, budgeted(upstream, storage, 1));
+      assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
+    }
+    {
+      await using started = await start(folder, budgeted(upstream, storage, 2));
+      assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
+    }
+    await Deno.remove(folder, { recursive: true });
+  });
+
   it("keeps what rests, in the record too, and goes on with another file where one is named", async () => {
     const folder = await Deno.makeTempDir();
     await using upstream = await startUpstream(status(500));
@@ -132,6 +153,21 @@ describe("a reload where the state is kept in a file", () => {
 });
 
 (hasRedis ? describe : describe.skip)("a reload where a Redis is shared", () => {
+  it("takes effect for money although another proxy still rests by the old limit", async () => {
+    await using redis = await TestRedis.start();
+    const [folder, beside] = [await Deno.makeTempDir(), await Deno.makeTempDir()];
+    await using upstream = await startUpstream(ok());
+    const storage = { connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() };
+    const nobody = "of-nobody-0123456789";
+    await using started = await start(folder, budgeted(upstream, storage, 1));
+    await using other = await start(beside, budgeted(upstream, storage, 1));
+    assertEquals([await started.ask(nobody), await other.ask(nobody)], [200, 200]);
+    assertEquals([await started.ask(nobody), await other.ask(nobody)], [429, 429]);
+    await started.renew(budgeted(upstream, storage, 2));
+    assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
+    for (const path of [folder, beside]) await Deno.remove(path, { recursive: true });
+  });
+
   it("counts every dollar once, of all and of a client, requests under way included", async () => {
     await using redis = await TestRedis.start();
     const folder = await Deno.makeTempDir();
