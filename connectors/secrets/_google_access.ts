@@ -2,6 +2,7 @@
  * Who we are to Google: a service account's key, a person's own credentials, or the machine's service account.
  * @module
  */
+import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
 import { type GivenToken, Tokens } from "./_tokens.ts";
 import { address, variable, type Vendor } from "./_vendor.ts";
 
@@ -108,14 +109,9 @@ export class GoogleAccess {
       iat: seconds,
       exp: seconds + 3600,
     };
-    const header = { alg: "RS256", typ: "JWT", kid: credentials.private_key_id };
-    const signed = [header, claims].map((part) => base64url(new TextEncoder().encode(JSON.stringify(part)))).join(".");
     try {
-      const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-      const pkcs8 = derOf(credentials.private_key ?? "");
-      const key = await crypto.subtle.importKey("pkcs8", pkcs8, algorithm, false, ["sign"]);
-      const signature = await crypto.subtle.sign(algorithm, key, new TextEncoder().encode(signed));
-      return `${signed}.${base64url(new Uint8Array(signature))}`;
+      const key = await signingKey(derOf(credentials.private_key ?? ""));
+      return await signedJwt(claims, key, credentials.private_key_id);
     } catch {
       throw this.#vendor.error(task, `the private key in "${this.#path}" cannot be read`);
     }
@@ -149,15 +145,4 @@ export class GoogleAccess {
 
 function tokenAddressOf({ token_uri = tokenAddress }: Credentials): string {
   return address(token_uri, "credentials.token_uri");
-}
-
-function derOf(pem: string): Uint8Array<ArrayBuffer> {
-  const body = pem.replace(/-----[A-Z ]+-----|\s/g, "");
-  return Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-}
-
-function base64url(bytes: Uint8Array): string {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

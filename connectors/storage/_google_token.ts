@@ -3,6 +3,7 @@
  * @module
  */
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
 import { callRemote, type RemoteRuntime, textSetting } from "./_remote.ts";
 
 const scope = "https://www.googleapis.com/auth/drive";
@@ -97,24 +98,11 @@ function credentialsOf(given: unknown): ServiceAccount {
 
 /** A JSON Web Token, as RFC 7523 has it. */
 async function signed(claims: object, privateKey: string): Promise<string> {
-  const head = [{ alg: "RS256", typ: "JWT" }, claims].map((part) => base64Url(encoded(JSON.stringify(part)))).join(".");
-  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
   try {
-    const der = atob(privateKey.replace(/-----[A-Z ]+-----|\s/g, ""));
-    const bytes = Uint8Array.from(der, (character) => character.charCodeAt(0));
-    const key = await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]);
-    return `${head}.${base64Url(new Uint8Array(await crypto.subtle.sign(algorithm, key, encoded(head))))}`;
+    return await signedJwt(claims, await signingKey(derOf(privateKey)));
   } catch {
     throw new ConfigError([{ path: "storage.credentials", message: "its private_key is no key in PKCS#8" }]);
   }
-}
-
-function encoded(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 function refusal(id: string, status: number): ConnectorError {

@@ -5,11 +5,10 @@
  */
 import type { ServiceAccount } from "../config/service_account.ts";
 import { UpstreamError } from "../errors.ts";
+import { signedJwt, signingKey } from "../util/jwt.ts";
 
 /** The longest that token endpoints let an assertion hold, seconds. */
 const lifetimeSeconds = 3_600;
-
-const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /** What an assertion is for. */
 export interface AssertionFacts {
@@ -28,7 +27,6 @@ export interface AssertionFacts {
  */
 export function signedAssertion(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
   let key: Promise<CryptoKey> | undefined;
-  const header = { alg: "RS256", typ: "JWT", kid: account.keyId };
   return async (now) => {
     key ??= importKey(account.privateKey);
     const issuedAt = Math.floor(now / 1000);
@@ -40,21 +38,14 @@ export function signedAssertion(account: ServiceAccount, facts: AssertionFacts):
       iat: issuedAt,
       exp: issuedAt + lifetimeSeconds,
     };
-    const text = `${base64Url(JSON.stringify(header))}.${base64Url(JSON.stringify(claims))}`;
-    const signature = await crypto.subtle.sign(algorithm, await key, new TextEncoder().encode(text));
-    return `${text}.${base64Url(new Uint8Array(signature))}`;
+    return await signedJwt(claims, await key, account.keyId);
   };
 }
 
 async function importKey(privateKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   try {
-    return await crypto.subtle.importKey("pkcs8", privateKey, algorithm, false, ["sign"]);
+    return await signingKey(privateKey);
   } catch {
     throw new UpstreamError("The service account's private key cannot be used: it is no RSA key", { kind: "auth" });
   }
-}
-
-function base64Url(data: string | Uint8Array): string {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 }
