@@ -94,6 +94,7 @@ const names: Plugin = {
     onLoad({ filter: /^@std\/assert/, namespace: "on-node" }, () => ({ contents: assertions }));
     onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
     onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
+    onResolve({ filter: /^@std\/dotenv/ }, () => ({ path: `${root}scripts/std/dotenv/stringify.ts` }));
     onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));
     onResolve({ filter: /^openai$/ }, () => external("openai"));
     onResolve({ filter: /^npm:/ }, ({ path }) => external(path.replace(/^npm:(@?[^@]+)@[^/]+/, "$1")));

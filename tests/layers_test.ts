@@ -90,3 +90,24 @@ Deno.test("checkText() minds neither comments nor namesakes", () => {
     ]
   ) assertEquals(checkText("src/mesh.ts", text), []);
 });
+
+Deno.test("what deno.json names under imports and links is imported by name", async () => {
+  const root = new URL("../", import.meta.url);
+  const { imports, links } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  const { stdout } = await new Deno.Command("git", {
+    args: ["ls-files", "-co", "--exclude-standard", "*.ts"],
+    cwd: root,
+  })
+    .output();
+  const files = new TextDecoder().decode(stdout).trim().split("\n");
+  const texts = await Promise.all(files.map((file) => Deno.readTextFile(new URL(file, root)).catch(() => "")));
+  const isUsed = (name: string) => {
+    const use = new RegExp(`^(?!\\s*(//|\\*)).*(from |import\\()"${name}[/"]`, "m");
+    return texts.some((text) => use.test(text));
+  };
+  assertEquals(Object.keys(imports).filter((name) => !isUsed(name)), []);
+  assertEquals(
+    links.map((path: string) => path.replace("scripts/std/", "@std/")).filter((name: string) => !isUsed(name)),
+    [],
+  );
+});

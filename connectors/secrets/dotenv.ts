@@ -3,7 +3,7 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import { type Dotenv, dotenvLine, dotenvName, parseDotenv } from "../../src/util/dotenv.ts";
+import { type Dotenv, dotenvName, parseDotenv } from "../../src/util/dotenv.ts";
 import { FileSecrets, secretFile, type SecretFormat } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 
@@ -23,21 +23,28 @@ export const dotenvSecrets: Connector<"secretStore"> = {
     new FileSecrets({ store: id, format: dotenv, ...secretFile(id, path, runtime) }),
 };
 
+/** What {@linkcode parseDotenv} refuses in every file, or would come back as U+FFFD. */
+const unwritable = /[\0\uFFFD]|\p{Surrogate}/u;
+
 const dotenv: SecretFormat = {
   read: (text) => new Map(checked(text).entries.map(({ name, value }) => [name, value])),
-  put(written = "", name, value) {
+  async put(written = "", name, value) {
     if (!dotenvName.test(name)) {
       throw new SecretFileError("a name there has letters, digits, _, - and . only, and does not begin with a digit");
     }
-    if (value.includes("\0")) throw new SecretFileError("the value has a NUL in it, which no dotenv file holds");
+    if (unwritable.test(value)) {
+      throw new SecretFileError("the value has a NUL or what is no UTF-8 text in it, which no dotenv file holds");
+    }
+    const { stringify } = await import("@std/dotenv/stringify"); // lazily: what is loaded at once has no dependency
+    const line = `${stringify({ [name]: value })}\n`;
     const file = checked(written);
     const last = file.entries.findLast((entry) => entry.name === name);
     if (last !== undefined) {
       const [from, to] = last.span;
-      return file.text.slice(0, from) + dotenvLine(name, value) + file.text.slice(to);
+      return file.text.slice(0, from) + line + file.text.slice(to);
     }
     const isWhole = file.text === "" || file.text.endsWith("\n");
-    return `${file.text}${isWhole ? "" : "\n"}${dotenvLine(name, value)}`;
+    return `${file.text}${isWhole ? "" : "\n"}${line}`;
   },
   drop(written, name) {
     const { text, entries } = checked(written);

@@ -6,6 +6,9 @@ import { parseArgs } from "@std/cli/parse-args";
 import { nearest } from "../util/nearest.ts";
 import { type Command, type Flags, UsageError } from "./command.ts";
 
+/** The parser names the types of options that are known beforehand; here they are the command's. */
+type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown[] };
+
 /**
  * Reads a command's arguments.
  *
@@ -16,7 +19,7 @@ import { type Command, type Flags, UsageError } from "./command.ts";
 export function readFlags(command: Command, args: readonly string[]): Flags {
   const switches = ["help", "json", ...command.switches ?? []];
   const known = [...command.values, ...switches];
-  const parsed = parseArgs(args, {
+  const parsed: Parsed = parseArgs(args, {
     string: [...command.values, "_"], // else an argument such as 007 would become a number
     boolean: switches,
     collect: command.values,

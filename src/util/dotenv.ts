@@ -37,7 +37,6 @@ export interface Dotenv {
 const assignment = /[^\S\n]*(?:export[^\S\n]+)?([A-Za-z_][\w.-]*)[^\S\n]*=[^\S\n]*/y;
 const nothing = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
 const bare = /[^\n]*/y;
-const unquoted = /^[\w./:@%+,=-]+$/;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "$": "$" };
 
 /** What can stand before the `=`. */
@@ -66,19 +65,6 @@ export function parseDotenv(source: string): Dotenv {
     for (; at < read.to; at++) if (text[at] === "\n") line++;
   }
   return { text, entries, problems };
-}
-
-/**
- * One assignment as a line that this and other readers of dotenv files take for the same value.
- *
- * @param name Matches {@linkcode dotenvName}.
- * @param value Any text.
- */
-export function dotenvLine(name: string, value: string): string {
-  if (value === "" || unquoted.test(value)) return `${name}=${value}\n`;
-  if (!/['\r]/.test(value)) return `${name}='${value}'\n`;
-  const escaped = value.replace(/[\\"$]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
-  return `${name}="${escaped}"\n`;
 }
 
 type Read =

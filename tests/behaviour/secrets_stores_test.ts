@@ -1,5 +1,6 @@
 /** Secrets of a store of files reach providers, and nothing that a program, a client or a person gets to see. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { stringify } from "@std/dotenv/stringify";
 import { describe, it } from "@std/testing/bdd";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +9,6 @@ import { inspect } from "node:util";
 import { memoryStorage, type MeshEvent, ModelMesh, type RoutingRecord, stateIn, type TraceEntry } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { dotenvLine } from "../../src/util/dotenv.ts";
 import { assertNoSecret, assertNoSecretIn, canaries, canaryConfig, everything, keyOf } from "../support/_canaries.ts";
 import { runCommand } from "../support/_cli.ts";
 import { goodBody } from "../support/_surface.ts";
@@ -27,8 +27,7 @@ function talkative(request: ReceivedRequest): Behaviour {
 
 /** The store's file as the command makes it. */
 async function storeFile(store: string, path: string): Promise<{ config: Record<string, unknown>; text: string }> {
-  const text = dotenvLine("KEY", canaries.key) + dotenvLine("TOKEN", canaries.token) +
-    dotenvLine("SECOND", canaries.second);
+  const text = stringify({ KEY: canaries.key, TOKEN: canaries.token, SECOND: canaries.second });
   const args = ["secrets", "import", "all.env", "--store", store, "--path", "made"];
   const { code, out, err, files } = await runCommand(args, { env, files: { "all.env": text } });
   assertEquals(code, 0, err);

@@ -34,9 +34,9 @@ const flags = [
  */
 export function describeInChromium(name: string, define: (open: Open) => void): void {
   const executablePath = findChromium();
-  if (executablePath !== undefined) return describe(name, () => defineIn(executablePath, define));
+  if (executablePath !== undefined) return void describe(name, () => defineIn(executablePath, define));
   const missing = `${name} (no Chromium on PATH; on Debian: apt-get install -y chromium)`;
-  if (process.env.CI === undefined) return describe.skip(missing, () => {});
+  if (process.env.CI === undefined) return void describe.skip(missing, () => {});
   it(missing, () => {
     throw new Error("Chromium is not installed, and CI runs every test");
   });

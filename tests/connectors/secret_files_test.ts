@@ -45,6 +45,18 @@ describe("A dotenv file of secrets", () => {
     assertEquals(await dotenvAt(path).get("C"), "c");
   });
 
+  it("is never given a value that it could not be read with", async () => {
+    await using at = await folder();
+    const store = dotenvAt(join(at.path, ".env"));
+    await store.set("A", "b");
+    for (const odd of ["\0", "\uFFFD", "\uD83D"]) {
+      assertStringIncludes(await failureOf(store.set("B", `${secret}${odd}`)), "no UTF-8 text");
+    }
+    assertEquals(await store.list(), ["A"]);
+    await store.set("__proto__", "sk-ab$cd1 # no comment");
+    assertEquals(await store.get("__proto__"), "sk-ab$cd1 # no comment");
+  });
+
   it("is made for its owner alone, and keeps the permissions it has", async () => {
     await using at = await folder();
     const path = join(at.path, ".env");

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { dotenvLine, parseDotenv } from "../../src/util/dotenv.ts";
+import { stringify } from "@std/dotenv/stringify";
+import { seededRandom } from "../../src/runtime/test.ts";
+import { parseDotenv } from "../../src/util/dotenv.ts";
 
 function read(text: string): Record<string, string> {
   const { entries, problems } = parseDotenv(text);
@@ -65,17 +67,22 @@ Deno.test("parseDotenv() tells where an entry stands", () => {
   ]]);
 });
 
-Deno.test("dotenvLine() is read back as what it was made of", () => {
-  const pieces = ["a", " ", "'", '"', "`", "\\", "\n", "\r", "\t", "#", "$", "=", "é", "\\n", "\u2028"];
-  for (const one of pieces) {
-    for (const two of pieces) {
-      for (const value of [one + two, `x${one}${two}x`, two + one + two]) {
-        assertEquals(read(`A=1\n${dotenvLine("B", value)}C=2\n`), { A: "1", B: value, C: "2" });
-      }
-    }
+Deno.test("what stringify() writes is read back whole, whatever the value", () => {
+  const pieces = ["a", " ", "'", '"', "`", "\\", "\n", "\r", "\t", "#", "$", "=", "é", "\\n", "\u2028", "${A}", "🗝"];
+  const random = seededRandom(19);
+  const any = () => random() < 0.7 ? pieces[Math.floor(random() * pieces.length)]! : anyCharacter(random);
+  const pairs = pieces.flatMap((one) => pieces.flatMap((two) => [one + two, `x${one}${two}x`, two + one + two]));
+  const longer = Array.from({ length: 5_000 }, () => Array.from({ length: 1 + random() * 12 }, any).join(""));
+  for (const value of ["", ...pairs, ...longer]) {
+    assertEquals(read(`A=1\n${stringify({ B: value })}\nC=2\n`), { A: "1", B: value, C: "2" });
   }
-  assertEquals(dotenvLine("KEY", "sk-abc_1.2/3+4=="), "KEY=sk-abc_1.2/3+4==\n");
 });
+
+/** Any of Unicode's but what no dotenv file holds: NUL, halves of pairs, and U+FFFD. */
+function anyCharacter(random: () => number): string {
+  const code = 1 + Math.floor(random() ** 3 * 0x10fffe);
+  return code >= 0xd800 && code < 0xe000 || code === 0xfffd ? "x" : String.fromCodePoint(code);
+}
 
 Deno.test("parseDotenv() does not take long for a file that is made to take long", () => {
   for (const piece of ["A='\n", 'A="\\"\n', "A", "A=b #", "\r\n", "export ", "`", "A=`\n'\n", " "]) {

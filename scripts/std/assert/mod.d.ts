@@ -1,33 +1,35 @@
-// The part of @std/assert that this repository uses; the code is npm's deno-std, which has no types.
+// The types of @std/assert that this repository uses, as they are there; the code is npm's deno-std, which has no types.
 
-/** A class, abstract or not. */
+/** Any class that can be constructed. */
 // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-export type AnyConstructor = abstract new (...args: any[]) => any;
-export type GetConstructorType<Class extends AnyConstructor> = InstanceType<Class>;
-/** What `assertThrows` and `assertRejects` take as an error's class. */
-// deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-export type ErrorClass<Type extends Error> = abstract new (...args: any[]) => Type;
+export type AnyConstructor = new (...args: any[]) => any;
+/** The instances of a class. */
+export type GetConstructorType<T extends AnyConstructor> = InstanceType<T>;
+/** What is false when it is asked for. */
+export type Falsy = false | 0 | 0n | "" | null | undefined;
+/** A list, and no text. */
+export type ArrayLikeArg<T> = ArrayLike<T> & object;
 
 export class AssertionError extends Error {
   constructor(message: string, options?: ErrorOptions);
 }
 
 export function assert(expr: unknown, msg?: string): asserts expr;
-export function assertFalse(expr: unknown, msg?: string): asserts expr is false | 0 | "" | null | undefined;
+export function assertFalse(expr: unknown, msg?: string): asserts expr is Falsy;
 export function assertAlmostEquals(actual: number, expected: number, tolerance?: number, msg?: string): void;
-export function assertArrayIncludes<Type>(actual: ArrayLike<Type>, expected: ArrayLike<Type>, msg?: string): void;
+export function assertArrayIncludes<T>(actual: ArrayLikeArg<T>, expected: ArrayLikeArg<T>, msg?: string): void;
 export function assertEquals<Type>(actual: Type, expected: Type, msg?: string): void;
 export function assertExists<Type>(actual: Type, msg?: string): asserts actual is NonNullable<Type>;
 export function assertGreater<Type>(actual: Type, expected: Type, msg?: string): void;
 export function assertGreaterOrEqual<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertInstanceOf<Class extends AnyConstructor>(
-  actual: unknown,
-  expectedType: Class,
-  msg?: string,
-): asserts actual is GetConstructorType<Class>;
+export function assertInstanceOf<
+  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
+  T extends abstract new (...args: any[]) => any,
+>(actual: unknown, expectedType: T, msg?: string): asserts actual is InstanceType<T>;
 export function assertIsError<Type extends Error = Error>(
   error: unknown,
-  ErrorClass?: ErrorClass<Type>,
+  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
+  ErrorClass?: abstract new (...args: any[]) => Type,
   msgMatches?: string | RegExp,
   msg?: string,
 ): asserts error is Type;
@@ -52,7 +54,8 @@ export function assertObjectMatch(
 export function assertRejects(fn: () => PromiseLike<unknown>, msg?: string): Promise<unknown>;
 export function assertRejects<Type extends Error = Error>(
   fn: () => PromiseLike<unknown>,
-  ErrorClass: ErrorClass<Type>,
+  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
+  ErrorClass: abstract new (...args: any[]) => Type,
   msgIncludes?: string,
   msg?: string,
 ): Promise<Type>;
@@ -61,7 +64,8 @@ export function assertStringIncludes(actual: string, expected: string, msg?: str
 export function assertThrows(fn: () => unknown, msg?: string): unknown;
 export function assertThrows<Type extends Error = Error>(
   fn: () => unknown,
-  ErrorClass: ErrorClass<Type>,
+  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
+  ErrorClass: abstract new (...args: any[]) => Type,
   msgIncludes?: string,
   msg?: string,
 ): Type;

@@ -4,8 +4,23 @@
 /** What a suite, a test or a hook does. */
 export type Body = () => void | Promise<void>;
 
-/** Defines a suite or a test. */
-export interface Define {
+/** Stands for a suite, to those who define tests outside of it. */
+export interface TestSuite<T> {
+  /** The suite. */
+  readonly symbol: symbol;
+  /** Keeps what its tests share apart from what others do. */
+  readonly context?: T;
+}
+
+/** Defines a suite. */
+export interface DefineSuite {
+  (name: string, body: () => void | undefined): TestSuite<unknown>;
+  only(name: string, body: () => void | undefined): TestSuite<unknown>;
+  skip(name: string, body: () => void | undefined): TestSuite<unknown>;
+}
+
+/** Defines a test. */
+export interface DefineTest {
   (name: string, body: Body): void;
   only(name: string, body: Body): void;
   skip(name: string, body: Body): void;
@@ -36,23 +51,29 @@ class Suite {
 
 let current: Suite | undefined;
 
-function defineSuite(name: string, body: Body, mode: Mode): void {
+function defineSuite(
+  name: string,
+  body: () => void | undefined,
+  mode: Mode,
+): TestSuite<unknown> {
   const suite = new Suite(name, mode);
+  const handle = { symbol: Symbol(name) };
   const outer = current;
   outer?.children.push(suite);
   current = suite;
   try {
-    void body();
+    body();
   } finally {
     current = outer;
   }
-  if (outer !== undefined) return;
+  if (outer !== undefined) return handle;
   Deno.test({
     name,
     only: mode === "only",
     ignore: mode === "skip",
     fn: (context) => runSuite(suite, context, []),
   });
+  return handle;
 }
 
 function defineTest(name: string, body: Body, mode: Mode): void {
@@ -105,14 +126,14 @@ async function runAll(bodies: readonly Body[]): Promise<void> {
   for (const body of bodies) await body();
 }
 
-function definer(
-  define: (name: string, body: Body, mode: Mode) => void,
-): Define {
+function definer<What, Result>(
+  define: (name: string, body: What, mode: Mode) => Result,
+) {
   return Object.assign(
-    (name: string, body: Body) => define(name, body, "run"),
+    (name: string, body: What) => define(name, body, "run"),
     {
-      only: (name: string, body: Body) => define(name, body, "only"),
-      skip: (name: string, body: Body) => define(name, body, "skip"),
+      only: (name: string, body: What) => define(name, body, "only"),
+      skip: (name: string, body: What) => define(name, body, "skip"),
     },
   );
 }
@@ -126,8 +147,8 @@ function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
   };
 }
 
-export const describe: Define = definer(defineSuite);
-export const it: Define = definer(defineTest);
+export const describe: DefineSuite = definer(defineSuite);
+export const it: DefineTest = definer(defineTest);
 export const beforeAll: (body: Body) => void = hook("beforeAll");
 export const afterAll: (body: Body) => void = hook("afterAll");
 export const beforeEach: (body: Body) => void = hook("beforeEach");
