@@ -9,7 +9,7 @@ import type { ModelEntry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
 
 /** Fields that steer us, or that would let a caller choose the target or the key. */
-const privateFields: readonly string[] = [
+export const privateFields: readonly string[] = [
   "mesh",
   "models",
   "api_key",

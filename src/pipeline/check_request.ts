@@ -5,6 +5,7 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
+import { knownMember } from "./known_members.ts";
 
 const deepest = 64;
 /** Objects and arrays of one body. */
@@ -21,6 +22,7 @@ const mostNames = 16;
  */
 export function checkChatRequest(body: unknown): ChatCompletionRequest {
   if (!isObject(body)) throw invalid("The body has to be a JSON object");
+  checkNames(body);
   checkSize(body);
   const { model, messages, stream } = body;
   if (model !== undefined) checkName(model, "model");
@@ -64,6 +66,15 @@ export function missing(param: string): UnsupportedRequestError {
     code: "missing_required_parameter",
     param,
   });
+}
+
+/** A provider that does not heed case reads `Model` where `model` was checked; Go's `encoding/json` is such a reader. */
+function checkNames(body: Record<string, unknown>): void {
+  for (const name of Object.keys(body)) {
+    const known = knownMember(name);
+    if (known === undefined || known === name) continue;
+    throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
+  }
 }
 
 function checkMessage(message: unknown, place: number): void {

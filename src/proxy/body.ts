@@ -6,9 +6,13 @@ import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { mostContainers } from "../pipeline/check_request.ts";
 import { joined } from "../util/joined.ts";
+import { memberText, repeatedMember } from "../util/json_members.ts";
 import { Refusal } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** As much of a member's name as is quoted, characters. */
+const longestName = 64;
 
 /** A body, parsed and as it came. */
 export interface JsonBody {
@@ -22,7 +26,7 @@ export interface JsonBody {
  * @param request Its body has not been read yet.
  * @param limit Largest size, bytes.
  * @throws {Refusal} 413 when it is larger, 415 when it is not JSON by its headers.
- * @throws {UnsupportedRequestError} `invalid_json` when it does not parse.
+ * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
  */
 export async function readJson(request: PlainRequest, limit: number): Promise<JsonBody> {
   checkType(request.headers);
@@ -38,12 +42,29 @@ export async function readJson(request: PlainRequest, limit: number): Promise<Js
       code: "invalid_value",
     });
   }
+  const value = parse(text);
+  refuseRepeated(text, value);
+  return { value, text };
+}
+
+function parse(text: string): unknown {
   try {
-    return { value: JSON.parse(text), text };
+    return JSON.parse(text);
   } catch {
     const what = text.trim() === "" ? "is empty" : "is not valid JSON";
     throw new UnsupportedRequestError(`The body ${what}`, { code: "invalid_json" });
   }
+}
+
+/** What is checked here has to be what the provider reads, and of two members it may read the other one. */
+function refuseRepeated(text: string, value: unknown, path: string = ""): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const repeated = repeatedMember(text, value);
+  if (repeated !== undefined) {
+    const param = path + (repeated.length > longestName ? `${repeated.slice(0, longestName)}…` : repeated);
+    throw new UnsupportedRequestError(`${JSON.stringify(param)} is given twice`, { code: "invalid_value", param });
+  }
+  if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
 }
 
 /** Whether a text has more containers than a request may have: parsing millions of them would hold everybody up. */

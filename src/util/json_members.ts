@@ -47,6 +47,36 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
   return `{${parts.join(",")}}`;
 }
 
+/**
+ * The first top-level member of a JSON object that its text has more than once: of these one reader takes the last,
+ * another the first. Names are compared as they are parsed, escapes resolved.
+ *
+ * @param text A valid JSON object.
+ * @param value The same, parsed.
+ * @returns The member's name; undefined when there is none.
+ *
+ * @example
+ * ```ts ignore
+ * repeatedMember('{"model":"a","mo\\u0064el":"b"}', { model: "b" }); // "model"
+ * ```
+ */
+export function repeatedMember(text: string, value: object): string | undefined {
+  const members = topLevelMembers(text);
+  if (members.length === Object.keys(value).length) return undefined;
+  return members.find(({ key }, at) => members.findIndex((member) => member.key === key) < at)?.key;
+}
+
+/**
+ * The text of a top-level member's value.
+ *
+ * @param text A valid JSON object.
+ * @param name The member; one that is there, once.
+ */
+export function memberText(text: string, name: string): string {
+  const { value, end } = topLevelMembers(text).find(({ key }) => key === name)!;
+  return text.slice(value, end);
+}
+
 function topLevelMembers(text: string): Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, text.indexOf("{") + 1);

@@ -221,17 +221,4 @@ describe("A body that looks odd", () => {
     assertEquals(upstream.calls, bodies.length + acceptedTypes.length);
     assert(upstream.requests.every(({ body }) => body.startsWith("{")), "no byte order mark goes on");
   });
-
-  it("has one reading when a key comes twice: the last one, for us and for the provider", async () => {
-    await using upstream = await startUpstream(answer());
-    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
-    const body = `{"model":"nobody","stream":true,"\\u006dodel":"chat","stream":false,${without("model").slice(1)}`;
-    assertEquals((await (await post(proxy, body)).json()).object, "chat.completion");
-    const [request] = upstream.requests;
-    assertEquals([request!.json().model, request!.json().stream], ["a", false]);
-    assertEquals(request!.body.match(/"(m|\\u006d)odel"/g)?.length, 1, "no first one for a parser that takes it");
-    assertEquals(request!.body.includes("nobody"), false);
-    const last = `${JSON.stringify(goodBody).slice(0, -1)},"model":"nobody"}`;
-    await assertRefused(await post(proxy, last), { status: 404, code: "model_not_found", param: "model" });
-  });
 });

@@ -1,0 +1,36 @@
+import { assertEquals } from "@std/assert";
+import { serverConnectors } from "../../connectors/server.ts";
+import type { ParameterRules } from "../../src/contracts/provider.ts";
+import { knownMember } from "../../src/pipeline/known_members.ts";
+
+Deno.test("a name stands for the known one that it differs from in case alone", () => {
+  const cases: readonly (readonly [string, string | undefined])[] = [
+    ["model", "model"],
+    ["MODEL", "model"],
+    ["\u017ftop", "stop"],
+    ["top_\u212a", "top_k"],
+    ["modell", undefined],
+    ["mode", undefined],
+    ["", undefined],
+    ["model\n", undefined],
+    ["m\u00f6del", undefined],
+    ["con\u0131rm", undefined],
+    ["toString", undefined],
+  ];
+  for (const [name, expected] of cases) assertEquals(knownMember(name), expected, name);
+});
+
+Deno.test("every parameter that a connector has a rule for is known", () => {
+  const namesOf = ({ rename = {}, drop = [], refuse = [], fill = {}, fill_with_tools = {} }: ParameterRules) => [
+    ...Object.entries(rename).flat(),
+    ...drop,
+    ...refuse,
+    ...Object.keys(fill),
+    ...Object.keys(fill_with_tools),
+  ];
+  const rules = serverConnectors.filter((one) => one.kind === "provider").flatMap((
+    { parameters, models },
+  ) => [parameters, ...models.map((model) => model.parameters)]);
+  const names = new Set(rules.flatMap((one) => one === undefined ? [] : namesOf(one)));
+  assertEquals([...names].filter((name) => knownMember(name) !== name), []);
+});
