@@ -2,7 +2,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, type MeshEvent, ModelMesh, type NewProvider, SecretNotFoundError } from "../../mod.ts";
-import { behind, type Cast, refusing, type Stage, stage, until } from "../support/_failover.ts";
+import { behind, type Cast, refusing, type Stage, stage } from "../support/_failover.ts";
+import { until } from "../support/patience.ts";
 import { environment, fakeClock } from "../support/_library.ts";
 import { Gate, json, ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 

@@ -1,22 +1,15 @@
 /**
- * Clients that leave before they have their answer, in real time: the provider's call ends with them, and nobody is
- * blamed.
+ * Clients that leave before they have their answer: the provider's call ends with them, and nobody is blamed. The
+ * clock stands still, so that no time limit ends a call in their place.
  */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
-import {
-  arrival,
-  assertBecomes,
-  assertCloses,
-  type RealProxy,
-  startRealProxy,
-  visit,
-  type Way,
-} from "../support/_leaving.ts";
-import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
+import { arrival, assertCloses, visit, type Way } from "../support/_leaving.ts";
+import { becomes } from "../support/patience.ts";
+import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import {
   answer,
   type Behaviour,
@@ -65,8 +58,8 @@ function midway(): Behaviour {
 }
 
 /** Nothing is counted, nothing is held, and the next request is served. */
-async function assertUnharmed({ mesh, records, url }: RealProxy, upstream: Upstream, outcome: string): Promise<void> {
-  await assertBecomes(() => stateOf(mesh, "one").inFlight, 0);
+async function assertUnharmed({ mesh, records, url }: TestProxy, upstream: Upstream, outcome: string): Promise<void> {
+  await becomes(() => stateOf(mesh, "one").inFlight, 0);
   assertEquals(stateOf(mesh, "one"), unharmed);
   const routing = records.filter((record): record is RoutingRecord => record.type === "routing");
   assertEquals(routing.map(({ fallback_chain }) => fallback_chain.map((step) => step.outcome)), [[outcome]]);
@@ -77,19 +70,18 @@ async function assertUnharmed({ mesh, records, url }: RealProxy, upstream: Upstr
   assertEquals(stateOf(mesh, "one").inFlight, 0);
 }
 
-/** One request at a time: whoever leaves without freeing its place is noticed at once. */
-const single = { proxy: { max_concurrent: 1 } };
+/** A proxy that takes one request at a time: whoever leaves without freeing its place is noticed. */
+function proxyOver(upstream: Upstream, { listener, clock = fakeClock() }: Partial<TestProxyOptions> = {}) {
+  const config = { proxy: { max_concurrent: 1 } };
+  return startTestProxy({ upstreams: { one: upstream.url }, config, clock, ...(listener && { listener }) });
+}
 
 describe("A client that leaves the proxy", () => {
   for (const { name, isStream, sees, script, outcome } of moments) {
     it(name, async () => {
       for (const way of ways) {
         await using upstream = await startUpstream(script());
-        await using proxy = await startRealProxy({
-          upstreams: { one: upstream.url },
-          config: single,
-          listener: "node",
-        });
+        await using proxy = await proxyOver(upstream, { listener: "node" });
         const visitor = visit(proxy.url, way, { stream: isStream });
         const request = await arrival(upstream);
         if (sees !== undefined) await visitor.reads(sees);
@@ -102,7 +94,7 @@ describe("A client that leaves the proxy", () => {
   it("in the middle of a stream, with the default listener too", async () => {
     for (const way of ways) {
       await using upstream = await startUpstream(midway());
-      await using proxy = await startRealProxy({ upstreams: { one: upstream.url }, config: single });
+      await using proxy = await proxyOver(upstream);
       const visitor = visit(proxy.url, way, { stream: true });
       await visitor.reads("one");
       await assertCloses(upstream.requests[0]!, () => visitor.leave());
@@ -114,15 +106,10 @@ describe("A client that leaves the proxy", () => {
     for (const way of ways) {
       const clock = fakeClock();
       await using upstream = await startUpstream(status(500));
-      await using proxy = await startRealProxy({
-        upstreams: { one: upstream.url },
-        config: single,
-        clock,
-        listener: "node",
-      });
+      await using proxy = await proxyOver(upstream, { clock, listener: "node" });
       const visitor = visit(proxy.url, way, {});
       await arrival(upstream);
-      await assertBecomes(() => clock.sleeps.length, 1);
+      await becomes(() => clock.sleeps.length, 1);
       visitor.leave();
       await assertUnharmed(proxy, upstream, "aborted");
       assertEquals(upstream.calls, 2); // the failed try and the next request's
@@ -131,7 +118,7 @@ describe("A client that leaves the proxy", () => {
 
   it("fifty times in a row leaves no connection open", async () => {
     await using upstream = await startUpstream(hang());
-    await using proxy = await startRealProxy({ upstreams: { one: upstream.url }, config: single, listener: "node" });
+    await using proxy = await proxyOver(upstream, { listener: "node" });
     for (let round = 0; round < 50; round++) {
       const { isStream, sees, script } = moments[round % moments.length]!;
       upstream.follow(script());
@@ -139,10 +126,10 @@ describe("A client that leaves the proxy", () => {
       const request = await arrival(upstream, round + 1);
       if (sees !== undefined) await visitor.reads(sees);
       await assertCloses(request, () => visitor.leave());
-      await assertBecomes(() => stateOf(proxy.mesh, "one").inFlight, 0);
+      await becomes(() => stateOf(proxy.mesh, "one").inFlight, 0);
       assertEquals(stateOf(proxy.mesh, "one"), unharmed);
     }
-    await assertBecomes(() => upstream.open, 0);
+    await becomes(() => upstream.open, 0);
     assertEquals(upstream.calls, 50);
     upstream.follow(answer());
     await visit(proxy.url, "fetch", { stream: true }).reads("[DONE]");
@@ -152,9 +139,9 @@ describe("A client that leaves the proxy", () => {
 /** A client of the library over one provider. */
 function clientOf(
   upstream: Upstream,
-  { pool, ...options }: Pick<TestProxyOptions, "pool"> & { clock?: FakeClock } = {},
+  { pool, clock = fakeClock() }: Pick<TestProxyOptions, "pool"> & { clock?: FakeClock } = {},
 ): MeshClient {
-  return create({ config: testConfig({ upstreams: { one: upstream.url }, ...(pool && { pool }) }), ...options });
+  return create({ config: testConfig({ upstreams: { one: upstream.url }, ...(pool && { pool }) }), clock });
 }
 
 const ask = { messages: [{ role: "user", content: "Hi" }] };
@@ -187,7 +174,7 @@ describe("A program that gives up a call of the library", () => {
     const controller = new AbortController();
     const call = client.chat.completions.create(ask, { signal: controller.signal });
     await arrival(upstream);
-    await assertBecomes(() => clock.sleeps.length, 1);
+    await becomes(() => clock.sleeps.length, 1);
     controller.abort(reason);
     assertEquals(await assertRejects(() => call), reason);
     await assertServes(client, upstream);

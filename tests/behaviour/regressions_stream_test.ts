@@ -3,9 +3,9 @@ import { describe, it } from "@std/testing/bdd";
 import { type CompletionChunk, DeadlineError, type Middleware } from "../../mod.ts";
 import { chunkOf } from "../support/_custom_provider.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
-import { breathe, soon, until } from "../support/_failover.ts";
-import { assertBecomes } from "../support/_leaving.ts";
+import { breathe, soon } from "../support/_failover.ts";
 import { assertClosesAtOnce, clientOver, fakeClock, messages } from "../support/_library.ts";
+import { becomes, standsStill, until } from "../support/patience.ts";
 import { clientOfOwn, rawClient, rawHead, timeUntil } from "../support/_regressions.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { answer, type Behaviour, Gate, headOf, ok, raw, startUpstream, stream } from "../support/upstream.ts";
@@ -141,15 +141,6 @@ function endless(): { behaviour: Behaviour; written: () => number } {
   return { behaviour, written: () => count };
 }
 
-/** Resolves once a number that grows has stood still for many turns of the event loop. */
-async function standsStill(read: () => number): Promise<void> {
-  for (let [turns, before] = [0, 0]; turns < 15; turns++) {
-    await breathe();
-    if (read() === 0 || read() !== before) turns = 0;
-    before = read();
-  }
-}
-
 describe("A client that stops reading its stream", () => {
   for (const listener of listeners) {
     it(`frees its slot after ten minutes, nobody blamed (${listener})`, async () => {
@@ -160,7 +151,7 @@ describe("A client that stops reading its stream", () => {
       const body = JSON.stringify({ model: "chat", messages, stream: true });
       client.write(`${rawHead}content-length: ${body.length}\r\n\r\n${body}`);
       await soon(upstream.received(1));
-      await soon(standsStill(written));
+      await standsStill(written);
       await proxy.clock.advance(590_000);
       const busy = await soon(proxy.chat());
       assertEquals([busy.status, (await busy.json()).error.code], [503, "overloaded"]);
@@ -170,7 +161,7 @@ describe("A client that stops reading its stream", () => {
       upstream.follow(ok());
       const next = await soon(proxy.chat());
       assertEquals([next.status, (await next.json()).choices?.length], [200, 1]);
-      await assertBecomes(() => stateOf(proxy.mesh, "a").inFlight, 0);
+      await becomes(() => stateOf(proxy.mesh, "a").inFlight, 0);
     });
   }
 });

@@ -3,16 +3,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { createHandler } from "../../proxy.ts";
 import { ModelMesh } from "../../mod.ts";
-import {
-  after,
-  eveningClock,
-  isOpen,
-  severalModels,
-  soon,
-  stage,
-  type StageOptions,
-  until,
-} from "../support/_failover.ts";
+import { after, eveningClock, isOpen, severalModels, soon, stage, type StageOptions } from "../support/_failover.ts";
+import { until } from "../support/patience.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hang, ok, startUpstream, status, stream } from "../support/upstream.ts";

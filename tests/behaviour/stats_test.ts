@@ -2,7 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { StatsMetrics } from "../../mod.ts";
-import { after, behind, type Stage, stage, until } from "../support/_failover.ts";
+import { after, behind, type Stage, stage } from "../support/_failover.ts";
+import { until } from "../support/patience.ts";
 import { configured, dollar } from "../support/_transitions.ts";
 import { Gate, hang, ok, status, stream } from "../support/upstream.ts";
 

@@ -1,7 +1,8 @@
 /** Several reasons to rest at once: the longest one is told, and a model is taken back when none is left. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { after, until } from "../support/_failover.ts";
+import { after } from "../support/_failover.ts";
+import { until } from "../support/patience.ts";
 import {
   asideEvent,
   assertRests,

@@ -19,9 +19,6 @@ import type { Program } from "./_page.ts";
 import { streamed } from "./_programs.ts";
 import { startProvider } from "./_provider.ts";
 
-/** An abort goes by way of the page, the network process and the socket: 100 ms when they are not kept waiting, ms. */
-const throughBrowserMs = 500;
-
 const key = "key-of-the-user-0123456789";
 
 /** How the first of two providers fails, what is told of it, and how often it was asked. */
@@ -192,7 +189,7 @@ describeInChromium("A page that calls its providers", (open) => {
       const request = await provider.received(1);
       if (behaviour === midway) await page.shows("one");
       await page.run("() => leave()", {});
-      await assertClosesAtOnce(request, throughBrowserMs);
+      await assertClosesAtOnce(request);
       assertEquals((await failed).name, "AbortError", name);
       assertEquals(provider.requests.length, 1, name);
     }
@@ -211,6 +208,6 @@ describeInChromium("A page that calls its providers", (open) => {
         if (choices[0]?.delta.content === "one") break;
       }
     }, { url: provider.url });
-    await assertClosesAtOnce(provider.requests[0], throughBrowserMs);
+    await assertClosesAtOnce(provider.requests[0]);
   });
 });

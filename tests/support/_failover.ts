@@ -6,6 +6,7 @@
 import { assertMatch } from "@std/assert";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { happens, until } from "./patience.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import {
   type Behaviour,
@@ -217,31 +218,15 @@ export async function after<Result>(clock: FakeClock, ms: number, result: Promis
  * What is to happen without time passing. Fails, instead of waiting for ever, when it does not.
  *
  * @param result What is awaited.
+ * @param what What it is, to be named then.
  */
-export async function soon<Result>(result: Promise<Result>): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const never = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("What was to happen without time passing did not")), 3_000);
-  });
-  try {
-    return await Promise.race([result, never]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function soon<Result>(result: Promise<Result>, what = "what takes no time of the fake clock"): Promise<Result> {
+  return happens(what, result);
 }
 
 /** Lets what is on its way through sockets arrive. */
 export async function breathe(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** Waits for what sockets bring, without time passing. */
-export async function until(holds: () => boolean): Promise<void> {
-  let isOver = false;
-  const watch = async () => {
-    while (!holds() && !isOver) await breathe();
-  };
-  await soon(watch()).finally(() => isOver = true);
 }
 
 /** Lets requests go that a gate holds, once so many of them are sent and all the others have come back. */

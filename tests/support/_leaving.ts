@@ -1,88 +1,33 @@
 /**
- * Clients that leave, in real time: ways to go, and proof that a provider's call ends with them.
+ * Clients that leave: ways to go, and proof that a provider's call ends with them. How soon it does is a figure of the
+ * benchmark (`scripts/bench/figures/disconnect.ts`).
  * @module
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { connect } from "node:net";
-import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
-import { createHandler, listen } from "../../proxy.ts";
-import { testConfig, type TestProxyOptions } from "./proxy.ts";
+import { happens } from "./patience.ts";
 import type { ReceivedRequest, Upstream } from "./upstream.ts";
 
-/** The contract's limit, ms. */
-const limitMs = 100;
-
 /**
- * Fails unless the provider sees its connection close within 100 ms of leaving.
+ * Fails unless the provider sees its connection close after the client has left: nothing else would close it.
  *
  * @param request What the provider was asked.
  * @param leave What the client does.
  */
 export async function assertCloses(request: ReceivedRequest, leave: () => unknown): Promise<void> {
   assert(!request.isClosed, "The connection was closed before the client left");
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<"open">((resolve) => timer = setTimeout(() => resolve("open"), limitMs));
   leave();
-  const end = await Promise.race([request.closed, limit]);
-  clearTimeout(timer);
-  assert(end !== "open", `The provider's connection is still open ${limitMs} ms after the client left`);
+  await happens("the provider's connection closes", request.closed);
 }
 
 /**
- * Fails unless a value comes about within 100 ms.
- *
- * @param read The value now.
- * @param expected What it has to become.
- */
-export async function assertBecomes<Value>(read: () => Value, expected: Value): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (read() !== expected && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
-  assertEquals(read(), expected);
-}
-
-/**
- * The n-th request of a provider; fails when it does not come within a second.
+ * The n-th request of a provider.
  *
  * @param upstream The provider.
  * @param number From 1.
  */
-export async function arrival(upstream: Upstream, number = 1): Promise<ReceivedRequest> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The provider did not get request ${number}`)), 10 * limitMs);
-  });
-  return await Promise.race([upstream.received(number), limit]).finally(() => clearTimeout(timer));
-}
-
-/** A proxy in real time, unless it is given a clock. */
-export interface RealProxy extends AsyncDisposable {
-  /** Without path. */
-  readonly url: string;
-  readonly mesh: ModelMesh;
-  readonly records: readonly (MeshEvent | RoutingRecord)[];
-}
-
-/**
- * Starts a proxy with the machine's own clock.
- *
- * @param options Providers, overrides, listener; another clock.
- */
-export async function startRealProxy(options: TestProxyOptions): Promise<RealProxy> {
-  const records: (MeshEvent | RoutingRecord)[] = [];
-  const { clock } = options;
-  const mesh = new ModelMesh({ on: (record) => records.push(record), ...(clock === undefined ? {} : { clock }) });
-  await mesh.initialize(testConfig(options));
-  const listener = options.listener === undefined ? {} : { listener: options.listener };
-  const server = await listen(createHandler(mesh), { port: 0, ...listener });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    mesh,
-    records,
-    async [Symbol.asyncDispose]() {
-      await server.stop(0);
-      await mesh.close();
-    },
-  };
+export function arrival(upstream: Upstream, number = 1): Promise<ReceivedRequest> {
+  return happens(`the provider gets request ${number}`, upstream.received(number));
 }
 
 /** A client that has asked and can leave. */

@@ -6,7 +6,8 @@ import { assertEquals } from "@std/assert";
 import type { MeshEvent } from "../../mod.ts";
 import type { Cancel } from "../../src/contracts/runtime.ts";
 import { FakeClock } from "../../src/runtime/test.ts";
-import { type Cast, type Stage, stage, type StageOptions, until } from "./_failover.ts";
+import { type Cast, type Stage, stage, type StageOptions } from "./_failover.ts";
+import { until } from "./patience.ts";
 import { type Behaviour, json, type Script } from "./upstream.ts";
 
 /** One dollar a request, whatever it says; all the same for every model. */
