@@ -3,6 +3,7 @@
  * @module
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { happens, patienceMs } from "../support/patience.ts";
 import type { Browser, BrowserContext, ConsoleMessage, Page } from "./_playwright.ts";
 
 /** The browser entry, as a page has it. */
@@ -40,8 +41,6 @@ interface Outcome {
   readonly result?: unknown;
   readonly error?: PageError;
 }
-
-const patienceMs = 10_000;
 
 /** One page, alone in its context. */
 export class TestPage implements AsyncDisposable {
@@ -144,7 +143,7 @@ export class TestPage implements AsyncDisposable {
   }
 
   #outcome<Result>(text: string, read: (outcome: Outcome) => Result): Promise<Result> {
-    const result = inTime(this.#page.evaluate<Outcome>(text)).then(read);
+    const result = happens("what runs in the page ends", this.#page.evaluate<Outcome>(text)).then(read);
     result.catch(() => {}); // the test may look at something else first
     return result;
   }
@@ -154,22 +153,6 @@ export class TestPage implements AsyncDisposable {
 function textOf<Facts>(program: Program<Facts, unknown> | string, facts: Facts, place: Place = "page"): string {
   const text = `(${runProgram})(${program}, ${JSON.stringify(facts)})`;
   return place === "page" ? text : `(${runInWorker})(${JSON.stringify(text)})`;
-}
-
-/** A program that does not end fails its test, and not the run as a whole. */
-async function inTime<Result>(result: Promise<Result>): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`What runs in the page has not ended after ${patienceMs} ms`)),
-      patienceMs,
-    );
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Runs in the page: a program, and what becomes of it as JSON. */

@@ -11,6 +11,7 @@ import type { EndSignal, ReloadSignal, RequestHandler, ServeOptions, Shell } fro
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { serverShell } from "../../src/runtime/server_shell.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { happens } from "./patience.ts";
 import { entryCommand } from "./_programs.ts";
 
 /** A shell whose streams, servers and signals a test looks into. */
@@ -180,22 +181,12 @@ export async function withProxyCommand(
   return { code: await code, out: shell.out, err: shell.err, served: shell.served, files };
 }
 
-const longestMs = 10_000;
-
 /** The same, or what was said instead once that is plainly not going to happen. */
-export async function inTime<T>(
+export function inTime<T>(
   promise: Promise<T>,
   written: { readonly out: string; readonly err: string },
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Too late: ${written.out} ${written.err}`)), longestMs);
-  });
-  try {
-    return await Promise.race([promise, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return happens(() => `what a command does; it said: ${written.out} ${written.err}`, promise);
 }
 
 /** A command as a process of its own. */

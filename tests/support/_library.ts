@@ -19,7 +19,7 @@ import {
 } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { programCommand } from "./_programs.ts";
-import { happens } from "./patience.ts";
+import { happens, patienceMs } from "./patience.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
 import type { ReceivedRequest } from "./upstream.ts";
 
@@ -122,8 +122,6 @@ export interface ProgramEnd {
   readonly stderr: string;
 }
 
-const longestRunMs = 20_000;
-
 /**
  * Runs a program that imports the library, in a process of its own.
  *
@@ -136,7 +134,7 @@ export function runProgram(source: string, folder: TestFolder, env: Record<strin
   const { PATH = "", HOME = "", DENO_DIR } = process.env;
   const own = { PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }), ...env };
   return new Promise((resolve) => {
-    const options = { cwd: folder.path, env: own, timeout: longestRunMs };
+    const options = { cwd: folder.path, env: own, timeout: patienceMs };
     execFile(command, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });

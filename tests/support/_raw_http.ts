@@ -19,10 +19,8 @@ export interface ReceivedRequest {
   readonly body: string;
   /** The body's bytes. */
   readonly bytes: Uint8Array;
-  /** When it was complete, by `performance.now()`. */
-  readonly at: number;
-  /** Resolves with `performance.now()` when its connection is closed, by whomever. */
-  readonly closed: Promise<number>;
+  /** Resolves when its connection is closed, by whomever. */
+  readonly closed: Promise<void>;
   /** Whether its connection is closed. */
   readonly isClosed: boolean;
   /** The body as JSON. */
@@ -94,7 +92,7 @@ const decoder = new TextDecoder();
 class Connection {
   readonly #socket: Socket;
   readonly #count: () => number;
-  readonly #closed: Promise<number>;
+  readonly #closed: Promise<void>;
   #isClosed = false;
   #buffer: Uint8Array = new Uint8Array();
   #wake: () => void = () => {};
@@ -109,8 +107,8 @@ class Connection {
     });
     this.#closed = new Promise((resolve) => {
       const close = () => {
-        if (!this.#isClosed) resolve(performance.now());
         this.#isClosed = true;
+        resolve();
         this.#wake();
       };
       socket.on("end", close).on("close", close).on("error", close);
@@ -165,7 +163,6 @@ class Connection {
       headers,
       body,
       bytes,
-      at: performance.now(),
       closed: this.#closed,
       get isClosed() {
         return isClosed();

@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { connect } from "node:net";
+import { patienceMs, until } from "./patience.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
@@ -39,7 +40,8 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
       answer += decoder.decode(data, { stream: true });
       if (isComplete(answer)) socket.destroy();
     });
-    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer within 5 s, but ${JSON.stringify(answer)}`)));
+    const tooLate = () => socket.destroy(new Error(`No answer within ${patienceMs} ms, but ${JSON.stringify(answer)}`));
+    socket.setTimeout(patienceMs, tooLate);
     socket.on("error", reject);
     socket.on("close", () => resolve(parse(answer)));
     socket.write(text);
@@ -76,17 +78,12 @@ function parse(answer: string): RawAnswer {
 }
 
 /**
- * Resolves once a port of loopback refuses connections, or after a second.
+ * Resolves once a port of loopback refuses connections.
  *
  * @param url Of the server.
- * @returns How long that took, ms.
  */
-export async function untilRefused(url: string): Promise<number> {
-  const from = performance.now();
-  while (performance.now() - from < 1000 && !await isRefused(url)) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-  return performance.now() - from;
+export function untilRefused(url: string): Promise<void> {
+  return until(() => isRefused(url), `${url} refuses connections`);
 }
 
 function isRefused(url: string): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertLess, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { happens } from "./patience.ts";
 import { assertMatchesSchema, withNulls } from "./schema.ts";
 import {
   answer,
@@ -83,11 +84,9 @@ Deno.test("startUpstream() follows a queue, stays with its last behaviour, and t
 Deno.test("startUpstream() serves 500 requests at once", async () => {
   await using upstream = await startUpstream(answer());
   const one = async (_: unknown, index: number) => (await ask(upstream.url, { stream: index % 2 === 0 })).text();
-  const started = performance.now();
   const texts = await Promise.all(Array.from({ length: 500 }, one));
   assert(texts.every((text) => text.includes("Hello")));
   assertEquals(upstream.calls, 500);
-  assertLess(performance.now() - started, 5_000);
 });
 
 Deno.test("startUpstream() reads chunked and binary bodies", async () => {
@@ -104,9 +103,8 @@ Deno.test("received() waits for a request, and its `closed` tells when the clien
   const failed = assertRejects(() => ask(upstream.url, {}, { signal: controller.signal }));
   const request = await upstream.received(1);
   assertEquals(request.isClosed, false);
-  const aborted = performance.now();
   controller.abort();
-  assertLess(await request.closed - aborted, 100);
+  await happens("its connection closes", request.closed);
   assertEquals(request.isClosed, true);
   await failed;
 });
