@@ -120,7 +120,7 @@ export const proxy = (): Field<ProxyValues> =>
     upload_limit: later(size({ default: 536_870_912 })),
     /** Deadline of a request. */
     request_timeout: duration({ default: defaultDeadlineMs }),
-    /** Time between the signal to stop and refusing connections. */
+    /** Time between the signal to stop and refusing connections, in which only `/ready` says so. */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
     /** Serves through Node's own server, which times out slow headers. */
     listener: oneOf(["node"]),

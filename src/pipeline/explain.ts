@@ -14,8 +14,7 @@ import { filterByRequest } from "./filter_by_request.ts";
 import type { Foremost } from "./apply_narrowing.ts";
 import { narrow } from "./narrow.ts";
 import type { RouteDeps, RoutedRequest, Task } from "./request.ts";
-import { resolveCapability } from "./resolve_capability.ts";
-import { selectPool } from "./select_pool.ts";
+import { poolFor } from "./select_pool.ts";
 
 /** Where a request would go, and why. */
 export interface Explanation {
@@ -36,7 +35,7 @@ export interface Explanation {
  * @throws {ModelNotFoundError} When its name stands for nothing.
  */
 export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serves">, deps: RouteDeps): Explanation {
-  const pool = selectPool(resolveCapability(request.model, deps.registry), deps.registry);
+  const pool = poolFor(request.model, request, deps.registry);
   const load = estimateTokens(request.body);
   const now = deps.runtime.clock.monotonic();
   const excluded: { model: string; reason: string }[] = [];

@@ -2,7 +2,6 @@
  * Step 3, continued: whom a request fits, by all that is known of models and all that it says itself.
  * @module
  */
-import { ModelNotFoundError } from "../errors.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/meter.ts";
 import type { Narrowed } from "./apply_narrowing.ts";
@@ -35,13 +34,9 @@ export interface Fit {
  * @param able Those that do the operation and deliver as wanted.
  * @param context The request.
  * @throws {UnsupportedRequestError} When none is left; the message says why.
- * @throws {ModelNotFoundError} When there is no such pool for the request's client.
  */
 export function fit(able: readonly Member[], { request, pool, registry }: FitContext): Fit {
   const { body, client } = request;
-  if (client?.pools?.has(pool.name) === false) {
-    throw new ModelNotFoundError(`There is no pool ${JSON.stringify(pool.name)} for the client "${client.name}"`);
-  }
   const size = measureRequest(body);
   const estimate = estimateTokens(body, size);
   const load = client?.budget === undefined ? estimate : { ...estimate, budget: client.budget };

@@ -8,8 +8,7 @@ import type { Load } from "../state/meter.ts";
 import { applyNarrowing, type Narrowed } from "./apply_narrowing.ts";
 import type { Narrowing } from "./narrowing.ts";
 import type { RoutedRequest } from "./request.ts";
-import { resolveCapability } from "./resolve_capability.ts";
-import { selectPool } from "./select_pool.ts";
+import { poolFor } from "./select_pool.ts";
 
 /** What narrowing looks at. */
 export interface NarrowContext {
@@ -35,7 +34,7 @@ export function narrow(
   const { narrowing, model, body: { models } } = request;
   if (narrowing === undefined || !choosesModels(narrowing)) return undefined;
   // a name may belong to another pool of the request's list; the model asked for is part of it
-  const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolOf(name, registry));
+  const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolOf(name, request, registry));
   const pools = [pool, ...others];
   const known = pools.flatMap((one) => one.members);
   return applyNarrowing(members, narrowing, { pool: known, costOf: ({ state }) => state.costOf?.(load) });
@@ -46,9 +45,9 @@ function choosesModels({ only, ignore, order, maxPrice }: Narrowing): boolean {
   return (only ?? ignore ?? order ?? maxPrice) !== undefined;
 }
 
-function poolOf(name: string, registry: Registry): Pool[] {
+function poolOf(name: string, request: RoutedRequest, registry: Registry): Pool[] {
   try {
-    return [selectPool(resolveCapability(name, registry), registry)];
+    return [poolFor(name, request, registry)];
   } catch (error) {
     if (MeshError.isInstance(error)) return []; // told when it is that name's turn
     throw error;

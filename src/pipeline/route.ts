@@ -7,9 +7,8 @@ import { filterByFeatures } from "./filter_by_features.ts";
 import type { Fit, FitContext } from "./fit.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
-import { resolveCapability } from "./resolve_capability.ts";
 import { rotate } from "./rotate.ts";
-import { selectPool } from "./select_pool.ts";
+import { poolFor } from "./select_pool.ts";
 
 /**
  * Routes one request, in the spec's order.
@@ -20,8 +19,7 @@ import { selectPool } from "./select_pool.ts";
  * @throws A `MeshError`, or the client's abort.
  */
 export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps): Promise<Routed<T>> {
-  const target = resolveCapability(request.model, deps.registry); // 1 capability resolution
-  const pool = selectPool(target, deps.registry); // 2 pool selection
+  const pool = poolFor(request.model, request, deps.registry); // 1 capability resolution, 2 pool selection
   const able = filterByDelivery(pool, {
     operation: request.operation,
     delivery: request.delivery,

@@ -25,8 +25,10 @@ export interface HandlerOptions {
   readonly tokens?: readonly string[];
   /** Bind address, in place of the configuration's. */
   readonly host?: string;
-  /** Whether the proxy is about to stop. */
+  /** Whether the proxy is about to stop: `/ready` answers 503, all else is served. */
   readonly isDraining?: () => boolean;
+  /** Whether it stops: new work is refused. */
+  readonly isStopping?: () => boolean;
 }
 
 /** From request to response; never throws. */
@@ -93,6 +95,8 @@ function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | 
   return json({ status: "starting" }, headers, 503);
 }
 
+const no = () => false;
+
 /** One proxy: who may come in, and how many at once. */
 class Site {
   readonly #mesh: Mesh;
@@ -100,6 +104,7 @@ class Site {
   readonly #gate: Gate;
   readonly #door: Door;
   readonly #isDraining: () => boolean;
+  readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #startedAt: number;
   #inFlight = 0;
@@ -107,7 +112,7 @@ class Site {
   #before: Site | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(mesh: Mesh, { tokens = [], host, isDraining = () => false }: HandlerOptions, before?: Site) {
+  constructor(mesh: Mesh, { tokens = [], host, isDraining = no, isStopping = no }: HandlerOptions, before?: Site) {
     this.#before = before;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
@@ -130,6 +135,7 @@ class Site {
       allowedHosts: proxy.allowedHosts,
     });
     this.#isDraining = isDraining;
+    this.#isStopping = isStopping;
   }
 
   /** Requests under way, those of sites before this one included. */
@@ -197,7 +203,7 @@ class Site {
       proxy: this.#proxy,
       holder: () => this.#gate.holderOf(arrival.request),
       startedAt: this.#startedAt,
-      isDraining: this.#isDraining(),
+      isDraining: this.#isDraining() || this.#isStopping(),
       onEnd,
     };
     if (entry.isWork) this.#admit();
@@ -215,7 +221,7 @@ class Site {
   #admit(): void {
     const refuse = (message: string, code: string) =>
       new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-    if (this.#isDraining()) throw refuse("The proxy is shutting down", "shutting_down");
+    if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
     if (this.inFlight >= maxConcurrent) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");

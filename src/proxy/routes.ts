@@ -45,7 +45,7 @@ export interface RouteEntry {
   readonly methods: readonly string[];
   /** Needs no token. */
   readonly isPublic?: boolean;
-  /** Counts toward the limit of requests at once, and is refused while draining. */
+  /** Counts toward the limit of requests at once, and is refused while stopping. */
   readonly isWork?: boolean;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }

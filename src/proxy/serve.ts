@@ -80,7 +80,13 @@ async function listen(first: Engine, parts: ServeParts, options: ServeOptions): 
   const port = options.port ?? proxy.port;
   const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
   let isDraining = false;
-  const handler = createHandler(first.mesh, { tokens, host, isDraining: () => isDraining });
+  let isStopping = false;
+  const handler = createHandler(first.mesh, {
+    tokens,
+    host,
+    isDraining: () => isDraining,
+    isStopping: () => isStopping,
+  });
   const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
   const server = await shell.serve(handler, { host, port, ...listener });
   const reloading = new Reloading(first, parts, {
@@ -97,6 +103,7 @@ async function listen(first: Engine, parts: ServeParts, options: ServeOptions): 
     reloading.stop();
     const { drainDelayMs } = reloading.mesh.settings.proxy ?? proxy;
     if (drainDelayMs > 0) await runtime.clock.sleep(drainDelayMs);
+    isStopping = true;
     await server.stop(graceMs);
     await reloading.close();
   };

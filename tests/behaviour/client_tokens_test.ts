@@ -102,6 +102,36 @@ describe("A client with pools of its own", () => {
     assertEquals(await codeOf(await site.ask("app", { model: "other", models: ["theirs"] })), [404, "model_not_found"]);
   });
 
+  it("gets the same answer for what is outside of them as for what is invented", async () => {
+    const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
+    await using site = await startSite(pools, answer(), {
+      models: { a: dollar, hidden: elsewhere, voice: { ...elsewhere, capabilities: ["text-to-speech"] } },
+      pools: { chat: { models: ["a"] }, other: { models: ["hidden"] }, speech: { models: ["voice"] } },
+      aliases: { theirs: "other" },
+    });
+    const answers = async (names: readonly string[], body: (name: string) => Readonly<Record<string, unknown>>) => {
+      const all = await Promise.all(names.map(async (name) => {
+        const response = await site.ask("app", body(name));
+        const { error } = await response.json();
+        return JSON.stringify([response.status, error?.code, error?.message]).replaceAll(name, "NAME");
+      }));
+      assertEquals(all, all.map(() => all[0]), "all alike");
+      return JSON.parse(all[0]!).slice(0, 2);
+    };
+    const names = ["invented", "other", "theirs", "hidden", "speech", "voice", "text-to-speech"];
+    assertEquals(await answers(names, (model) => ({ model })), [404, "model_not_found"]);
+    assertEquals(await answers(names, (name) => ({ model: "nowhere", models: [name] })), [404, "model_not_found"]);
+    assertEquals((await answers(names, (name) => ({ model: "chat", models: [name] })))[0], 200);
+    const invalid = [400, "invalid_value"];
+    const models = ["invented", "hidden", "voice"];
+    for (const list of ["only", "ignore", "order"]) {
+      assertEquals(await answers(models, (name) => ({ mesh: { [list]: [name] } })), invalid, list);
+      // not by way of a pool that it names either
+      const mesh = (name: string) => ({ models: ["other", "speech"], mesh: { [list]: [name] } });
+      assertEquals(await answers(models, mesh), invalid, list);
+    }
+  });
+
   it("may have one that is made on demand", async () => {
     await using site = await startSite({ pools: ["generation.text-generation.chat-completion"] });
     assertEquals(await codeOf(await site.ask("app", { model: "chat-completion" })), [200]);

@@ -200,7 +200,7 @@ describe("The proxy's own refusals", () => {
     await using upstream = await startUpstream(answer());
     const mesh = new ModelMesh();
     await mesh.initialize(testConfig({ upstreams: { a: upstream.url } }));
-    const handler = createHandler(mesh, { isDraining: () => true });
+    const handler = createHandler(mesh, { isStopping: () => true });
     const request = new Request("http://localhost/v1/chat/completions", {
       method: "POST",
       body: JSON.stringify(goodBody),

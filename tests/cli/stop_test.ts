@@ -144,7 +144,7 @@ for (const listener of listeners) {
       assertEquals(started.graces, [30_000], "stopping twice is stopping once");
     });
 
-    it("waits for proxy.drain_delay first: /ready says 503, new work is turned away, the door is open", async () => {
+    it("waits for proxy.drain_delay first: only /ready says 503, everything is served", async () => {
       await using upstream = await startUpstream(answer());
       await using started = await start(upstream, { listener, section: { drain_delay: "10s" } });
       const { proxy, clock, graces } = started;
@@ -155,9 +155,11 @@ for (const listener of listeners) {
       assertEquals((await getRaw(proxy.url, "/ready")).status, 503);
       assertEquals((await getRaw(proxy.url, "/live")).status, 200);
       assertEquals((await getRaw(proxy.url, "/health")).status, 200);
-      await assertRefused(await chat(proxy.url), { status: 503, type: "server_error", code: "shutting_down" });
+      assertEquals((await (await chat(proxy.url)).json()).object, "chat.completion");
       await clock.advance(9_999);
       assertEquals([(await getRaw(proxy.url, "/ready")).status, graces], [503, []]);
+      upstream.follow(stream());
+      assert((await (await chat(proxy.url, { stream: true })).text()).endsWith(done));
       await clock.advance(1);
       await untilRefused(proxy.url);
       finish();
