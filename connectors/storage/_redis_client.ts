@@ -22,6 +22,7 @@ interface Client {
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "ready", listener: () => void): unknown;
   connect(): Promise<unknown>;
+  ref(): void;
   unref(): void;
   destroy(): void;
   sendCommand(words: readonly string[]): Promise<unknown>;
@@ -45,6 +46,8 @@ export class RedisConnection {
   readonly #importClient: () => Promise<unknown>;
   #client: Promise<Client> | undefined;
   #failure: unknown;
+  /** Answers that are waited for. */
+  #pending = 0;
   #isClosed = false;
 
   /**
@@ -73,7 +76,7 @@ export class RedisConnection {
    */
   async send(...words: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
-    return await this.#answered(client.sendCommand(words));
+    return await this.#answered(client, () => client.sendCommand(words));
   }
 
   /** Runs a script: one atomic step. */
@@ -84,9 +87,9 @@ export class RedisConnection {
   /** Listens until the returned function is called. */
   async subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
     const client = await this.#ready();
-    await this.#answered(client.subscribe(channel, receive));
+    await this.#answered(client, () => client.subscribe(channel, receive));
     return async () => {
-      if (client.isReady) await this.#answered(client.unsubscribe(channel, receive));
+      if (client.isReady) await this.#answered(client, () => client.unsubscribe(channel, receive));
     };
   }
 
@@ -150,17 +153,20 @@ export class RedisConnection {
     }
   }
 
-  async #answered<T>(answer: Promise<T>): Promise<T> {
+  /** Keeps the process alive until the answer is there: an idle connection does not. */
+  async #answered<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let cancel = () => {};
+    if (this.#pending++ === 0) client.ref();
     const late = new Promise<never>((_, reject) => {
       cancel = this.#clock.after(answerTimeoutMs, () => reject(new Error(`no answer within ${answerTimeoutMs} ms`)));
     });
     try {
-      return await Promise.race([answer, late]);
+      return await Promise.race([ask(), late]);
     } catch (error) {
       throw this.#errorOf(error);
     } finally {
       cancel();
+      if (--this.#pending === 0) client.unref();
     }
   }
 

@@ -11,6 +11,11 @@ if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
   process.stderr.write("modelmesh needs Node " + needed.join(".") + " or newer; this is " + version + "\n");
   process.exit(1);
 } else {
+  // Node ends a process that has nothing left to wait for, whatever is still promised, and calls that success
+  process.once("beforeExit", function () {
+    process.stderr.write("modelmesh ended before its work was done: nothing was left to wait for\n");
+    process.exit(1);
+  });
   import("./dist/cli.js")
     .then(function (cli) {
       return cli.main();

@@ -12,7 +12,7 @@ import { serverRuntime } from "../../src/runtime/server.ts";
 import { serverShell } from "../../src/runtime/server_shell.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { happens } from "./patience.ts";
-import { entryCommand } from "./_programs.ts";
+import { type CommandLine, entryCommand } from "./_programs.ts";
 
 /** A shell whose streams, servers and signals a test looks into. */
 export interface FakeShell extends Shell {
@@ -204,23 +204,39 @@ export interface ChildCommand extends AsyncDisposable {
   readonly code: Promise<number | null>;
 }
 
+/** How a process of its own is set up. */
+export interface ChildOptions {
+  /** The environment, beside what the runtime needs; empty unless said. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The command line unless said. */
+  readonly entry?: "cli" | "proxy";
+  /** Another program in place of the entry. */
+  readonly command?: CommandLine;
+  /** What standard input has; there is none unless said. */
+  readonly input?: string;
+  /** Where it runs. */
+  readonly cwd?: string;
+}
+
 /**
  * Starts a command as a process of its own, with nothing of this one's environment but what the runtime needs.
  *
  * @param args As typed.
- * @param options The environment, and the entry: the command line unless said.
+ * @param options Environment, entry, standard input, folder.
  */
 export function spawnCommand(
   args: readonly string[],
-  { env = {}, entry = "cli" }: { env?: Readonly<Record<string, string>>; entry?: "cli" | "proxy" } = {},
+  { env = {}, entry = "cli", command: line = entryCommand(entry), input, cwd }: ChildOptions = {},
 ): ChildCommand {
-  const [command, ...first] = entryCommand(entry);
+  const [command, ...first] = line;
   const { PATH, HOME, DENO_DIR, XDG_CACHE_HOME } = processEnv;
   const needed = Object.entries({ PATH, HOME, DENO_DIR, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined);
   const child = spawn(command, [...first, ...args], {
     env: { ...Object.fromEntries(needed), ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    cwd,
   });
+  child.stdin?.end(input);
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void; reject: (error: Error) => void }[] = [];
   child.stdout!.on("data", (data: Uint8Array) => written.out += new TextDecoder().decode(data));

@@ -21,8 +21,14 @@ export const onDeno: boolean = "Deno" in globalThis;
  */
 export function entryCommand(entry: "cli" | "proxy"): CommandLine {
   if (onDeno) return [process.execPath, "run", "-A", "--no-check", fileURLToPath(new URL(`${entry}.ts`, root))];
-  const bin = fileURLToPath(new URL("modelmesh.cjs", import.meta.resolve("@modelmesh/core/package.json")));
+  const bin = nodeStarter();
   return entry === "cli" ? [process.execPath, bin] : [process.execPath, bin, "proxy"];
+}
+
+/** The file that starts the command line on Node. */
+export function nodeStarter(): string {
+  if (onDeno) return fileURLToPath(new URL("scripts/npm/modelmesh.cjs", root));
+  return fileURLToPath(new URL("modelmesh.cjs", import.meta.resolve("@modelmesh/core/package.json")));
 }
 
 /**
