@@ -9,5 +9,4 @@ export const optionalPackages: Readonly<Record<string, string>> = {
   "@msgpack/msgpack": "3.1.3",
   "@redis/client": "6.3.1",
   aws4fetch: "1.0.20",
-  fflate: "0.8.3",
 };

@@ -3,6 +3,14 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { echo, encoder, manifest, refusalOf, withCacheApart, zip } from "../support/_packages.ts";
 
+/** Where an archive speaks of its last file: in its directory, and before the content. */
+function headersOf(bytes: Uint8Array): { at: number; offset: number; size: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  let at = bytes.length - 22;
+  while (view.getUint32(at, true) !== 0x02014b50) at--;
+  return { at, offset: view.getUint32(at + 42, true), size: view.getUint32(at + 24, true) };
+}
+
 describe("An archive is refused that", () => {
   withCacheApart();
 
@@ -37,18 +45,38 @@ describe("An archive is refused that", () => {
     const bomb = zip({ ...echo, "a.bin": zeros, "b.bin": zeros });
     assert(bomb.length < 1 << 20, String(bomb.length));
     assertMatch(await refusalOf(bomb), /over 64 MiB when unpacked/);
-    const liar = zip({ "connector.json": manifest(), "main.js": zeros });
-    const view = new DataView(liar.buffer, liar.byteOffset);
-    for (let at = 0; at < liar.length - 4; at++) {
-      if (view.getUint32(at, true) === 0x02014b50 && view.getUint32(at + 24, true) > 1 << 20) {
-        view.setUint32(at + 24, 10, true);
+  });
+
+  it("has a file of another size or checksum than it claims", async () => {
+    const files = { "connector.json": manifest(), "main.js": "export const connector = {};\n".repeat(100) };
+    const lies = /its entry "main\.js" has not the size or checksum it claims/;
+    for (const level of [0, 6] as const) {
+      const { at, offset, size } = headersOf(zip(files, level));
+      const claims = [[24, 0], [24, 10], [24, size - 1], [24, size + 1], [24, 1 << 20], [16, 1]] as const;
+      for (const [field, claim] of claims) {
+        for (const both of [true, false]) {
+          const liar = zip(files, level);
+          const view = new DataView(liar.buffer, liar.byteOffset);
+          view.setUint32(at + field, claim, true);
+          if (both) view.setUint32(offset + field - 2, claim, true);
+          assertMatch(await refusalOf(liar), lies, `${field} is ${claim}, ${level}, ${both}`);
+        }
       }
     }
-    assertMatch(
-      await refusalOf(liar),
-      /cannot be loaded|has to export a connector/,
-      "no more is unpacked than it claims",
-    );
+  });
+
+  it("claims the checksum of as much as it claims to hold", async () => {
+    const text = "export const connector = {};\n";
+    const liar = zip({ "connector.json": manifest(), "main.js": text.repeat(100) });
+    const honest = zip({ "connector.json": manifest(), "main.js": text });
+    const [from, to] = [headersOf(honest), headersOf(liar)];
+    const [source, target] = [honest, liar].map(({ buffer, byteOffset }) => new DataView(buffer, byteOffset));
+    for (const field of [16, 24]) {
+      const claim = source!.getUint32(from.at + field, true);
+      target!.setUint32(to.at + field, claim, true);
+      target!.setUint32(to.offset + field - 2, claim, true);
+    }
+    assertMatch(await refusalOf(liar), /its entry "main\.js" has not the size or checksum it claims/);
   });
 
   it("is none, is cut off, or has no manifest that holds", async () => {

@@ -27,11 +27,11 @@ export type Files = Readonly<Record<string, string | Uint8Array>>;
 export const encoder: TextEncoder = new TextEncoder();
 
 /** Makes an archive. */
-export function zip(files: Files): Uint8Array {
+export function zip(files: Files, level: 0 | 1 | 6 = 1): Uint8Array {
   const bytes = Object.entries(files).map((
     [path, text],
   ) => [path, typeof text === "string" ? encoder.encode(text) : text]);
-  return zipSync(Object.fromEntries(bytes), { level: 1, mtime: new Date(2026, 0, 1) });
+  return zipSync(Object.fromEntries(bytes), { level, mtime: new Date(2026, 0, 1) });
 }
 
 /** A `connector.json`. */

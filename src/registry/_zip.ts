@@ -1,0 +1,129 @@
+/**
+ * Reading a zip archive by its central directory.
+ *
+ * Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.4; without encryption, several disks and Zip64.
+ * @module
+ */
+import { joined } from "../util/joined.ts";
+
+const endSignature = 0x06054b50;
+const entrySignature = 0x02014b50;
+const localSignature = 0x04034b50;
+const endLength = 22;
+const entryLength = 46;
+const localLength = 30;
+const maxCommentLength = 0xffff;
+const stored = 0;
+const deflated = 8;
+/** The entry's checksum and sizes stand behind its content, and are 0 before it. */
+const hasDescriptor = 1 << 3;
+const encrypted = 1 << 0;
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** What an archive claims of one entry. */
+export interface ZipEntry {
+  readonly path: string;
+  /** Unpacked, bytes. */
+  readonly size: number;
+  readonly packedSize: number;
+  readonly checksum: number;
+  readonly method: number;
+  readonly flags: number;
+  /** Where its local header is. */
+  readonly offset: number;
+}
+
+/**
+ * The entries of an archive, nothing unpacked.
+ *
+ * @param bytes The archive.
+ * @throws When it is none, or its directory is damaged.
+ */
+export function readEntries(bytes: Uint8Array): ZipEntry[] {
+  const view = viewOf(bytes);
+  const end = endOf(view);
+  const entries: ZipEntry[] = [];
+  let at = view.getUint32(end + 16, true);
+  for (let left = view.getUint16(end + 10, true); left > 0; left--) {
+    if (view.getUint32(at, true) !== entrySignature) throw new Error("No entry of a zip archive");
+    const nameLength = view.getUint16(at + 28, true);
+    entries.push({
+      path: decoder.decode(bytes.subarray(at + entryLength, at + entryLength + nameLength)),
+      size: view.getUint32(at + 24, true),
+      packedSize: view.getUint32(at + 20, true),
+      checksum: view.getUint32(at + 16, true),
+      method: view.getUint16(at + 10, true),
+      flags: view.getUint16(at + 8, true),
+      offset: view.getUint32(at + 42, true),
+    });
+    at += entryLength + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+  return entries;
+}
+
+/**
+ * The content of an entry; no more of it is unpacked than the entry claims.
+ *
+ * @param bytes The archive.
+ * @param entry One of its entries.
+ * @returns Undefined when its size, its checksum or its local header is not what it claims.
+ * @throws When it is damaged, encrypted or packed in another way.
+ */
+export async function contentOf(bytes: Uint8Array, entry: ZipEntry): Promise<Uint8Array | undefined> {
+  const { size, packedSize, checksum, method, flags, offset } = entry;
+  if ((flags & encrypted) !== 0 || (method !== stored && method !== deflated)) throw new Error("Not to be read");
+  const view = viewOf(bytes);
+  if (!isLocal(view, entry)) return undefined;
+  const start = offset + localLength + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+  if (start + packedSize > bytes.length) throw new Error("Cut off");
+  const packed = bytes.subarray(start, start + packedSize);
+  const content = method === stored ? packed : await inflate(packed, size);
+  return content?.length === size && checksumOf(content) === checksum ? content : undefined;
+}
+
+/** Whether the header before the content says the same, as far as it says anything. */
+function isLocal(view: DataView, { size, packedSize, checksum, method, flags, offset }: ZipEntry): boolean {
+  if (view.getUint32(offset, true) !== localSignature) return false;
+  const claims: readonly [at: number, value: number][] = [[14, checksum], [18, packedSize], [22, size]];
+  const isLater = (flags & hasDescriptor) !== 0;
+  return view.getUint16(offset + 8, true) === method &&
+    claims.every(([at, value]) => isLater || view.getUint32(offset + at, true) === value);
+}
+
+function endOf(view: DataView): number {
+  const last = view.byteLength - endLength;
+  for (let at = last; at >= 0 && at >= last - maxCommentLength; at--) {
+    if (view.getUint32(at, true) === endSignature) return at;
+  }
+  throw new Error("No zip archive");
+}
+
+/** Undefined when it is longer than `size`. */
+async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array | undefined> {
+  const source = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of source) {
+    length += piece.length;
+    if (length > size) return undefined;
+    pieces.push(piece);
+  }
+  return joined(pieces);
+}
+
+const checksumTable = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index;
+  for (let bit = 0; bit < 8; bit++) value = (value & 1) === 0 ? value >>> 1 : 0xedb88320 ^ value >>> 1;
+  return value;
+});
+
+/** CRC-32. */
+function checksumOf(bytes: Uint8Array): number {
+  let checksum = 0xffffffff;
+  for (const byte of bytes) checksum = checksumTable[(checksum ^ byte) & 0xff]! ^ checksum >>> 8;
+  return (checksum ^ 0xffffffff) >>> 0;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
