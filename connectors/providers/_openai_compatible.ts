@@ -17,7 +17,6 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
-import { PlainEvents } from "./_plain_events.ts";
 import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -116,12 +115,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** A streamed answer, each event's text kept. */
   stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
-    const plain = new PlainEvents();
     return readStream(this.#post(request, options), {
       readWhole: completionOf,
-      readChunk: (data) => plain.saw(chunks.read(data)),
+      readChunk: (data) => chunks.read(data),
       chunks,
-      ...(request.wire && { runOf: (events, place) => plain.run(events, place) }),
+      joins: request.wire !== undefined,
     });
   }
 

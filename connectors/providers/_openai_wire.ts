@@ -6,12 +6,12 @@ import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
-import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
-import type { Run } from "./_plain_events.ts";
-import { readOpenAiError, streamReaderOf, throwIfError, upstreamError } from "./_http.ts";
+import { EventBatches } from "./_event_batches.ts";
+import { streamReaderOf, throwIfError } from "./_http.ts";
 
 /** What a request's body lacks for the provider: its own name of the model, and that usage is to be told. */
 export function editsOf(
@@ -45,8 +45,8 @@ export interface StreamParts {
   readonly readChunk: (data: string) => CompletionChunk | undefined;
   /** Where the events that were read went: it knows whether the answer is finished. */
   readonly chunks: ChunkReader;
-  /** Finds events that need no reading, from a place on. */
-  readonly runOf?: ((events: readonly SseEvent[], place: number) => Run | undefined) | undefined;
+  /** Only the events' text is wanted once an answer has begun: those that arrive together may become one chunk. */
+  readonly joins?: boolean;
 }
 
 /**
@@ -58,29 +58,26 @@ export interface StreamParts {
  */
 export async function* readStream(
   opening: Promise<UpstreamResponse>,
-  { readWhole, readChunk, chunks, runOf }: StreamParts,
+  { readWhole, readChunk, chunks, joins = false }: StreamParts,
 ): AsyncGenerator<CompletionChunk> {
   const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield* chunksOf(readWhole(await readObject(response)));
     return;
   }
+  const batches = new EventBatches(readChunk, joins);
   let unfinished = "";
   let isDone = false;
   let empty = true;
   try {
     for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
-      for (let place = 0; place < events.length && !isDone; place++) {
-        const { event, data } = events[place]!;
-        if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
-        isDone = data === "[DONE]";
-        const chunk: Run | undefined = runOf?.(events, place) ?? (isDone || data === "" ? undefined : readChunk(data));
-        if (chunk === undefined) continue;
-        place += chunk.others ?? 0;
-        if (events[place + 1]?.data) chunk.more = true;
+      const batch = batches.read(events);
+      for (const chunk of batch.chunks) {
         yield chunk;
         empty = false;
       }
+      if (batch.failure !== undefined) throw batch.failure;
+      isDone = batch.isDone;
       if (isDone) break;
     }
   } catch (error) {
@@ -91,12 +88,4 @@ export async function* readStream(
     throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
   }
   if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
-}
-
-function jsonOrText(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return { message: data };
-  }
 }

@@ -4,6 +4,7 @@
  */
 import { ModelMesh } from "../../mod.ts";
 import { ChunkReader } from "../../connectors/providers/_chunk_reader.ts";
+import { EventBatches } from "../../connectors/providers/_event_batches.ts";
 import { checkChatRequest } from "../../src/pipeline/check_request.ts";
 import { estimateTokens } from "../../src/pipeline/estimate.ts";
 import { createHandler } from "../../src/proxy/handler.ts";
@@ -44,6 +45,10 @@ const reader = new ChunkReader();
 Deno.bench("an event of a stream, parsed", () => {
   for (const { data } of parser.push(stream)) reader.read(data);
 });
+
+const events = parser.push(stream.repeat(20));
+const batches = new EventBatches((data) => reader.read(data), true);
+Deno.bench("20 events of a stream that arrived together", () => void batches.read(events));
 
 const after = coarseTimers();
 const others = Array.from({ length: 64 }, () => after(30_000, () => {}));

@@ -5,6 +5,7 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
+import { editMembers } from "../util/json_members.ts";
 import type { Vote } from "../state/model_state.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
@@ -27,7 +28,8 @@ export class AnswerStream {
   readonly #parts: AnswerStreamParts;
   #place = 0;
   #usage: CompletionUsage | undefined;
-  #usageSent = false;
+  /** The last event that told of nothing but usage. */
+  #counts: CompletionChunk | undefined;
   #last: ChatCompletionChunk | undefined;
   #isOver = false;
   /** Told when it is ended from outside: by the client's signal, or because nobody read on. */
@@ -60,11 +62,10 @@ export class AnswerStream {
       if (chunk === undefined) return this.#finish();
       const { usage } = chunk.value;
       if (usage === null || usage === undefined) return this.#pass(chunk);
-      this.#usage = usage;
-      if (chunk.value.choices.length > 0) return this.#pass(chunk);
-      if (!this.#parts.wantsUsage || this.#usageSent) continue; // we asked for it, the client did not
-      this.#usageSent = true;
-      return chunk;
+      this.#usage = usage; // told once, at the end
+      this.#counts = undefined;
+      if (chunk.value.choices.length > 0) return this.#pass(withoutUsage(chunk));
+      this.#counts = chunk;
     }
     const stopped = this.#stopped;
     this.#stopped = undefined; // told once
@@ -118,16 +119,14 @@ export class AnswerStream {
     }
   }
 
-  /** The end of a complete answer; usage that came with the last content is told in the event it belongs in. */
+  /** The end of a complete answer, after its usage where the client asked for that. */
   #finish(): CompletionChunk | undefined {
-    const owes = this.#parts.wantsUsage && !this.#usageSent && this.#usage !== undefined && this.#last !== undefined;
-    if (!owes) {
-      this.#end("success");
-      return undefined;
-    }
-    this.#usageSent = true;
-    const { id, object, created, model } = this.#last!;
-    return { value: { id, object, created, model, choices: [], usage: this.#usage! } };
+    const usage = this.#usage;
+    this.#end("success");
+    if (!this.#parts.wantsUsage || usage === undefined) return undefined;
+    if (this.#counts !== undefined || this.#last === undefined) return this.#counts;
+    const { id, object, created, model } = this.#last;
+    return { value: { id, object, created, model, choices: [], usage }, more: true };
   }
 
   #end(vote: Vote): void {
@@ -143,4 +142,10 @@ export class AnswerStream {
     // a failure of what nobody reads any more is none
     this.#parts.routed.answer.rest.return?.()?.catch(() => {});
   }
+}
+
+/** What an event says beside the usage; its text stays byte for byte. */
+function withoutUsage({ value, wire, ...rest }: CompletionChunk): CompletionChunk {
+  const { usage: _, ...other } = value;
+  return { ...rest, value: other, ...(wire === undefined ? {} : { wire: editMembers(wire, { usage: undefined }) }) };
 }

@@ -1,0 +1,85 @@
+/**
+ * Events of a stream that arrived together. Every one is read, since what cannot be read has to end the stream; those
+ * that only say more of an answer leave as one chunk, where nobody but a client of the proxy wants them.
+ * @module
+ */
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import type { SseEvent } from "../../src/util/sse_parse.ts";
+import { readOpenAiError, upstreamError } from "./_http.ts";
+
+/** What some events come to. */
+export interface EventBatch {
+  readonly chunks: readonly CompletionChunk[];
+  /** `[DONE]` was among them. */
+  readonly isDone: boolean;
+  /** What the event after the chunks failed with. */
+  readonly failure?: unknown;
+}
+
+/** Reads one stream's events, in order. */
+export class EventBatches {
+  readonly #readChunk: (data: string) => CompletionChunk | undefined;
+  readonly #joins: boolean;
+  /** Content has been read: a stream is not passed on, or given up for another, before that. */
+  #hasBegun = false;
+
+  /**
+   * @param readChunk Reads an event's data; undefined: it has nothing to pass on.
+   * @param joins Whether events may become one chunk.
+   */
+  constructor(readChunk: (data: string) => CompletionChunk | undefined, joins: boolean) {
+    this.#readChunk = readChunk;
+    this.#joins = joins;
+  }
+
+  /**
+   * Reads events up to `[DONE]` or the first that fails.
+   *
+   * @param events That arrived together.
+   */
+  read(events: readonly SseEvent[]): EventBatch {
+    const chunks: CompletionChunk[] = [];
+    try {
+      for (const { event, data } of events) {
+        if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
+        if (data === "[DONE]") return { chunks: marked(chunks, true), isDone: true };
+        const chunk = data === "" ? undefined : this.#readChunk(data);
+        if (chunk !== undefined) this.#add(chunk, chunks);
+      }
+    } catch (failure) {
+      return { chunks: marked(chunks, true), isDone: false, failure };
+    }
+    return { chunks: marked(chunks, false), isDone: false };
+  }
+
+  /** Of events that are joined the value is the first one's: it may be the content that a stream begins with. */
+  #add(chunk: CompletionChunk, chunks: CompletionChunk[]): void {
+    const last = chunks.at(-1);
+    if (this.#hasBegun && last !== undefined && onlySaysMore(chunk) && onlySaysMore(last)) {
+      chunks[chunks.length - 1] = { value: last.value, wire: `${last.wire}\n\ndata: ${chunk.wire}` };
+    } else {
+      chunks.push(chunk);
+      this.#hasBegun ||= this.#joins && chunk.value.choices.some(({ delta }) => delta.content);
+    }
+  }
+}
+
+/** Usage is not passed on as it comes, and what has no text of its own is written later. */
+function onlySaysMore({ value: { usage }, wire }: CompletionChunk): boolean {
+  return wire !== undefined && (usage === null || usage === undefined);
+}
+
+/** Marks each chunk after which something is there already: another one, or the stream's end. */
+function marked(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
+  const count = isEnd ? chunks.length : chunks.length - 1;
+  for (let at = 0; at < count; at++) chunks[at]!.more = true;
+  return chunks;
+}
+
+function jsonOrText(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return { message: data };
+  }
+}
