@@ -7,7 +7,7 @@ import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
 /** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. */
-export const limitBytes = 25_000;
+export const limitBytes = 49_152;
 
 /** A program with one provider: the least that is of use. */
 export const oneProvider = `

@@ -54,12 +54,6 @@ export interface MeshParts {
    */
   readonly fit?: RouteDeps["fit"];
   /**
-   * Holds requests to limits and budgets: `limits`.
-   *
-   * @internal
-   */
-  readonly limits?: RouteDeps["limits"];
-  /**
    * Rotates over the keys of a provider: `tryKeys`.
    *
    * @internal

@@ -3,7 +3,6 @@
  * @module
  */
 import { fit } from "../pipeline/fit.ts";
-import { limits } from "../pipeline/limits.ts";
 import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
 import { meteringOf } from "../state/metering.ts";
@@ -12,7 +11,7 @@ import { discoverModels } from "./discover.ts";
 import type { MeshParts } from "./mesh_parts.ts";
 import { startWatch } from "./watch.ts";
 
-type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "limits" | "tryKeys" | "watch";
+type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "tryKeys" | "watch";
 
 /** Configured models and pools, local servers, costs, limits and budgets, rotation of keys, probes and calendars. */
 export const serverParts: Required<Pick<MeshParts, PartName>> = {
@@ -21,7 +20,6 @@ export const serverParts: Required<Pick<MeshParts, PartName>> = {
   costOf: costNanoUsd,
   metering: meteringOf,
   fit,
-  limits,
   tryKeys,
   watch: startWatch,
 };

@@ -11,12 +11,13 @@ import { Connection } from "./connection.ts";
 import { decide, type Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { Spending } from "../state/meter.ts";
-import type { Admitted, Call, RouteDeps, Served } from "./request.ts";
+import type { Permit } from "../state/permit.ts";
+import type { Call, RouteDeps, Served } from "./request.ts";
 import type { Trip } from "./trip.ts";
 
 /** What asking a model came to. */
 export type AttemptEnd<T> =
-  | { readonly served: Served<T>; readonly connection: Connection; readonly spending: Spending | undefined }
+  | { readonly served: Served<T>; readonly connection: Connection }
   | { readonly failure: Failure; readonly next: Rotate };
 
 /** What asking it once came to. */
@@ -34,13 +35,15 @@ export interface FailedTry {
 /** One model to be asked. */
 export interface AttemptPlan<T> {
   readonly member: Member;
+  /** Its right to be asked. */
+  readonly permit: Permit;
   readonly completion: CompletionRequest;
   readonly call: Call<T>;
   readonly settings: RetrySettings;
   /** Nobody else could take the request. */
   readonly alone: boolean;
-  /** Whether it may be asked once more: nobody when it may not. */
-  readonly again: () => Admitted;
+  /** Whether it may be asked once more; if so, that call is counted. */
+  readonly again: () => Promise<boolean>;
 }
 
 /**
@@ -54,7 +57,6 @@ export interface AttemptPlan<T> {
 export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
   const { home } = plan.member.model;
-  if (home.ready !== undefined) await home.ready; // its key is being looked up again
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await (deps.tryKeys ?? tryOnce)(plan, trip, deps);
@@ -71,8 +73,8 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
     if (next.step === "rotate") return { failure, next };
     if (home.retryBudget.withdraw(clock.monotonic())) {
       await trip.wait(next.delayMs);
-      // none when it was set aside meanwhile, by whomever, or another call would overrun a limit
-      if ((await plan.again()).length > 0) continue;
+      // not when it went to standby meanwhile, or another call would exceed a limit
+      if (await plan.again()) continue;
     }
     return { failure, next: next.otherwise };
   }
@@ -87,20 +89,20 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
 export async function tryOnce<T>(
-  { member, completion, call }: AttemptPlan<T>,
+  { member, permit, completion, call }: AttemptPlan<T>,
   trip: Trip,
   { runtime, redact }: RouteDeps,
 ): Promise<TryEnd<T>> {
   trip.unansweredMs = 0; // what another model was waited for is not this one's
   trip.check();
   const { home } = member.model;
-  const spending = member.state.spend?.(trip.load, runtime.clock.monotonic());
+  const spending = permit.take();
   const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
   trip.follow(connection);
   const from = runtime.clock.monotonic();
   try {
     const answer = call(member, completion, connection);
-    return { served: await untilAborted(answer, connection.stop), connection, spending };
+    return { served: await untilAborted(answer, connection.stop), connection };
   } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
     trip.possiblyBilled ||= wasSent && !connection.answered;

@@ -83,13 +83,18 @@ export function leastTokens({ text, schema }: RequestSize): number {
 }
 
 /**
- * The token limit of one answer; undefined when the request sets none. The newer name wins over the older one.
+ * The token limit of one answer. Of two the larger counts: which of them a provider honors is up to it, and a client does
+ * not reserve less than it may be given.
  *
  * @param body The request.
+ * @returns Undefined where it sets none; `null` and numbers below 1 are none.
  */
 export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined {
-  const limit = max_completion_tokens ?? max_tokens;
-  return typeof limit === "number" && limit > 0 ? Math.ceil(limit) : undefined;
+  let largest: number | undefined;
+  for (const limit of [max_completion_tokens, max_tokens]) {
+    if (typeof limit === "number" && limit > 0) largest = Math.max(largest ?? 0, Math.ceil(limit));
+  }
+  return largest;
 }
 
 function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios): number {

@@ -57,10 +57,10 @@ export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serve
   for (const { state } of narrowed) state.settle(now);
   const active = narrowed.filter(({ state }) => state.status === "active");
   leave(narrowed.filter((member) => !active.includes(member)), ({ state }) => state.reason ?? "standby");
-  const open = active.filter(({ state }) => state.obstacle?.(load, now) === undefined);
+  const open = active.filter(({ state }) => state.denial?.(load, now) === undefined);
   leave(
     active.filter((member) => !open.includes(member)),
-    ({ state }) => state.obstacle!(load, now)!.kind,
+    ({ state }) => state.denial!(load, now)!.reason,
   );
   const context = contextOf(request, pool, load, deps);
   const order: Explanation["order"][number][] = [];

@@ -3,8 +3,17 @@
  * @module
  */
 import type { ProviderFault } from "../contracts/provider.ts";
-import { type FailedAttempt, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
+import type { StandbyReason } from "../contracts/rotation.ts";
+import {
+  BudgetExceededError,
+  type FailedAttempt,
+  type MeshError,
+  NoActiveModelError,
+  ProviderError,
+  RateLimitError,
+} from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
+import type { AdmissionDenial } from "../state/admission_denial.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
 import type { Miss, Trip } from "./trip.ts";
@@ -16,10 +25,14 @@ import type { Miss, Trip } from "./trip.ts";
  * @param trip Who was tried.
  * @param deps For the time.
  */
-export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runtime, limits }: RouteDeps): MeshError {
+export function errorOf<T>(
+  { capable, pool }: RotatePlan<T>,
+  trip: Trip,
+  { runtime }: Pick<RouteDeps, "runtime">,
+): MeshError {
   const now = runtime.clock.monotonic();
   for (const { state } of capable) state.settle(now);
-  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip, limits) ?? []));
+  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip) ?? []));
   const retryAfterMs = soonest(capable, trip, now);
   const [kind] = kinds.size === 1 ? kinds : [];
   const back = retryAfterMs === undefined ? "" : `; the first is back in ${Math.ceil(retryAfterMs / 1000)} s`;
@@ -31,10 +44,12 @@ export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runti
     const message = `The quota of every model of the pool "${pool.name}" is exhausted`;
     return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
-  if (kind === "budget") return limits!.spentError(pool, retryAfterMs);
+  if (kind === "budget") {
+    return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
+  }
   if (trip.misses.length > 0) return answeredError(trip.misses);
   const reasons = capable.map((member) =>
-    [member.state.name, member.state.reason ?? whyNot(member, trip, limits) ?? "unknown"] as const
+    [member.state.name, member.state.reason ?? whyNot(member, trip) ?? "unknown"] as const
   );
   const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
@@ -44,9 +59,15 @@ export function errorOf<T>({ capable, pool }: RotatePlan<T>, trip: Trip, { runti
 }
 
 /** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
-function whyNot(candidate: Member, trip: Trip, limits: RouteDeps["limits"]): string | undefined {
-  const miss = trip.misses.find(({ member }) => member.model === candidate.model);
-  return miss?.failure.kind ?? limits?.whyNot(candidate, trip) ?? candidate.state.reason;
+function whyNot(candidate: Member, { misses, denials }: Trip): string | undefined {
+  const miss = misses.find(({ member }) => member.model === candidate.model);
+  return miss?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
+}
+
+/** What a denial and a standby come to for the error table. */
+function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): string | undefined {
+  if (reason === "budget_limit" || reason === "provider_budget") return "budget";
+  return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
 }
 
 function answeredError(misses: readonly Miss[]): ProviderError {
@@ -92,8 +113,8 @@ function hintsOf(misses: readonly Miss[]): Set<string> {
   return new Set(misses.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }
 
-function soonest(members: readonly Member[], { obstacles }: Trip, now: number): number | undefined {
-  const end = Math.min(...members.flatMap((member) => member.state.retryAt ?? obstacles?.get(member)?.until ?? []));
+function soonest(members: readonly Member[], { denials }: Trip, now: number): number | undefined {
+  const end = Math.min(...members.flatMap((member) => member.state.retryAt ?? denials.get(member)?.until ?? []));
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 

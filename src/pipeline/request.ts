@@ -14,7 +14,6 @@ import type { Usage } from "../state/meter.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
-import type { Limits } from "./limits.ts";
 import type { fit } from "./fit.ts";
 import type { Narrowing } from "./narrowing.ts";
 import type { tryKeys } from "./try_keys.ts";
@@ -64,8 +63,6 @@ export interface RouteDeps {
   readonly redact: (text: string) => string;
   /** Finds whom a request fits; without it the short check of features holds. */
   readonly fit?: typeof fit | undefined;
-  /** Holds candidates to limits and budgets; without it nobody has one. */
-  readonly limits?: Limits | undefined;
   /** Rotates over the keys of a provider; without it every provider has one. */
   readonly tryKeys?: typeof tryKeys | undefined;
   /** What a usage costs, nano-dollars; without it no cost is told. */
@@ -73,9 +70,6 @@ export interface RouteDeps {
   /** Sends a request on its way and counts what comes of it; without it nobody does. */
   readonly count?: (<T>(ask: () => Promise<Routed<T>>, request: RoutedRequest) => Promise<Routed<T>>) | undefined;
 }
-
-/** Those of some members that may be asked now. */
-export type Admitted = readonly Member[] | Promise<readonly Member[]>;
 
 /** An answer, and whether there is anything in it. */
 export interface Served<T> {

@@ -2,23 +2,25 @@
  * Step 6, second half: from model to model, until one serves.
  * @module
  */
+import type { Clock } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member, Pool } from "../registry/registry.ts";
+import { openMembers, readmit, waitForSpacing } from "./admission.ts";
 import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import type { Connection } from "./connection.ts";
 import { recordOf } from "./decision.ts";
 import type { Fit } from "./fit.ts";
-import { filterByState } from "./filter_by_state.ts";
-import { learn } from "./learn.ts";
 import { errorOf } from "./outcome.ts";
-import type { Admitted, Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
+import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
+import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
 import { report } from "./report.ts";
 import { Trip } from "./trip.ts";
 import type { Usage } from "../state/meter.ts";
-import type { ModelState } from "../state/model_state.ts";
+import type { ModelState, Vote } from "../state/model_state.ts";
+import type { Permit } from "../state/permit.ts";
 
 /** A request whose pool is known. */
 export interface RotatePlan<T> extends Fit {
@@ -45,12 +47,9 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
   let empty: Landing<T> | undefined;
   try {
     for (;;) {
-      const candidates = await admit(remaining(plan, trip), true, plan, trip, deps);
-      if (candidates.length === 0) break;
-      const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
-      const refused = deps.limits?.refuses(member, trip);
-      if (refused && await refused) continue; // not a moment passes between admitting and asking but for that
-      const landing = await ask(member, isAlone(member, candidates, plan), plan, trip, deps);
+      const admitted = await admit(plan, trip, deps);
+      if (admitted === undefined) break;
+      const landing = await ask(admitted, plan, trip, deps);
       if (!landing) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
       landing.settle("none", landing.served.usage);
@@ -77,16 +76,36 @@ interface Landing<T> {
   readonly settle: Settle;
 }
 
-/** Who may be asked; waits until somebody may, where that is worth it. */
-function admit<T>(
-  members: readonly Member[],
-  alone: boolean,
-  { pool }: RotatePlan<T>,
-  trip: Trip,
-  deps: RouteDeps,
-): Admitted {
+/** A model that is asked next. */
+interface Admitted {
+  readonly member: Member;
+  readonly permit: Permit;
+  /** No other model could take the request, should this one fail. */
+  readonly alone: boolean;
+}
+
+/** The next model and its permit, after a wait where that is worth it; undefined when none may be asked. */
+async function admit<T>(plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Promise<Admitted | undefined> {
   const { clock } = deps.runtime;
-  return deps.limits?.admit(members, { pool, trip, clock, alone }) ?? filterByState(members, clock.monotonic());
+  const admission = { pool: plan.pool, trip, clock, alone: true };
+  for (;;) {
+    const candidates = openMembers(remaining(plan, trip), admission);
+    if (candidates.length === 0) {
+      if (await waitForSpacing(admission)) continue;
+      return undefined;
+    }
+    const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
+    const { ready } = member.model.home;
+    if (ready !== undefined) {
+      await ready; // its key is being looked up again
+      if (openMembers([member], admission).length === 0) continue;
+    }
+    // nothing is awaited between the check and this
+    const permit = member.state.admit(trip.load, clock.monotonic());
+    if (await (permit.confirm(clock) ?? true)) return { member, permit, alone: isAlone(member, candidates, plan) };
+    permit.withdraw(clock.monotonic());
+    trip.contested.add(member);
+  }
 }
 
 /** Who may take the request, whatever its state. */
@@ -144,55 +163,84 @@ function choose<T>(
   return member;
 }
 
-/** One member's turn: what it answered, or undefined when it did not serve and lessons were drawn. */
+/** One model's attempt: what it answered, or undefined when it did not serve and that was recorded. */
 async function ask<T>(
-  member: Member,
-  alone: boolean,
+  { member, permit, alone }: Admitted,
   plan: RotatePlan<T>,
   trip: Trip,
   deps: RouteDeps,
 ): Promise<Landing<T> | undefined> {
   const { clock } = deps.runtime;
-  const { model, state } = member;
-  const adapted = adaptRequest(plan.request, model);
+  const { model } = member;
+  const { pool } = plan;
   const from = clock.monotonic();
-  const ticket = state.begin(from);
-  trip.first ??= member;
-  trip.tried.add(model.name);
-  const step = (outcome: string, status?: number) =>
-    trip.chain.push({
+  const step = stepOf(member, from, trip, clock);
+  let landing: Landing<T> | undefined;
+  let failed: FailedAttempt | undefined;
+  let vote: Vote = "none";
+  try {
+    trip.first ??= member;
+    trip.tried.add(model.name);
+    const adapted = adaptRequest(plan.request, model);
+    const settings = pool.routing.retry(model.home.entry.id);
+    const again = () => readmit(member, permit, { pool, trip, clock, alone });
+    const { completion } = adapted;
+    const end = await attempt({ member, permit, completion, call: plan.call, settings, alone, again }, trip, deps);
+    if ("served" in end) {
+      step(end.served.empty ? "empty" : "ok");
+      landing = {
+        member,
+        adapted,
+        ...end,
+        settle: settleOf(member, permit, { connection: end.connection, from }, deps),
+      };
+      return landing;
+    }
+    failed = end;
+    vote = voteOn(failed, pool);
+    step(failed.failure.kind, failed.failure.status);
+  } catch (error) {
+    step("aborted");
+    // a deadline blames no model but one that had a fair chance and gave no sign of life
+    if (DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs) vote = "failure";
+    throw error;
+  } finally {
+    if (landing === undefined) permit.release(vote, clock.monotonic(), endOf(failed));
+  }
+  recordFailure(member, failed, trip);
+  applyFact(member, failed, pool, clock);
+  return undefined;
+}
+
+/** Writes down one step of the request's chain. */
+function stepOf({ model }: Member, from: number, { chain }: Trip, clock: Clock) {
+  return (outcome: string, status?: number) =>
+    chain.push({
       model: model.name,
       provider: model.home.entry.id,
       outcome,
       ...(status === undefined ? {} : { status }),
       ms: Math.round(clock.monotonic() - from),
     });
-  try {
-    const settings = plan.pool.routing.retry(model.home.entry.id);
-    const again = () => admit([member], alone, plan, trip, deps);
-    const { completion } = adapted;
-    const end = await attempt({ member, completion, call: plan.call, settings, alone, again }, trip, deps);
-    if ("served" in end) {
-      step(end.served.empty ? "empty" : "ok");
-      const ms = clock.monotonic() - from;
-      const settle = once((vote, usage) => {
-        const used = report(member, usage, deps);
-        end.connection.close();
-        end.spending?.end(used);
-        state.finish(ticket, vote, clock.monotonic(), { ms, ...used });
-        return used;
-      });
-      return { member, adapted, ...end, settle };
-    }
-    step(end.failure.kind, end.failure.status);
-    learn({ member, ticket, pool: plan.pool, ...end }, trip, deps);
-  } catch (error) {
-    step("aborted");
-    // a deadline blames nobody, but for a model that had a fair chance and gave no sign of life
-    const isDead = DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs;
-    state.finish(ticket, isDead ? "failure" : "none", clock.monotonic());
-    throw error;
-  }
+}
+
+/** Ends an answer, once: it closes the connection and releases the permit with what was used. */
+function settleOf(
+  member: Member,
+  permit: Permit,
+  { connection, from }: { readonly connection: Connection; readonly from: number },
+  deps: RouteDeps,
+): Settle {
+  const { clock } = deps.runtime;
+  const ms = clock.monotonic() - from;
+  let used: Usage | undefined;
+  return (vote, usage) => {
+    if (used !== undefined) return used;
+    used = report(member, usage, deps);
+    connection.close();
+    permit.release(vote, clock.monotonic(), { ms, ...used });
+    return used;
+  };
 }
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
@@ -213,9 +261,4 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
       return landing.settle(vote, usage);
     },
   };
-}
-
-function once(settle: Settle): Settle {
-  let used: Usage | undefined;
-  return (vote, usage) => used ??= settle(vote, usage);
 }

@@ -6,7 +6,8 @@ import type { FallbackStep } from "../contracts/events.ts";
 import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Load, Obstacle } from "../state/meter.ts";
+import type { AdmissionDenial } from "../state/admission_denial.ts";
+import type { Load } from "../state/meter.ts";
 import type { Connection } from "./connection.ts";
 import type { Failure } from "./failure.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -38,8 +39,10 @@ export class Trip {
   unansweredMs = 0;
   /** What it will take, by estimate. */
   readonly load: Load;
-  /** What stood in the way of candidates when nobody else was left. */
-  obstacles: ReadonlyMap<Member, Obstacle> | undefined;
+  /** What denied the request to active candidates when no other was left. */
+  readonly denials: Map<Member, AdmissionDenial> = new Map();
+  /** Members for which other processes had taken what was left. */
+  readonly contested: Set<Member> = new Set();
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
   readonly #clock: Clock;

@@ -31,7 +31,7 @@ async function tryEach<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Pr
     // each key once, however short its rest
     if (verdict.refusal !== undefined || tries >= verdict.of) return { failure: { ...failure, ...verdict.refusal } };
     // none when it was set aside meanwhile: that one key of several was refused is no reason to rest
-    if ((await plan.again()).length === 0) return { failure, next: { step: "rotate" } };
+    if (!await plan.again()) return { failure, next: { step: "rotate" } };
   }
 }
 

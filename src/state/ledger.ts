@@ -29,6 +29,8 @@ export interface Hold {
   readonly nano: number;
   /** The windows it was taken in; undefined once it is settled. */
   windows: readonly WindowSums[] | undefined;
+  /** Other processes that spend the same money may know of it. */
+  isConfirmed: boolean;
 }
 
 /** What one window has cost, as stored. */
@@ -55,6 +57,8 @@ export interface WindowSums {
   readonly end: number;
   spent: number;
   held: number;
+  /** Of what is held, what other processes have yet to agree to. */
+  unconfirmed: number;
   /** What other processes have spent. */
   othersSpent: number;
   /** What other processes have spent or set aside. */
@@ -64,15 +68,16 @@ export interface WindowSums {
 }
 
 /**
- * One budget. A limit is spent when what was settled reaches it; a reservation that would take settled and set aside
- * together past a limit is refused. So what is spent passes a limit by no more than requests under way turn out
- * dearer than was reserved for them.
+ * One budget. A limit is spent when what was settled reaches it. A request is sent when its upper bound fits beside what
+ * was settled and reserved, and what is sent is counted in any case: so what is spent passes a limit by no more than
+ * requests under way turn out dearer than was reserved for them.
  *
  * @example
  * ```ts ignore
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
+ * if (!budget.fits(2_000_000, clock.now())) return askAnother();
  * const hold = budget.reserve(2_000_000, clock.now());
- * if (hold !== undefined) budget.settle(hold, 1_250_000, clock.now());
+ * budget.settle(hold, 1_250_000);
  * ```
  */
 export class Budget implements SharedSource {
@@ -103,31 +108,52 @@ export class Budget implements SharedSource {
   }
 
   /**
-   * The room that a request needs in it.
+   * What a reservation takes of sums that several processes make together.
    *
-   * @param nano Upper bound of its cost, nano-dollars.
-   * @param wall Wall clock, ms.
+   * @param hold The reservation.
    */
-  wanted(nano: number, wall: number): WantedPart[] {
-    return [...this.#days.wanted(whole(nano), wall), ...this.#months.wanted(whole(nano), wall)];
+  wanted({ nano, windows = [] }: Hold): WantedPart[] {
+    const [day, month] = windows;
+    return [...this.#days.wanted(nano, day), ...this.#months.wanted(nano, month)];
   }
 
   /**
-   * Sets money aside for a request.
+   * Whether a request may be sent.
    *
    * @param nano Upper bound of its cost, nano-dollars. One of 0 always fits: what is free is served also when nothing
    *   is left.
    * @param wall Wall clock, ms.
-   * @returns Undefined when a limit is spent or would be passed.
    */
-  reserve(nano: number, wall: number): Hold | undefined {
+  fits(nano: number, wall: number): boolean {
+    const amount = whole(nano);
+    return amount === 0 || [this.#days, this.#months].every((ledger) => ledger.fits(ledger.at(wall), amount));
+  }
+
+  /**
+   * Reserves money for a request that is sent, also beyond a limit.
+   *
+   * @param nano Upper bound of its cost, nano-dollars.
+   * @param wall Wall clock, ms.
+   */
+  reserve(nano: number, wall: number): Hold {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
-    const hold: Hold = { nano: whole(nano), windows };
-    if (hold.nano > 0 && !(this.#days.fits(windows[0]!, hold.nano) && this.#months.fits(windows[1]!, hold.nano))) {
-      return undefined;
+    const hold: Hold = { nano: whole(nano), windows, isConfirmed: false };
+    for (const window of windows) {
+      window.held = sum(window.held, hold.nano);
+      window.unconfirmed = sum(window.unconfirmed, hold.nano);
     }
-    for (const window of windows) window.held = sum(window.held, hold.nano);
     return hold;
+  }
+
+  /**
+   * Lets other processes know of a reservation: there is room for it in what they have left.
+   *
+   * @param hold The reservation.
+   */
+  confirm(hold: Hold): void {
+    if (hold.isConfirmed) return;
+    hold.isConfirmed = true;
+    for (const window of hold.windows ?? []) window.unconfirmed = Math.max(0, window.unconfirmed - hold.nano);
   }
 
   /**
@@ -140,6 +166,7 @@ export class Budget implements SharedSource {
   settle(hold: Hold, actual?: number): void {
     const { windows } = hold;
     if (windows === undefined) return;
+    this.confirm(hold);
     hold.windows = undefined;
     const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
     const cost = isKnown ? whole(actual) : hold.nano;
@@ -251,9 +278,9 @@ class Ledger {
     }
   }
 
-  *wanted(amount: number, wall: number): Iterable<WantedPart> {
-    if (amount > 0 && this.#limit < Infinity) {
-      yield { part: this.#takenPart(this.at(wall), true), amount, limit: this.#limit };
+  *wanted(amount: number, window: WindowSums | undefined): Iterable<WantedPart> {
+    if (amount > 0 && window !== undefined && this.#limit < Infinity) {
+      yield { part: this.#takenPart(window, true), amount, limit: this.#limit };
     }
   }
 
@@ -272,7 +299,7 @@ class Ledger {
   #takenPart(window: WindowSums, isPresent: boolean): SharedPart {
     return {
       ...this.#part("taken", window, isPresent),
-      own: sum(window.spent, window.held),
+      own: sum(window.spent, window.held - window.unconfirmed),
       learn: (others) => void (window.othersTaken = others),
     };
   }
@@ -288,9 +315,8 @@ class Ledger {
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
     const { start, end } = this.#windowAt(wall);
     const place = this.#windows.findIndex((one) => one.start === start);
-    const [window = { start, end, spent: 0, held: 0, othersSpent: 0, othersTaken: 0, reached: 0 }] = place < 0
-      ? []
-      : this.#windows.splice(place, 1);
+    const [window = { start, end, spent: 0, held: 0, unconfirmed: 0, othersSpent: 0, othersTaken: 0, reached: 0 }] =
+      place < 0 ? [] : this.#windows.splice(place, 1);
     this.#windows.push(window);
     if (this.#windows.length > windowsKept) this.#windows.shift();
     return window;

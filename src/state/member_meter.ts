@@ -10,14 +10,15 @@ import { readRateHeaders } from "../util/rate_headers.ts";
 import { FailureWindow } from "../util/sliding_window.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Latency } from "./latency.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
 import type { Budget, Hold } from "./ledger.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
-import type { Load, Meter, MeterFacts, Obstacle, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
+import type { Load, Meter, MeterFacts, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
 import type { OutageWatch } from "./outage_watch.ts";
 import type { OutputSizes } from "./output_sizes.ts";
-import type { RateCounts, Reservation } from "./rate_meter.ts";
+import type { RateCounts, Reservation as RateReservation } from "./rate_meter.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
-import { UsageLimits } from "./usage_limits.ts";
+import { UsageLimits, type UsageReservation } from "./usage_limits.ts";
 
 /** What a model counts over all its pools. */
 export interface SharedCounts {
@@ -56,8 +57,8 @@ export interface MemberMeterParts {
 /** Tokens written by an answer of a model that has given none yet, for a request that sets no limit. */
 const firstGuess = 1_000;
 
-/** Nobody knows when a request under way will end; a client that is told to come back then comes neither late nor often, ms. */
-const concurrencyMs = 1_000;
+/** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
+const inFlightMs = 1_000;
 
 /** When whoever is refused while the shared store is away is told to come back, ms. */
 const awayMs = 1_000;
@@ -96,14 +97,6 @@ export class MemberMeter implements Meter {
     return this.#parts.ledger;
   }
 
-  wanted(load: Load): WantedPart[] {
-    const { clock } = this.#parts;
-    const cost = this.#isFree ? undefined : this.costOf(load);
-    if (cost === undefined) return [];
-    const wall = clock.now();
-    return this.#budgetsOf(load).flatMap((budget) => budget.wanted(cost, wall));
-  }
-
   /** Money that its requests have to fit in. */
   get purses(): readonly Purse[] {
     return this.#parts.purses;
@@ -121,37 +114,56 @@ export class MemberMeter implements Meter {
     return this.#parts.shared.rate.tokens(now);
   }
 
+  /** Tokens written, at most: as the request says, else as nearly all of the model's answers took. */
+  #outputOf({ output }: Pick<Load, "output">): number {
+    return output ?? this.#parts.shared.outputs.percentile95() ?? firstGuess;
+  }
+
   costOf({ input, output }: Load): number | undefined {
-    const { facts: { info }, clock, shared } = this.#parts;
-    const written = output ?? shared.outputs.percentile95() ?? firstGuess;
+    const { facts: { info }, clock } = this.#parts;
+    const written = this.#outputOf({ output });
     const usage = { prompt_tokens: input, completion_tokens: written, total_tokens: input + written };
     return this.#isFree ? 0 : costNanoUsd(usage, info.pricing, clock.now());
   }
 
-  obstacle(load: Load, now: number): Obstacle | undefined {
+  denial(load: Load, now: number): AdmissionDenial | undefined {
     const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
     const until = rate.fullUntil(now, this.#tokensOf(load));
-    if (until !== undefined) return { kind: "rate_limited", until: until === Infinity ? now + concurrencyMs : until };
-    const budget = this.#budgetObstacle(load, now);
+    if (until !== undefined) return { reason: "rate_limited", until: until === Infinity ? now + inFlightMs : until };
+    const budget = this.#budgetDenial(load, now);
     if (budget !== undefined) return budget;
+    const { reserved } = this.limits;
+    if (reserved !== undefined) return { reason: reserved, until: now + inFlightMs };
     const { minDeltaMs, maxRpm } = rateLimit ?? {};
     const spaced = minDeltaMs === undefined ? 0 : (rate.lastStartedAt ?? -Infinity) + minDeltaMs;
-    if (spaced > now) return { kind: "spacing", until: spaced };
-    return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { kind: "crowded", until: now } : undefined;
+    if (spaced > now) return { reason: "min_delta", until: spaced };
+    return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { reason: "max_rpm", until: now } : undefined;
   }
 
-  begun(): StandbyOrder | undefined {
+  begun(): void {
+    this.limits.reserveRequest();
+  }
+
+  sent(): StandbyOrder | undefined {
     this.limits.addRequest();
     return this.limits.order();
+  }
+
+  withdrawn(): void {
+    this.limits.withdrawRequest();
   }
 
   spend(load: Load, now: number): Spending {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
-    const budgets = this.#budgetsOf(load);
-    const holds = budgets.map((budget) => budget.reserve(cost, clock.now()));
-    const reservation = rate.reserve(now, this.#tokensOf(load));
-    return new MemberSpending(this.#parts, reservation, { budgets, holds });
+    const wall = clock.now();
+    const reserved: Reserved = {
+      rate: rate.reserve(now, this.#tokensOf(load)),
+      limits: this.limits,
+      usage: this.limits.reserve(load.input + this.#outputOf(load), cost),
+      money: this.#budgetsOf(load).map((budget) => ({ budget, hold: budget.reserve(cost, wall) })),
+    };
+    return new MemberSpending(this.#parts, reserved);
   }
 
   standing(): StandbyOrder | undefined {
@@ -165,12 +177,11 @@ export class MemberMeter implements Meter {
   }
 
   finished(vote: Vote, end: RequestEnd, now: number): StandbyOrder | undefined {
-    const { ms, output, tokens = 0, costNano = 0 } = end;
+    const { ms, output } = end;
     const { latency, outputs } = this.#parts.shared;
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
     if (vote === "success" && output !== undefined) outputs.add(output);
-    this.limits.addUsage(tokens, costNano);
     return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.limits.order() ?? this.#rateOrder(vote, now);
   }
 
@@ -191,17 +202,17 @@ export class MemberMeter implements Meter {
     return input + (output ?? this.#parts.shared.outputs.percentile95() ?? 0);
   }
 
-  #budgetObstacle(load: Load, now: number): Obstacle | undefined {
+  #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
     const { clock } = this.#parts;
     const budgets = this.#budgetsOf(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
-    if (this.#parts.ledger.isClosedOff) return { kind: "storage_unavailable", until: now + awayMs };
+    if (this.#parts.ledger.isClosedOff) return { reason: "storage_unavailable", until: now + awayMs };
     const cost = this.costOf(load);
-    if (cost === undefined) return { kind: "budget", until: Infinity };
+    if (cost === undefined) return { reason: "budget", until: Infinity };
     const wall = clock.now();
     let until = 0;
     for (const budget of budgets) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);
-    return until === 0 ? undefined : { kind: "budget", until: now + Math.max(0, until - wall) };
+    return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wall) };
   }
 
   /** The mesh's own, and the client's. */
@@ -235,24 +246,38 @@ export class MemberMeter implements Meter {
 
 type Vote = Parameters<Meter["finished"]>[0];
 
+/** What an error takes, and what was never sent. */
+const nothing: Usage = { tokens: 0, costNano: 0 };
+
+/** What one call reserves. */
+interface Reserved {
+  /** Of what the vendor allows. */
+  readonly rate: RateReservation;
+  /** The pool's limits, and what it reserves of them. */
+  readonly limits: UsageLimits;
+  readonly usage: UsageReservation;
+  /** Of every budget that it has to fit in. */
+  readonly money: readonly { readonly budget: Budget; readonly hold: Hold }[];
+}
+
 /** One call's share in all the counts. */
 class MemberSpending implements Spending {
   readonly #parts: MemberMeterParts;
-  readonly #reservation: Reservation;
-  readonly #budgets: readonly Budget[];
-  readonly #holds: readonly (Hold | undefined)[];
+  readonly #reserved: Reserved;
   #isAnswered = false;
   #isOver = false;
 
-  constructor(
-    parts: MemberMeterParts,
-    reservation: Reservation,
-    { budgets, holds }: { budgets: readonly Budget[]; holds: readonly (Hold | undefined)[] },
-  ) {
+  constructor(parts: MemberMeterParts, reserved: Reserved) {
     this.#parts = parts;
-    this.#reservation = reservation;
-    this.#budgets = budgets;
-    this.#holds = holds;
+    this.#reserved = reserved;
+  }
+
+  wanted(): readonly WantedPart[] {
+    return this.#reserved.money.flatMap(({ budget, hold }) => budget.wanted(hold));
+  }
+
+  confirm(): void {
+    for (const { budget, hold } of this.#reserved.money) budget.confirm(hold);
   }
 
   observe(headers: { get(name: string): string | null }): void {
@@ -260,23 +285,28 @@ class MemberSpending implements Spending {
     this.#isAnswered = true;
     watch.answered();
     const reading = readRateHeaders(headers, clock.now());
-    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reservation);
+    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reserved.rate);
+  }
+
+  cancel(): void {
+    this.#end(nothing, (rate, now) => rate.release(now, this.#reserved.rate));
   }
 
   fail(wasSent: boolean): void {
-    const { shared: { rate }, clock, watch, facts } = this.#parts;
+    if (!wasSent) this.cancel();
+    // the vendor counts a failed request, too
+    else this.#end(nothing, (rate, now) => rate.settle(now, this.#reserved.rate));
+    const { watch, facts } = this.#parts;
     if (!this.#isAnswered) watch.unanswered(facts.info.id);
-    if (wasSent) this.#settle(() => rate.settle(clock.monotonic(), this.#reservation), 0);
-    else this.#settle(() => rate.release(clock.monotonic(), this.#reservation), 0);
   }
 
   get credential(): string | undefined {
-    return this.#reservation.key?.value;
+    return this.#reserved.rate.key?.value;
   }
 
   refused(refusal: Refusal): KeyVerdict | undefined {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#parts;
-    const { key } = this.#reservation;
+    const { key } = this.#reserved.rate;
     if (key === undefined) return undefined;
     const { cooldownMs, onQuotaReset, quotaReset } = recovery;
     const quotaMs = onQuotaReset === false
@@ -285,18 +315,22 @@ class MemberSpending implements Spending {
     return keys!.refused(key, info.id, refusal, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
   }
 
-  end({ tokens, costNano }: Usage): void {
-    const { shared: { rate }, clock, keys, facts: { info } } = this.#parts;
-    const { key, requests } = this.#reservation;
+  end(usage: Usage): void {
+    if (this.#isOver) return;
+    const { keys, facts: { info } } = this.#parts;
+    const { key, requests } = this.#reserved.rate;
     if (key !== undefined && this.#isAnswered) keys!.served(key, info.id, requests.at);
-    this.#settle(() => rate.settle(clock.monotonic(), this.#reservation, tokens), costNano);
+    this.#end(usage, (rate, now) => rate.settle(now, this.#reserved.rate, usage.tokens));
   }
 
-  #settle(settleRate: () => void, costNano: number | undefined): void {
+  #end({ tokens, costNano }: Usage, endRate: (rate: RateCounts, now: number) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    settleRate();
-    this.#holds.forEach((hold, place) => hold !== undefined && this.#budgets[place]!.settle(hold, costNano));
+    const { shared: { rate }, clock } = this.#parts;
+    const { limits, usage, money } = this.#reserved;
+    endRate(rate, clock.monotonic());
+    limits.settle(usage, { tokens, nano: costNano });
+    for (const { budget, hold } of money) budget.settle(hold, costNano);
   }
 }
 

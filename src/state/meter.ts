@@ -7,6 +7,7 @@ import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Budget } from "./ledger.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
@@ -21,20 +22,6 @@ export interface Load {
   readonly output: number | undefined;
   /** Money that it has to fit in beside the mesh's own: its client's. */
   readonly budget?: Budget | undefined;
-}
-
-/** Why a model is not asked now, although it is active. Switching for one changes no state. */
-export interface Obstacle {
-  /**
-   * - `rate_limited`: a limit of the vendor would be overrun
-   * - `budget`: the money is spent or set aside
-   * - `storage_unavailable`: other processes spend the same money, and what they spend cannot be known now
-   * - `spacing`: too soon after the last request
-   * - `crowded`: more requests a minute than wanted
-   */
-  readonly kind: "rate_limited" | "budget" | "storage_unavailable" | "spacing" | "crowded";
-  /** When it is gone, monotonic ms; Infinity: not by itself. */
-  readonly until: number;
 }
 
 /** A rest that the counting asks for. */
@@ -73,8 +60,14 @@ export interface RequestEnd extends Usage {
   readonly kind?: FailureKind | undefined;
 }
 
-/** One call upstream that counts, from its dispatch to its end. */
+/** One call upstream that counts, from its admission to its end. */
 export interface Spending {
+  /** What it takes of sums that several processes make together. */
+  wanted(): readonly WantedPart[];
+  /** There is room for it in what other processes have left. */
+  confirm(): void;
+  /** The call is not sent. A second end counts for nothing. */
+  cancel(): void;
   /** The key it is made with, where its provider has several. */
   readonly credential?: string | undefined;
   /** Sets that key aside, where the call's failure is about it. */
@@ -93,8 +86,6 @@ export interface Meter {
   readonly keys?: KeyRing | undefined;
   /** What other processes count, too. */
   readonly ledger: SharedLedger;
-  /** The room that a request needs in what is counted together. */
-  wanted(load: Load): readonly WantedPart[];
   /** What was used of the pool's limits, where it is counted. */
   readonly limits?: UsageLimits;
   /** Money that its requests have to fit in. */
@@ -108,10 +99,14 @@ export interface Meter {
   /** What a request would cost, nano-dollars; undefined where no price is known. */
   costOf(load: Load): number | undefined;
   /** Why a request cannot go there now. */
-  obstacle(load: Load, now: number): Obstacle | undefined;
-  /** A request goes to the model. */
-  begun(): StandbyOrder | undefined;
-  /** Counts a call that is about to be sent; whether there is room was asked just before. */
+  denial(load: Load, now: number): AdmissionDenial | undefined;
+  /** A request was admitted. */
+  begun(): void;
+  /** It is sent. */
+  sent(): StandbyOrder | undefined;
+  /** It was not sent after all. */
+  withdrawn(): void;
+  /** Counts a call that is about to be sent, whether there is room for it or not. */
   spend(load: Load, now: number): Spending;
   /** A request is over. */
   finished(vote: "success" | "failure" | "none", end: RequestEnd, now: number): StandbyOrder | undefined;

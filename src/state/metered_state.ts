@@ -4,10 +4,11 @@
  */
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { KeyRing } from "./key_ring.ts";
-import type { Load, Meter, Obstacle, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
+import type { Load, Meter, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
 import type { Rest } from "./rest.ts";
-import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
+import type { SharedLedger } from "./shared_ledger.ts";
 
 /** A model that is set aside also for what it takes. */
 export class MeteredState extends ModelState {
@@ -45,16 +46,12 @@ export class MeteredState extends ModelState {
     return this.meter.tokens(this.#now);
   }
 
-  override wanted(load: Load): readonly WantedPart[] {
-    return this.meter.wanted(load);
-  }
-
   override costOf(load: Load): number | undefined {
     return this.meter.costOf(load);
   }
 
-  override obstacle(load: Load, now: number): Obstacle | undefined {
-    return this.meter.obstacle(load, now);
+  override denial(load: Load, now: number): AdmissionDenial | undefined {
+    return this.meter.denial(load, now);
   }
 
   override spend(load: Load, now: number): Spending {
@@ -75,9 +72,19 @@ export class MeteredState extends ModelState {
   override begin(now: number): Ticket {
     this.#notice();
     const ticket = super.begin(now);
-    this.#obey(this.meter.begun(), now);
+    this.meter.begun();
     this.onCount?.();
     return ticket;
+  }
+
+  override sent(now: number): void {
+    this.#obey(this.meter.sent(), now);
+  }
+
+  override withdraw(ticket: Ticket, now: number): void {
+    super.withdraw(ticket, now);
+    this.meter.withdrawn();
+    this.onCount?.();
   }
 
   override finish(ticket: Ticket, vote: Vote, now: number, end: RequestEnd = {}): void {

@@ -3,10 +3,12 @@
  * @module
  */
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
 import type { KeyRing } from "./key_ring.ts";
-import type { Load, Obstacle, RequestEnd, Spending } from "./meter.ts";
+import type { Load, RequestEnd, Spending } from "./meter.ts";
+import { Permit } from "./permit.ts";
 import type { Rest, Transition } from "./rest.ts";
-import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
+import type { SharedLedger } from "./shared_ledger.ts";
 
 /** What a request meant for a model that worked on it: its one vote. */
 export type Vote = "success" | "failure" | "none";
@@ -134,19 +136,34 @@ export class ModelState implements ModelView {
   costOf?(load: Load): number | undefined;
 
   /** Why a request cannot go there now, although it is active. */
-  obstacle?(load: Load, now: number): Obstacle | undefined;
+  denial?(load: Load, now: number): AdmissionDenial | undefined;
 
   /** What other processes count, too. */
   declare readonly ledger?: SharedLedger;
 
-  /** The room that a request needs in what is counted together. */
-  wanted?(load: Load): readonly WantedPart[];
-
-  /** Counts a call that is about to be sent; whether there is room was asked just before. */
+  /** Counts a call that is about to be sent, whether there is room for it or not. */
   spend?(load: Load, now: number): Spending;
 
   /**
-   * A request goes to this model.
+   * Admits a request: it counts from now on, also beyond a limit. Whether it may be sent is asked in the same turn of the
+   * event loop, so that of requests at once each one finds those before it counted.
+   *
+   * @param load What it will take, by estimate.
+   * @param now Monotonic ms.
+   */
+  admit(load: Load, now: number): Permit {
+    return new Permit(this, load, now);
+  }
+
+  /**
+   * An admitted request is sent: what it was the last one for ends with it.
+   *
+   * @param now Monotonic ms.
+   */
+  sent?(now: number): void;
+
+  /**
+   * A request is admitted.
    *
    * @param _now Monotonic ms.
    */
@@ -156,6 +173,17 @@ export class ModelState implements ModelView {
     const ticket: Ticket = { trials: this.rests.filter((rest) => rest.onTrial) };
     for (const rest of ticket.trials) rest.trials.add(ticket);
     return ticket;
+  }
+
+  /**
+   * The request was not sent after all.
+   *
+   * @param ticket Its ticket.
+   * @param _now Monotonic ms.
+   */
+  withdraw(ticket: Ticket, _now: number): void {
+    this.#inFlight--;
+    for (const rest of ticket.trials) rest.trials.delete(ticket);
   }
 
   /** The request is over. A failed trial sends the model back, whatever it was that rested. */

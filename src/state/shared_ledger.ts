@@ -156,17 +156,18 @@ export class SharedLedger {
   }
 
   /**
-   * Asks for room in sums, for all of it or none. Whoever is granted it counts it as its own at once; what it does not
-   * is given back by the next {@linkcode SharedLedger.sync}.
+   * Asks for room in sums, for all of it or none. What is granted has to be part of this process's own from then on;
+   * what is not is given back by the next {@linkcode SharedLedger.sync}.
    *
    * @param wanted How much of which sums.
+   * @param onGrant Called in the moment in which it is granted, so that no sync comes between.
    * @returns Whether to go on. While the store is away nobody waits for it.
    */
-  async claim(wanted: readonly WantedPart[]): Promise<boolean> {
+  async claim(wanted: readonly WantedPart[], onGrant: () => void): Promise<boolean> {
     if (this.#opening === undefined || wanted.length === 0) return true;
     const { shared, onUnavailable } = this.#opening;
     if (this.#isAway) return onUnavailable === "open";
-    return await this.#soon(this.#ask(shared, wanted)) ?? onUnavailable === "open";
+    return await this.#soon(this.#ask(shared, wanted, onGrant)) ?? onUnavailable === "open";
   }
 
   #soon<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -186,12 +187,13 @@ export class SharedLedger {
   }
 
   /** Also an answer that comes too late is taken in: the store has counted it. */
-  async #ask(shared: Shared, wanted: readonly WantedPart[]): Promise<boolean | undefined> {
+  async #ask(shared: Shared, wanted: readonly WantedPart[], onGrant: () => void): Promise<boolean | undefined> {
     const accounts = wanted.map(({ part }) => this.#account(part));
     const claims = wanted.map(({ part, amount, limit }): SharedClaim => ({ ...sumOf(part), amount, limit }));
     try {
       const { isGranted, sums } = await shared.reserve(claims);
       wanted.forEach(({ part, amount }, place) => learn(part, accounts[place]!, isGranted ? amount : 0, sums[place]!));
+      if (isGranted) onGrant();
       return isGranted;
     } catch {
       this.#noteAway(true);

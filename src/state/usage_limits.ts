@@ -12,6 +12,8 @@ import type { SharedPart, SharedSource } from "./shared_ledger.ts";
 /** How long counts that nobody changes are shared, ms. */
 const lifeMs = 2_678_400_000;
 
+const nothing: Readonly<Counts> = { requests: 0, tokens: 0, nano: 0 };
+
 type LimitName = "request_limit" | "token_limit" | "budget_limit";
 
 /** What was counted. */
@@ -21,9 +23,18 @@ interface Counts {
   nano: number;
 }
 
+/** What a call reserves of the limits, from {@linkcode UsageLimits.reserve} to {@linkcode UsageLimits.settle}. */
+export interface UsageReservation {
+  /** Tokens. */
+  readonly tokens: number;
+  /** Nano-dollars. */
+  readonly nano: number;
+}
+
 /**
- * Counts against the limits of one (pool, model). Where several processes share them, counts between two rests have a
- * generation: whoever's rest is over begins the next one for all.
+ * Counts against the limits of one (pool, model). A request is admitted while what was counted and reserved stays below
+ * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, counts
+ * between two rests have a generation: whoever's rest is over begins the next one for all.
  */
 export class UsageLimits implements SharedSource {
   readonly #settings: DeactivationSettings;
@@ -34,7 +45,7 @@ export class UsageLimits implements SharedSource {
   #generation = 0;
   /** Rests that were over here. */
   #recoveries = 0;
-  readonly #counts: Counts & { windowEnd: number };
+  readonly #counts: Counts & { windowEnd: number; readonly reserved: Counts };
 
   /**
    * @param settings The limits.
@@ -50,7 +61,9 @@ export class UsageLimits implements SharedSource {
     this.#wall = wall;
     this.#name = name;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === settings.quotaWindow;
-    this.#counts = isSameWindow ? before.#counts : { requests: 0, tokens: 0, nano: 0, windowEnd: -Infinity };
+    this.#counts = isSameWindow
+      ? before.#counts
+      : { requests: 0, tokens: 0, nano: 0, windowEnd: -Infinity, reserved: { ...nothing } };
   }
 
   /** Other processes count, too, and a store knows what was counted so far. */
@@ -100,20 +113,51 @@ export class UsageLimits implements SharedSource {
     return this.#settings.budgetLimitNano !== undefined;
   }
 
-  /** A request is on its way. */
+  /** The limit that is reached by what is reserved, and not by what was used: then the model is in standby. */
+  get reserved(): LimitName | undefined {
+    this.#turn();
+    return this.#spent(nothing) === undefined ? this.#spent(this.#reserved) : undefined;
+  }
+
+  /** A request was admitted. */
+  reserveRequest(): void {
+    this.#reserved.requests++;
+  }
+
+  /** It is sent. */
   addRequest(): void {
     this.#turn();
+    this.#reserved.requests--;
     this.#counts.requests++;
   }
 
+  /** It was not sent after all. */
+  withdrawRequest(): void {
+    this.#reserved.requests--;
+  }
+
   /**
-   * A request has been answered.
+   * Reserves for a call that is sent, also beyond a limit.
    *
-   * @param tokens What it took.
-   * @param nano What it cost, nano-dollars.
+   * @param tokens What it will take, by estimate.
+   * @param nano Upper bound of its cost, nano-dollars.
    */
-  addUsage(tokens: number, nano: number): void {
+  reserve(tokens: number, nano: number): UsageReservation {
+    this.#reserved.tokens += tokens;
+    this.#reserved.nano += nano;
+    return { tokens, nano };
+  }
+
+  /**
+   * Ends a reservation: the call was answered, failed, or was not sent.
+   *
+   * @param own The reservation.
+   * @param taken What it took; as reserved where that is not known.
+   */
+  settle(own: UsageReservation, { tokens = own.tokens, nano = own.nano }: Partial<UsageReservation>): void {
     this.#turn();
+    this.#reserved.tokens -= own.tokens;
+    this.#reserved.nano -= own.nano;
     this.#counts.tokens += tokens;
     this.#counts.nano += nano;
   }
@@ -121,7 +165,7 @@ export class UsageLimits implements SharedSource {
   /** The rest that a spent limit asks for. */
   order(): StandbyOrder | undefined {
     this.#turn();
-    const limit = this.#spent();
+    const limit = this.#spent(nothing);
     if (limit === undefined) return undefined;
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
     const restMs = Math.max(0, this.#counts.windowEnd - this.#wall());
@@ -140,7 +184,11 @@ export class UsageLimits implements SharedSource {
     this.#turn();
     const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
     const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
-    const { requests, tokens, nano, windowEnd } = this.#counts;
+    const { reserved, windowEnd } = this.#counts;
+    // what is reserved counts as used after a restart: nobody is left who could settle it
+    const requests = this.#counts.requests + reserved.requests;
+    const tokens = this.#counts.tokens + reserved.tokens;
+    const nano = this.#counts.nano + reserved.nano;
     if (!isLimited || requests === 0 && tokens === 0 && nano === 0) return undefined;
     const counts = { requests, tokens, nano };
     return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: windowEnd };
@@ -165,13 +213,17 @@ export class UsageLimits implements SharedSource {
     return counts?.window_end === windowEnd ? counts?.[name] ?? 0 : 0;
   }
 
-  #spent(): LimitName | undefined {
+  get #reserved(): Counts {
+    return this.#counts.reserved;
+  }
+
+  #spent(reserved: Readonly<Counts>): LimitName | undefined {
     const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
     const { requests, tokens, nano } = this.#counts;
     const others = this.#others;
-    if (requests + others.requests >= requestLimit) return "request_limit";
-    if (tokens + others.tokens >= tokenLimit) return "token_limit";
-    return nano + others.nano >= budgetLimitNano ? "budget_limit" : undefined;
+    if (requests + reserved.requests + others.requests >= requestLimit) return "request_limit";
+    if (tokens + reserved.tokens + others.tokens >= tokenLimit) return "token_limit";
+    return nano + reserved.nano + others.nano >= budgetLimitNano ? "budget_limit" : undefined;
   }
 
   /** A wall clock that goes back stays in the window it was in. */

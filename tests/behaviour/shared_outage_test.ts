@@ -134,7 +134,7 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     assertEquals([status, code, a.calls], [503, "no_active_model", 1]);
     await redis.start();
     const ms = await until(async () => (await proxies[0]!.chat()).status === 200);
-    assert(ms < 2500);
+    assert(ms < 2500, `it took ${ms} ms`);
   });
 
   it("is not there yet start with a warning, and share once it is", async () => {

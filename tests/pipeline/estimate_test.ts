@@ -127,7 +127,7 @@ describe("estimateTokens()", () => {
       [{}, undefined],
       [{ max_tokens: 50 }, 50],
       [{ max_tokens: 50, n: 3 }, 150],
-      [{ max_tokens: 50, max_completion_tokens: 20 }, 20],
+      [{ max_tokens: 50, max_completion_tokens: 20 }, 50],
       [{ max_tokens: 50, max_completion_tokens: null }, 50],
       [{ max_tokens: 0 }, undefined],
       [{ max_tokens: -5, n: 3 }, undefined],

@@ -1,35 +1,34 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { NoActiveModelError } from "../../src/errors.ts";
-import { limits } from "../../src/pipeline/limits.ts";
 import { errorOf } from "../../src/pipeline/outcome.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { RotatePlan } from "../../src/pipeline/rotate.ts";
+import type { AdmissionDenial } from "../../src/state/admission_denial.ts";
 import type { Trip } from "../../src/pipeline/trip.ts";
 import type { Member } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import type { Obstacle } from "../../src/state/meter.ts";
 import { memberOf, modelOf, poolOf } from "../support/_members.ts";
 
-const deps = { runtime: { clock: fakeClock() }, limits } as unknown as RouteDeps;
+const deps = { runtime: { clock: fakeClock() } } as unknown as RouteDeps;
 
-function errorWith(capable: readonly Member[], obstacles: ReadonlyMap<Member, Obstacle>) {
+function errorWith(capable: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
   const plan = { capable, pool: poolOf([]) } as unknown as RotatePlan<unknown>;
-  return errorOf(plan, { misses: [], obstacles } as unknown as Trip, deps);
+  return errorOf(plan, { misses: [], denials } as unknown as Trip, deps);
 }
 
 Deno.test("an error about several reasons tells of active models what held them up", () => {
   const now = deps.runtime.clock.monotonic();
   const [resting, crowded] = [memberOf(modelOf("resting")), memberOf(modelOf("crowded"))];
   resting.rests.own.begin("provider_budget", now, 60_000);
-  const error = errorWith([resting, crowded], new Map([[crowded, { kind: "rate_limited", until: now + 5_000 }]]));
+  const error = errorWith([resting, crowded], new Map([[crowded, { reason: "rate_limited", until: now + 5_000 }]]));
   assertInstanceOf(error, NoActiveModelError);
   assertEquals(error.reasons, { resting: "provider_budget", crowded: "rate_limited" });
   assertEquals(error.retryAfterMs, 5_000);
   assertStringIncludes(error.message, "the first is back in 5 s: resting (provider_budget), crowded (rate_limited)");
 });
 
-Deno.test("an obstacle without an end promises no time", () => {
+Deno.test("a denial without an end promises no time", () => {
   const held = memberOf(modelOf("held"));
-  const error = errorWith([held], new Map([[held, { kind: "rate_limited", until: Infinity }]]));
+  const error = errorWith([held], new Map([[held, { reason: "rate_limited", until: Infinity }]]));
   assertEquals([error.code, Reflect.get(error, "retryAfterMs")], ["rate_limit_exceeded", undefined]);
 });

@@ -18,8 +18,8 @@ export interface Entry {
   readonly order: number;
   /** The trial may be over. */
   isDoubtful?: boolean;
-  /** The request that spent a limit has been seen: the next one goes elsewhere. */
-  hasSeenLast?: boolean;
+  /** Requests sent in the moment in which one of them spent a limit. */
+  sentAtOnce?: number;
 }
 
 /** A model in a pool. */

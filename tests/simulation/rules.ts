@@ -36,17 +36,18 @@ export function placeOf({ pool }: Journey, { name, provider }: ModelPlan): Place
 /** No request is sent to a model in standby. */
 export function standbyRule(journey: Journey, model: ModelPlan, isRetry: boolean, facts: Facts): string | undefined {
   if (isRetry && !wired.has("retries_heed_standby")) return undefined;
-  const entry = facts.book.standby(placeOf(journey, model)).find((one) => !isLastOfLimit(one, isRetry, facts.now));
+  const entry = facts.book.standby(placeOf(journey, model)).find((one) => !isWithinLimit(one, journey, isRetry, facts));
   if (entry === undefined) return undefined;
   return `request ${journey.arrival.id} ${isRetry ? "was sent again" : "went"} to ${model.name} in ` +
     `${journey.pool.name}, expected none since ${entry.key} has been in standby (${entry.reason}) since ${entry.at} ms`;
 }
 
-function isLastOfLimit(entry: Entry, isRetry: boolean, now: number): boolean {
+/** Requests admitted in the turn in which the last one spent the limit are sent a moment later: as many as it allows. */
+function isWithinLimit(entry: Entry, { pool }: Journey, isRetry: boolean, { now }: Facts): boolean {
   if (isRetry) return spentByRequest.has(entry.reason);
-  if (!spentByRequest.has(entry.reason) || entry.at !== now || entry.hasSeenLast === true) return false;
-  entry.hasSeenLast = true;
-  return true;
+  if (!spentByRequest.has(entry.reason) || entry.at !== now) return false;
+  entry.sentAtOnce = (entry.sentAtOnce ?? 0) + 1;
+  return entry.sentAtOnce <= Number(pool.rules.request_limit ?? 1);
 }
 
 /** One request at a time to a model on trial, while somebody else could take the next one. */
@@ -116,7 +117,13 @@ function candidates(journey: Journey, facts: Facts): ModelPlan[] {
 function hasRoom(journey: Journey, model: ModelPlan, { counts, purses, open, now, wall }: Facts): boolean {
   return counts.get(model.name)!.hasAmpleRoom(now) &&
     purses.isAmple(journey, model, { wall, open: open.size }) &&
-    journey.pool.minDeltaMs === undefined;
+    journey.pool.minDeltaMs === undefined && !isReserved(journey, model, open);
+}
+
+/** Whether requests under way may have reserved what the pool still allows a model. */
+function isReserved({ pool }: Journey, { name }: ModelPlan, open: Facts["open"]): boolean {
+  const isLimited = ["token_limit", "budget_limit"].some((limit) => limit in pool.rules);
+  return isLimited && [...open.values()].some((other) => other.pool === pool && other.asked.at(-1) === name);
 }
 
 /** An answer is the right one, and of the model asked last; an empty one may be an earlier model's. */

@@ -55,15 +55,18 @@ export class Instance {
   /** A request that is answered for so many nano-dollars. */
   serve(nano: number, model: ModelState = this.model): void {
     const now = this.clock.monotonic();
-    const spending = model.spend!({ input: 1, output: 1 }, now);
-    const ticket = model.begin(now);
-    spending.end({ tokens: 10, costNano: nano });
-    model.finish(ticket, "success", now, { tokens: 10, costNano: nano });
+    const permit = model.admit({ input: 1, output: 1 }, now);
+    permit.confirm(this.clock);
+    permit.take();
+    permit.release("success", now, { tokens: 10, costNano: nano });
   }
 
   fail(): void {
     const now = this.clock.monotonic();
-    this.model.finish(this.model.begin(now), "failure", now, { status: 500 });
+    const permit = this.model.admit({ input: 1, output: 1 }, now);
+    permit.confirm(this.clock);
+    permit.take()?.fail(true);
+    permit.release("failure", now, { status: 500 });
   }
 
   look(): string {

@@ -6,9 +6,14 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const noon = Date.UTC(2026, 0, 15, 12);
 
+/** Reserves what fits, as an admitted request does. */
+function take(budget: Budget, nano: number, wall: number): Hold | undefined {
+  return budget.fits(nano, wall) ? budget.reserve(nano, wall) : undefined;
+}
+
 /** Spends at once. */
 function spend(budget: Budget, nano: number, wall: number): boolean {
-  const hold = budget.reserve(nano, wall);
+  const hold = take(budget, nano, wall);
   if (hold === undefined) return false;
   budget.settle(hold, nano);
   return true;
@@ -25,14 +30,14 @@ Deno.test("a limit is spent when the sum reaches it, and not passed", () => {
 
 Deno.test("money set aside cannot be set aside again, and does not make a limit spent", () => {
   const budget = new Budget({ daily: 100 });
-  const hold = budget.reserve(80, noon)!;
-  assertEquals([budget.reserve(21, noon), budget.isSpent(noon)], [undefined, false]);
-  const full = budget.reserve(20, noon)!;
-  assertEquals([budget.reserve(1, noon), budget.isSpent(noon)], [undefined, false]);
+  const hold = take(budget, 80, noon)!;
+  assertEquals([take(budget, 21, noon), budget.isSpent(noon)], [undefined, false]);
+  const full = take(budget, 20, noon)!;
+  assertEquals([take(budget, 1, noon), budget.isSpent(noon)], [undefined, false]);
   budget.settle(hold, 10);
-  assertEquals(budget.reserve(71, noon), undefined);
+  assertEquals(take(budget, 71, noon), undefined);
   budget.settle(full, 0);
-  assertEquals(budget.reserve(90, noon) === undefined, false);
+  assertEquals(take(budget, 90, noon) === undefined, false);
   assertEquals(budget.spent(noon), { daily: 10, monthly: 10 });
 });
 
@@ -47,7 +52,7 @@ Deno.test("a settlement counts once, at what it cost, as reserved when nobody kn
     [0.2, 551],
   ];
   for (const [actual, spent] of cases) {
-    const hold = budget.reserve(100, noon)!;
+    const hold = take(budget, 100, noon)!;
     budget.settle(hold, actual);
     budget.settle(hold, 999);
     assertEquals(budget.spent(noon).daily, spent, `${actual}`);
@@ -56,15 +61,23 @@ Deno.test("a settlement counts once, at what it cost, as reserved when nobody kn
 
 Deno.test("a request that turns out dearer than reserved passes a limit by the difference", () => {
   const budget = new Budget({ monthly: 100 });
-  budget.settle(budget.reserve(90, noon)!, 130);
+  budget.settle(take(budget, 90, noon)!, 130);
   assertEquals([budget.isSpent(noon), budget.spent(noon).monthly], [true, 130]);
-  assertEquals([budget.reserve(1, noon), budget.reserve(0, noon)?.nano], [undefined, 0]);
+  assertEquals([take(budget, 1, noon), take(budget, 0, noon)?.nano], [undefined, 0]);
+});
+
+Deno.test("what is sent is counted, also where it does not fit", () => {
+  const budget = new Budget({ daily: 100 });
+  const holds = [80, 80, 80].map((nano) => budget.reserve(nano, noon));
+  assertEquals(budget.fits(1, noon), false);
+  for (const hold of holds) budget.settle(hold, 60);
+  assertEquals([budget.spent(noon).daily, budget.isSpent(noon)], [180, true]);
 });
 
 Deno.test("what is free is served also when nothing is left", () => {
   const budget = new Budget({ daily: 0 });
-  assertEquals([budget.isSpent(noon), budget.reserve(1, noon)], [true, undefined]);
-  assertEquals(budget.reserve(0, noon)?.nano, 0);
+  assertEquals([budget.isSpent(noon), take(budget, 1, noon)], [true, undefined]);
+  assertEquals(take(budget, 0, noon)?.nano, 0);
   assertEquals(new Budget({}).reserve(1e15, noon)?.nano, 1e15);
   assertEquals(new Budget({}).isSpent(noon), false);
 });
@@ -84,7 +97,7 @@ Deno.test("resetsAt is the start of the next window of what stands in the way", 
     ];
   for (const [daily, monthly, nano, at] of cases) {
     const budget = new Budget({ daily, monthly });
-    budget.settle(budget.reserve(50, noon)!);
+    budget.settle(take(budget, 50, noon)!);
     assertEquals(budget.resetsAt(noon, nano), at, `${daily} ${monthly} ${nano}`);
   }
 });
@@ -110,8 +123,8 @@ Deno.test("windows are UTC calendar days and months, whatever their length", () 
 Deno.test("a hold that straddles midnight settles into the window it was taken in", () => {
   const budget = new Budget({ daily: 100, monthly: 1000 });
   const [before, after] = [Date.UTC(2026, 0, 31, 23, 59), Date.UTC(2026, 1, 1, 0, 1)];
-  const hold = budget.reserve(90, before)!;
-  assertEquals(budget.reserve(100, after) === undefined, false);
+  const hold = take(budget, 90, before)!;
+  assertEquals(take(budget, 100, after) === undefined, false);
   budget.settle(hold, 95);
   assertEquals(budget.spent(after), { daily: 0, monthly: 0 });
   assertEquals(budget.spent(before), { daily: 95, monthly: 95 });
@@ -127,7 +140,7 @@ Deno.test("a wall clock that goes back neither reopens what is spent nor loses i
   const farAhead = Date.UTC(2099, 0, 1);
   assertEquals(spend(budget, 100, farAhead), true);
   assertEquals([budget.isSpent(noon), budget.spent(noon + dayMs).daily], [true, 70]);
-  assertEquals(budget.reserve(31, noon + dayMs), undefined);
+  assertEquals(take(budget, 31, noon + dayMs), undefined);
   assertEquals(budget.isSpent(noon + 2 * dayMs), false); // a clock that was wrong once does not stop the calendar
 });
 
@@ -135,13 +148,13 @@ Deno.test("a budget comes back from its snapshot, with what was set aside counte
   const budget = new Budget({ daily: 100, monthly: 150 });
   spend(budget, 60, noon - dayMs);
   spend(budget, 20, noon);
-  budget.reserve(30, noon);
+  take(budget, 30, noon);
   const stored = JSON.parse(JSON.stringify(budget.snapshot())) as BudgetSnapshot;
   const next = new Budget({ daily: 100, monthly: 150 });
   next.restore(stored);
   assertEquals(next.spent(noon), { daily: 50, monthly: 110 });
   assertEquals(next.spent(noon - dayMs).daily, 60);
-  assertEquals([next.reserve(41, noon), next.reserve(40, noon)?.nano], [undefined, 40]);
+  assertEquals([take(next, 41, noon), take(next, 40, noon)?.nano], [undefined, 40]);
   next.restore(stored);
   assertEquals(next.spent(noon), { daily: 50, monthly: 110 });
 });
@@ -182,7 +195,7 @@ Deno.test("many requests at once never spend more than a limit, and every settle
     let served = 0;
     for (let step = 0; step < 3000; step++) {
       wall += random() < 0.05 ? -random() * 10 * 60_000 : random() * hourMs / 6; // back at times, over midnights too
-      const hold = budget.reserve(Math.floor(random() * 600), wall);
+      const hold = take(budget, Math.floor(random() * 600), wall);
       if (hold !== undefined) open.push({ hold, wall });
       while (open.length > 20 || (open.length > 0 && random() < 0.4)) {
         const [one] = open.splice(Math.floor(random() * open.length), 1);

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { Budget } from "../../src/state/ledger.ts";
+import { Budget, type Hold } from "../../src/state/ledger.ts";
 import { SharedLedger } from "../../src/state/shared_ledger.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
@@ -10,7 +10,7 @@ interface Party {
   readonly budget: Budget;
   readonly ledger: SharedLedger;
   /** Asks for room and takes it, as a request does. */
-  ask(nano: number): Promise<ReturnType<Budget["reserve"]>>;
+  ask(nano: number): Promise<Hold | undefined>;
 }
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
@@ -22,8 +22,14 @@ function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "
     budget,
     ledger,
     ask: async (nano) => {
-      const isGranted = await ledger.claim(budget.wanted(nano, clock.now()));
-      return isGranted ? budget.reserve(nano, clock.now()) : undefined;
+      const hold = budget.reserve(nano, clock.now());
+      const confirm = () => budget.confirm(hold);
+      if (await ledger.claim(budget.wanted(hold), confirm)) {
+        confirm();
+        return hold;
+      }
+      budget.settle(hold, 0);
+      return undefined;
     },
   };
 }
@@ -47,9 +53,10 @@ describe("a budget of two processes", () => {
   });
 
   it("gets back what was asked for and not used", async () => {
-    const { shared, clock, one } = scene();
-    await one.ledger.claim(one.budget.wanted(60, clock.now()));
+    const { shared, one } = scene();
+    const hold = await one.ask(60);
     assertEquals(taken(shared), 60);
+    one.budget.settle(hold!, 0);
     await one.ledger.sync();
     assertEquals(taken(shared), 0);
   });

@@ -139,7 +139,7 @@ describe("two processes on one record", () => {
     one.serve(1_000_000);
     await clock.advance(5000);
     await clock.advance(5000);
-    assertEquals(other.model.obstacle!({ input: 1, output: 1 }, clock.monotonic())?.kind, "budget");
+    assertEquals(other.model.denial!({ input: 1, output: 1 }, clock.monotonic())?.reason, "budget");
     await one.store.close();
     await other.store.close();
   });

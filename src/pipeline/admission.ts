@@ -1,0 +1,120 @@
+/**
+ * Step 4: the models that may be asked now. Denying a request changes no state: the next one may be smaller.
+ * @module
+ */
+import type { ModelView } from "../contracts/rotation.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import type { AdmissionDenial } from "../state/admission_denial.ts";
+import type { Permit } from "../state/permit.ts";
+import type { Trip } from "./trip.ts";
+
+/** When a request that found a budget reserved by other processes may come back, ms. */
+const contestedMs = 1_000;
+
+/** For which request members are admitted. */
+export interface Admission {
+  readonly pool: Pool;
+  readonly trip: Trip;
+  readonly clock: Clock;
+  /** No other model could take the request. */
+  readonly alone: boolean;
+}
+
+/**
+ * Members that are active and that no limit and no budget denies. Requests a minute that the operator wants give way when
+ * no other model is left; limits of vendors and money never do. A half-open model takes one request at a time; further
+ * ones only when no other model is left, since answering comes first.
+ *
+ * Admitting one of them in the same turn of the event loop is safe: nothing comes between.
+ *
+ * @param members Candidates so far.
+ * @param admission The request; its trip records the denials when nothing is left.
+ */
+export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
+  const now = admission.clock.monotonic();
+  const free: Member[] = [];
+  let halfOpen: Member[] | undefined;
+  for (const member of members) {
+    const { state } = member;
+    state.settle(now);
+    if (state.status === "standby") continue;
+    if (state.trialUnderWay) (halfOpen ??= []).push(member);
+    else free.push(member);
+  }
+  const open = admitted(free, admission, now);
+  return open.length > 0 || halfOpen === undefined ? open : admitted(halfOpen, admission, now);
+}
+
+/**
+ * Waits for the spacing that the operator wants between two requests, where that fits within the pool's longest wait and
+ * the deadline.
+ *
+ * @param admission The request.
+ * @returns Whether it has waited: then members may be open.
+ * @throws The client's abort, or the deadline.
+ */
+export async function waitForSpacing({ pool, trip, clock, alone }: Admission): Promise<boolean> {
+  if (!alone) return false;
+  const now = clock.monotonic();
+  let soonest = Infinity;
+  for (const [{ model }, { reason, until }] of trip.denials) {
+    const waitMs = until - now;
+    const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < trip.remainingMs &&
+      waitMs <= pool.routing.retry(model.home.entry.id).maxDelayMs;
+    if (isWorthIt) soonest = Math.min(soonest, waitMs);
+  }
+  if (soonest === Infinity) return false;
+  await trip.wait(soonest);
+  return true;
+}
+
+/**
+ * Whether a member that was tried may be asked once more for the same request; if so, that call is counted.
+ *
+ * @param member The member.
+ * @param permit The request's permit there.
+ * @param admission The request.
+ */
+export async function readmit(member: Member, permit: Permit, admission: Admission): Promise<boolean> {
+  const { trip, clock } = admission;
+  while (openMembers([member], admission).length === 0) {
+    if (!await waitForSpacing(admission)) return false;
+  }
+  permit.renew(trip.load, clock.monotonic());
+  const isConfirmed = permit.confirm(clock) ?? true;
+  return isConfirmed === true || await isConfirmed;
+}
+
+/** Where nothing counted here denies it, other processes were quicker. */
+function contestOf(member: Member, { contested }: Trip, now: number): AdmissionDenial | undefined {
+  return contested.has(member) ? { reason: "budget", until: now + contestedMs } : undefined;
+}
+
+/** Candidates that nothing denies; where all are denied, one that is denied no more than a wish of the operator's. */
+function admitted(candidates: readonly Member[], { trip, alone }: Admission, now: number): readonly Member[] {
+  let denials: Map<Member, AdmissionDenial> | undefined;
+  for (const member of candidates) {
+    const denial = member.state.denial?.(trip.load, now) ?? contestOf(member, trip, now);
+    if (denial !== undefined) (denials ??= new Map()).set(member, denial);
+  }
+  if (denials === undefined) return candidates;
+  if (denials.size < candidates.length) return candidates.filter((member) => !denials.has(member));
+  for (const [member, denial] of denials) trip.denials.set(member, denial);
+  const wished = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
+  return wished.length === 0 ? [] : [roomiest(wished)];
+}
+
+/** The one with most headroom; the first of equals. */
+function roomiest(members: readonly Member[]): Member {
+  let best = members[0]!;
+  let most = -1;
+  for (const member of members) {
+    const { requests }: ModelView = member.state;
+    const left = requests === undefined ? 1 : requests.left / Math.max(1, requests.limit);
+    if (left <= most) continue;
+    best = member;
+    most = left;
+  }
+  return best;
+}

@@ -1,0 +1,137 @@
+/**
+ * The right to ask one model, for one request.
+ * @module
+ */
+import type { Clock } from "../contracts/runtime.ts";
+import type { Load, RequestEnd, Spending } from "./meter.ts";
+import type { ModelState, Ticket, Vote } from "./model_state.ts";
+import type { WantedPart } from "./shared_ledger.ts";
+
+/**
+ * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
+ * request of a half-open model. Made by {@linkcode ModelState.admit}, and to be released exactly once, in one `finally`,
+ * or withdrawn when another process has taken what was left.
+ *
+ * @example
+ * ```ts ignore
+ * if (state.denial(load, now) !== undefined) return askAnother();
+ * const permit = state.admit(load, now); // in the same turn of the event loop: nothing comes between
+ * if (await permit.confirm(clock) === false) return permit.withdraw(clock.monotonic());
+ * try {
+ *   await ask(permit.take());
+ * } finally {
+ *   permit.release("success", clock.monotonic(), { tokens: 120 });
+ * }
+ * ```
+ */
+export class Permit {
+  readonly #state: ModelState;
+  readonly #ticket: Ticket;
+  #spending: Spending | undefined;
+  /** When the call was admitted. */
+  #at: number;
+  /** The call was sent; before that it costs nothing. */
+  #isTaken = false;
+  /** The model's counts know that the request is sent. */
+  #isSent = false;
+  #isOver = false;
+
+  /**
+   * @param state The model.
+   * @param load What the request will take, by estimate.
+   * @param now Monotonic ms.
+   */
+  constructor(state: ModelState, load: Load, now: number) {
+    this.#state = state;
+    this.#at = now;
+    this.#ticket = state.begin(now);
+    this.#spending = state.spend?.(load, now);
+  }
+
+  /**
+   * Asks for room in what several processes count together.
+   *
+   * @param clock Monotonic.
+   * @returns Undefined where nothing is shared: the permit holds; else whether there was room. A permit that is refused
+   *   has to be withdrawn.
+   */
+  confirm(clock: Pick<Clock, "monotonic">): Promise<boolean> | undefined {
+    const { ledger } = this.#state;
+    const wanted = ledger?.isOpen ? this.#spending?.wanted() : undefined;
+    if (wanted?.length) return this.#claim(wanted, clock);
+    this.#spending?.confirm();
+    this.#send(this.#at);
+    return undefined;
+  }
+
+  async #claim(wanted: readonly WantedPart[], clock: Pick<Clock, "monotonic">): Promise<boolean> {
+    const { ledger } = this.#state;
+    const spending = this.#spending!;
+    const grant = () => spending.confirm();
+    let isGranted = await ledger!.claim(wanted, grant);
+    if (!isGranted) {
+      await ledger!.refresh(); // gives back what was reserved here and not used
+      isGranted = await ledger!.claim(wanted, grant);
+    }
+    if (!isGranted) return false;
+    grant(); // also where the store is unavailable: it is informed later
+    this.#send(clock.monotonic());
+    return true;
+  }
+
+  #send(now: number): void {
+    if (this.#isSent) return;
+    this.#isSent = true;
+    this.#state.sent?.(now);
+  }
+
+  /**
+   * Counts one more call of the same request; the one before it is over.
+   *
+   * @param load What it will take, by estimate.
+   * @param now Monotonic ms.
+   */
+  renew(load: Load, now: number): void {
+    this.#cancel();
+    this.#spending = this.#state.spend?.(load, now);
+    this.#at = now;
+    this.#isTaken = false;
+  }
+
+  /** The share in the counts of the call that is sent now. */
+  take(): Spending | undefined {
+    this.#isTaken = true;
+    return this.#spending;
+  }
+
+  /**
+   * Gives everything back: no call was sent.
+   *
+   * @param now Monotonic ms.
+   */
+  withdraw(now: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancel();
+    this.#state.withdraw(this.#ticket, now);
+  }
+
+  /**
+   * Ends the request at this model. A second release counts for nothing.
+   *
+   * @param vote What it meant for the model.
+   * @param now Monotonic ms.
+   * @param end What it took.
+   */
+  release(vote: Vote, now: number, end: RequestEnd = {}): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#isTaken) this.#spending?.end(end);
+    else this.#cancel();
+    this.#state.finish(this.#ticket, vote, now, end);
+  }
+
+  #cancel(): void {
+    if (!this.#isTaken) this.#spending?.cancel();
+  }
+}

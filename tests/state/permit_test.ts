@@ -1,0 +1,149 @@
+/** The right to ask one model, for one request: counted from its admission, given back once. */
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings.ts";
+import type { ModelInfo } from "../../src/contracts/provider.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { meteringOf } from "../../src/state/metering.ts";
+import { MeshState } from "../../src/state/mesh_state.ts";
+import type { ModelState } from "../../src/state/model_state.ts";
+import type { Permit } from "../../src/state/permit.ts";
+import { MemoryShared } from "../support/memory_shared.ts";
+
+/** A token read costs 1 000 nano-dollars. */
+const load = { input: 100, output: 0 };
+const cost = 100_000;
+
+/** A model with three calls' worth of money a day, and two calls at once unless said. */
+function modelOf(clock: FakeClock, { concurrent, ...deactivation }: Record<string, unknown> = {}): ModelState {
+  const budget = { dailyNano: 3 * cost, monthlyNano: undefined };
+  const routing = {
+    deactivation: { retryLimit: 1, errorCodes: new Set<number>(), ...deactivation },
+    recovery: { cooldownMs: 60_000 },
+  } as unknown as RoutingSettings;
+  const state = new MeshState(() => {}, meteringOf({} as Settings, clock));
+  const provider = { id: "one", budget, apiKeys: [] } as unknown as ProviderEntry;
+  const info = { id: "a", pricing: [{ input: 1, output: 1 }] } as unknown as ModelInfo;
+  return state.add({ pool: "chat", name: "a", info, provider, weight: 1, routing, limits: { concurrent } as object });
+}
+
+const reasonOf = (model: ModelState, clock: FakeClock) => model.denial!(load, clock.monotonic())?.reason;
+
+/** Admits and sends one request. */
+function send(model: ModelState, clock: FakeClock): Permit {
+  const permit = model.admit(load, clock.monotonic());
+  permit.confirm(clock);
+  permit.take();
+  return permit;
+}
+
+describe("A permit", () => {
+  it("holds its place among the calls at once until it is released, once", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock, { concurrent: 2 });
+    const [one, other] = [send(model, clock), send(model, clock)];
+    assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 2]);
+    one.release("success", 0, { tokens: 1, costNano: 1 });
+    one.release("failure", 0);
+    one.withdraw(0);
+    assertEquals([reasonOf(model, clock), model.inFlight, model.consecutiveFailures], [undefined, 1, 0]);
+    other.release("success", 0, { tokens: 1, costNano: 1 });
+    assertEquals(model.inFlight, 0);
+  });
+
+  it("counts beyond a limit, too: what is sent is spent", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock);
+    const permits = Array.from({ length: 5 }, () => send(model, clock));
+    assertEquals(reasonOf(model, clock), "budget");
+    for (const permit of permits) permit.release("success", 0, { tokens: 100, costNano: cost });
+    model.settle(0);
+    assertEquals([model.status, model.reason], ["standby", "provider_budget"]);
+  });
+
+  it("that is withdrawn leaves nothing behind", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock, { concurrent: 1, requestLimit: 1, tokenLimit: 100, quotaWindow: "daily" });
+    const permit = model.admit(load, 0);
+    assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 1]);
+    permit.withdraw(0);
+    permit.release("failure", 0);
+    model.settle(0);
+    assertEquals([reasonOf(model, clock), model.inFlight, model.status], [undefined, 0, "active"]);
+  });
+
+  it("reserves what its pool allows the model: the last request is the last one before it is sent", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock, { requestLimit: 1, quotaWindow: "daily" });
+    const permit = model.admit(load, 0);
+    model.settle(0);
+    assertEquals([reasonOf(model, clock), model.status], ["request_limit", "active"]);
+    permit.confirm(clock);
+    assertEquals(model.status, "active"); // as of the last look
+    model.settle(0);
+    assertEquals([model.status, model.reason], ["standby", "quota_window"]);
+    permit.release("none", 0);
+  });
+
+  it("is the trial request of a half-open model", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock);
+    send(model, clock).release("failure", 0);
+    model.settle(60_000);
+    const permit = model.admit(load, 60_000);
+    assertEquals([model.onTrial, model.trialUnderWay], [true, true]);
+    permit.withdraw(60_000);
+    assertEquals([model.onTrial, model.trialUnderWay], [true, false]);
+  });
+
+  it("counts each call of its request: a failed one gives its money back", () => {
+    const clock = fakeClock();
+    const model = modelOf(clock);
+    const permit = model.admit({ input: 200, output: 0 }, 0);
+    permit.confirm(clock);
+    permit.take()!.fail(true);
+    permit.renew({ input: 200, output: 0 }, 0);
+    assertEquals([reasonOf(model, clock), model.denial!({ input: 101, output: 0 }, 0)?.reason], [undefined, "budget"]);
+    permit.release("none", 0); // not taken: the second call was never sent
+    assertEquals(model.denial!({ input: 300, output: 0 }, 0), undefined);
+  });
+});
+
+describe("Permits of two processes", () => {
+  it("asked for at once fit into the money that both spend", async () => {
+    const shared = new MemoryShared();
+    const clock = fakeClock({ skipSleeps: true });
+    const models = [modelOf(clock), modelOf(clock)];
+    for (const { ledger } of models) ledger!.open({ shared, onUnavailable: "open", onAway: () => {} });
+    const granted = await Promise.all(Array.from({ length: 30 }, async (_, index) => {
+      const model = models[index % 2]!;
+      if (reasonOf(model, clock) !== undefined) return undefined;
+      const permit = model.admit(load, 0);
+      if (await permit.confirm(clock) === false) return void permit.withdraw(0);
+      permit.take();
+      return permit;
+    }));
+    assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
+    assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
+    for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNano: cost });
+    for (const { ledger } of models) await ledger!.sync();
+    assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
+  });
+
+  it("give back what was refused", async () => {
+    const shared = new MemoryShared();
+    const clock = fakeClock({ skipSleeps: true });
+    const [one, other] = [modelOf(clock), modelOf(clock)];
+    for (const { ledger } of [one, other]) ledger!.open({ shared, onUnavailable: "open", onAway: () => {} });
+    const held = one.admit({ input: 250, output: 0 }, 0);
+    assertEquals(await held.confirm(clock), true);
+    const refused = other.admit(load, 0);
+    assertEquals(await refused.confirm(clock), false);
+    refused.withdraw(0);
+    held.withdraw(0);
+    await one.ledger!.sync();
+    await other.ledger!.sync();
+    const next = other.admit({ input: 300, output: 0 }, 0);
+    assertEquals(await next.confirm(clock), true);
+  });
+});
