@@ -12,6 +12,7 @@ import { type Generation, generationOf } from "./_anthropic_generations.ts";
 import { thoughtsAreLost, toConversation } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";
+import { leftOut } from "./_left_out.ts";
 import { toTooling } from "./_anthropic_tools.ts";
 
 /**
@@ -45,6 +46,25 @@ export function toMessagesRequest({ model, stream, body }: CompletionRequest): J
     metadata: metadata(body),
     cache_control: readCacheControl(body.cache_control),
     stream: stream || undefined,
+  });
+}
+
+/**
+ * Names what a translation left out.
+ *
+ * @param body The request.
+ * @param message What became of it.
+ */
+export function leftOutOf(body: ChatCompletionRequest, message: JsonObject): string[] {
+  const { thinking, output_config, metadata } = message as Readonly<Record<string, JsonObject | undefined>>;
+  return leftOut(body, {
+    temperature: message.temperature !== undefined,
+    top_p: message.top_p !== undefined,
+    top_k: message.top_k !== undefined,
+    reasoning_effort: body.reasoning_effort === "none" || (thinking ?? output_config?.effort) !== undefined,
+    user: metadata?.user_id === body.user,
+    safety_identifier: metadata?.user_id === body.safety_identifier,
+    cache_control: message.cache_control !== undefined,
   });
 }
 

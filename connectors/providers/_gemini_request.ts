@@ -10,6 +10,7 @@ import { demandsSignatures, takesSampling, thinkingOf } from "./_gemini_family.t
 import { requestFault } from "./_gemini_fault.ts";
 import { conversationOf } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
+import { leftOut } from "./_left_out.ts";
 import { toolsOf } from "./_gemini_tools.ts";
 import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
 
@@ -33,6 +34,25 @@ export function toGenerateContent(model: string, body: ChatCompletionRequest): G
     ...toolsOf(body),
     ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
   };
+}
+
+/**
+ * Names what a translation left out.
+ *
+ * @param body The request.
+ * @param content What became of it.
+ */
+export function leftOutOf(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
+  const config = content.generationConfig ?? {};
+  return leftOut(body, {
+    temperature: config.temperature !== undefined,
+    top_p: config.topP !== undefined,
+    top_k: config.topK !== undefined,
+    seed: config.seed !== undefined,
+    presence_penalty: true,
+    frequency_penalty: true,
+    reasoning_effort: body.reasoning_effort === "none" || config.thinkingConfig !== undefined,
+  });
 }
 
 function generationConfigOf(model: string, body: ChatCompletionRequest): GenerationConfig {

@@ -18,7 +18,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
-import { toMessagesRequest } from "./_anthropic_request.ts";
+import { leftOutOf, toMessagesRequest } from "./_anthropic_request.ts";
 import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
@@ -136,10 +136,12 @@ class AnthropicProvider extends BaseProvider {
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const message = toMessagesRequest(request);
+    options.reportDropped?.(leftOutOf(request.body, message));
     const response = await options.send({
       url: `${this.#baseUrl}/messages`,
       headers: this.#headers(options),
-      body: JSON.stringify(toMessagesRequest(request)),
+      body: JSON.stringify(message),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);

@@ -21,7 +21,7 @@ import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
-import { toGenerateContent } from "./_gemini_request.ts";
+import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
 import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
@@ -122,10 +122,12 @@ class GeminiProvider extends BaseProvider {
   }
 
   async #post(method: string, { model, body }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const content = toGenerateContent(model.id, body);
+    options.reportDropped?.(leftOutOf(body, content));
     const response = await options.send({
       url: `${this.#baseUrl}/${pathOf(model.id)}:${method}`,
       headers: this.#headers(options),
-      body: JSON.stringify(toGenerateContent(model.id, body)),
+      body: JSON.stringify(content),
     });
     return await this.#accepted(response);
   }

@@ -87,7 +87,11 @@ export class AuthorizedProvider implements Provider {
   }
 
   #authorized(options: CallOptions): CallOptions {
-    return { signal: options.signal, send: (request) => this.#send(request, options) };
+    return {
+      signal: options.signal,
+      send: (request) => this.#send(request, options),
+      reportDropped: (parameters) => options.reportDropped?.(parameters),
+    };
   }
 
   /** Sends a request; a token that is refused may have been taken back before its time: it is replaced once. */

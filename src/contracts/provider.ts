@@ -161,6 +161,11 @@ export interface CallOptions {
    * Throws a `NetworkError` or the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /**
+   * Names parameters that the provider leaves out of what it sends, for `x-mesh-dropped-params`. To be called before
+   * {@linkcode CallOptions.send}; the last call holds.
+   */
+  reportDropped?(parameters: readonly string[]): void;
 }
 
 /**

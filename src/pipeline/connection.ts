@@ -20,12 +20,16 @@ import { AttemptTimeout } from "./failure.ts";
 /** A stream that nobody reads on for so long is given up, ms: a client may be gone without a word. */
 const unreadMs = 10 * 60 * 1000;
 
+const none: readonly string[] = [];
+
 /** From the first byte sent to the last one received. */
 export class Connection implements CallOptions {
   /** Upstream calls sent. */
   calls = 0;
   /** An answer's head has arrived. */
   answered = false;
+  /** Parameters that the provider left out. */
+  dropped: readonly string[] = none;
   readonly #runtime: Runtime;
   readonly #home: ProviderHome;
   readonly #spending: Spending | undefined;
@@ -92,6 +96,11 @@ export class Connection implements CallOptions {
   /** The one who reads is busy with something else: no silence of the provider. */
   pause(): void {
     this.#silence?.pause();
+  }
+
+  /** Notes what the provider left out. */
+  reportDropped(parameters: readonly string[]): void {
+    this.dropped = parameters;
   }
 
   /** Sends a request; one that never left is sent once more, for free. */

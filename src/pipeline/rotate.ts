@@ -254,7 +254,7 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     pool: plan.pool,
     member,
     routing,
-    dropped: adapted.dropped,
+    dropped: connection.dropped.length === 0 ? adapted.dropped : [...adapted.dropped, ...connection.dropped],
     connection,
     settle(vote, usage) {
       trip.end();

@@ -5,6 +5,9 @@
 import type { RoutingRecord } from "../contracts/events.ts";
 import { formatUsd } from "../util/cost.ts";
 
+const mostNames = 32;
+const longestName = 64;
+
 /**
  * Adds the `x-mesh-*` headers of an answer.
  *
@@ -30,8 +33,18 @@ export function addRoutingHeaders(
   if (provider !== null) headers["x-mesh-provider"] = headerText(provider);
   if (extras.costNanoUsd !== undefined) headers["x-mesh-cost-usd"] = formatUsd(extras.costNanoUsd);
   if (extras.dropped !== undefined && extras.dropped.length > 0) {
-    headers["x-mesh-dropped-params"] = extras.dropped.join(", ");
+    headers["x-mesh-dropped-params"] = namesText(extras.dropped);
   }
+}
+
+/** Names that a client made up: any number of any length. */
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, mostNames).map((name) => {
+    const isLong = name.length > longestName;
+    const text = (isLong ? name.slice(0, longestName) : name).replace(/\p{Surrogate}/gu, "\ufffd");
+    return (/^[\x21-\x2b\x2d-\x7e]+$/.test(text) ? text : encodeURIComponent(text)) + (isLong ? "..." : "");
+  });
+  return (names.length > mostNames ? [...shown, "..."] : shown).join(", ");
 }
 
 /** A configured name may hold any character; a header may not. */

@@ -83,16 +83,27 @@ describe("Sampling parameters that a model refuses are left out and named", () =
       { dialect: "openai", settings: { parameters: { drop: ["temperature", "top_p"] } } },
       ["temperature", "top_p"],
     ],
-    ["Claude's", { dialect: "anthropic" }, ["frequency_penalty", "presence_penalty", "seed", "logit_bias"]],
+    // the API takes one of temperature and top_p
+    ["Claude's", { dialect: "anthropic" }, ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "top_p"]],
     [
       "those of a Claude without sampling",
       { dialect: "anthropic", model: "claude-sonnet-5-5" },
       ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "temperature", "top_p"],
     ],
     [
+      "those of a Claude that nobody knows yet",
+      { dialect: "anthropic", model: "claude-next-9" },
+      ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "temperature", "top_p"],
+    ],
+    [
       "Gemini's",
       { dialect: "gemini" },
-      ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],
+      ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls", "user"],
+    ],
+    [
+      "those of a Gemini that nobody knows yet",
+      { dialect: "gemini", model: "gemini-9-pro" },
+      ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls", "user", "temperature", "top_p"],
     ],
   ];
   for (const [name, provider, dropped] of rows) {
@@ -102,13 +113,69 @@ describe("Sampling parameters that a model refuses are left out and named", () =
         const named = headers.get("x-mesh-dropped-params")?.split(", ") ?? [];
         assertEquals([...named].sort(), [...dropped].sort());
         const words = request.body.toLowerCase().replaceAll("_", "");
-        for (const param of dropped) assert(!words.includes(`"${param.replaceAll("_", "")}"`), `${param} in ${words}`);
+        for (const param of dropped) assert(!words.includes(`"${param.replaceAll("_", "")}":`), `${param} in ${words}`);
         if (provider.dialect === "openai") assertEquals(request.json().user, "me");
       }
       const neutral = Object.fromEntries(Object.keys(asked).map((param) => [param, null]));
       assertEquals((await sent(provider, neutral)).headers.get("x-mesh-dropped-params"), null);
     });
   }
+});
+
+describe("What a translation has no words for is named", () => {
+  const odd = {
+    store: true,
+    prompt_cache_key: "k",
+    metadata: { a: "b" },
+    "x,own\u00fc\ud800\n": 1,
+    ["y".repeat(99)]: 1,
+  };
+  const oddNames = ["store", "prompt_cache_key", "metadata", "x%2Cown%C3%BC%EF%BF%BD%0A", `${"y".repeat(64)}...`];
+  const thinking = { reasoning_effort: "high", max_completion_tokens: 99, temperature: 0.5 };
+  const neutral = {
+    store: false,
+    user: null,
+    modalities: null,
+    stop: [],
+    n: 1,
+    stream_options: { include_usage: true },
+  };
+  const rows: [name: string, provider: Omit<DialectProvider, "url">, asked: Json, dropped: string[]][] = [
+    ["what only others know, by Claude", { dialect: "anthropic" }, odd, oddNames],
+    ["what only others know, by Gemini", { dialect: "gemini" }, odd, oddNames],
+    ["nothing that asks for nothing, by Claude", { dialect: "anthropic" }, neutral, []],
+    ["nothing that asks for nothing, by Gemini", { dialect: "gemini" }, neutral, []],
+    ["thinking, where there is no room for it", { dialect: "anthropic" }, thinking, ["reasoning_effort"]],
+    ["sampling, beside thinking", { dialect: "anthropic" }, { ...thinking, max_completion_tokens: 9999 }, [
+      "temperature",
+    ]],
+    ["thinking of a model that does not", { dialect: "anthropic", model: "claude-3-haiku" }, thinking, [
+      "reasoning_effort",
+    ]],
+    ["thinking of a Gemini that does not", { dialect: "gemini", model: "gemini-2.0-flash" }, thinking, [
+      "reasoning_effort",
+    ]],
+    ["a second name of the user", { dialect: "anthropic" }, { user: "a", safety_identifier: "b" }, [
+      "safety_identifier",
+    ]],
+    ["nothing by who speaks OpenAI's dialect", { dialect: "openai" }, odd, []],
+  ];
+  for (const [name, provider, asked, dropped] of rows) {
+    it(name, async () => {
+      for (const stream of [false, true]) {
+        const { headers } = await sent(provider, { ...asked, stream });
+        const named = headers.get("x-mesh-dropped-params")?.split(", ") ?? [];
+        assertEquals([...named].sort(), [...dropped].sort());
+      }
+    });
+  }
+
+  it("and a thousand names do not fill a header", async () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x_${at}`, at]));
+    const { headers } = await sent({ dialect: "gemini" }, many);
+    const named = headers.get("x-mesh-dropped-params")!.split(", ");
+    assertEquals([named.length, named[0], named.at(-1)], [33, "x_0", "..."]);
+  });
 });
 
 /** Who of the two answers, and how often the first is asked. */
