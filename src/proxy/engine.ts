@@ -40,20 +40,23 @@ export class Engine {
   readonly #keeper: ConfiguredKeeper;
   #metering: MeshMetering | undefined;
   #watch: Watch | undefined;
+  /** The engine before, until it retires: whoever still held it then would hold every one before it. */
+  #before: Engine | undefined;
 
   /**
    * @param parts What it is made of.
    * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
    */
   constructor({ connectors, runtime, sinks = [] }: EngineParts, before?: Engine) {
+    this.#before = before;
     this.#keeper = new ConfiguredKeeper(() => this.mesh, before && before.#keeper);
     this.mesh = new ServerMesh({
       connectors,
       runtime,
       metering: (settings, clock) =>
-        (this.#metering = new MeshMetering(settings, clock, before?.countsFor(settings))).makeState,
+        (this.#metering = new MeshMetering(settings, clock, this.#before?.countsFor(settings))).makeState,
       watch: (parts) => this.#watch = serverParts.watch(parts),
-      storage: { keeperOf: () => before === undefined ? this.#keeper : this.#keeperAfter(before) },
+      storage: { keeperOf: () => this.#stateKeeper() },
     });
     for (const sink of sinks) this.mesh.addSink(sink);
   }
@@ -84,6 +87,7 @@ export class Engine {
     const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
     new StateArchive(next.mesh.state, clock).merge(states);
     this.#watch?.stop();
+    next.#before = undefined;
     await next.#keeper.takeOver(next.mesh.state);
     if (this.#keeper.isSharedWith(next.mesh.settings.storage)) return; // like a process beside it, up to its last request
     new StateArchive(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
@@ -102,10 +106,12 @@ export class Engine {
   }
 
   /** The states of an engine that still runs, where the first one looks for those of the last process. */
-  #keeperAfter(before: Engine): StateKeeper {
+  #stateKeeper(): StateKeeper {
     const keeper = this.#keeper;
     return {
       load: async (state) => {
+        const before = this.#before;
+        if (before === undefined) return await keeper.load(state);
         const { settings, runtime: { clock } } = this.mesh;
         const states = statesFor(before.mesh, settings);
         const isShared = before.#keeper.isSharedWith(settings.storage);

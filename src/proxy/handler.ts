@@ -108,12 +108,12 @@ class Site {
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #startedAt: number;
   #inFlight = 0;
-  /** The one before, as long as it has requests left. */
-  #before: Site | undefined;
+  /** Requests under way, those of sites before this one included; one count for all, so that none holds another. */
+  readonly #total: { inFlight: number };
   #onIdle: (() => void) | undefined;
 
   constructor(mesh: Mesh, { tokens = [], host, isDraining = no, isStopping = no }: HandlerOptions, before?: Site) {
-    this.#before = before;
+    this.#total = before === undefined ? { inFlight: 0 } : before.#total;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
@@ -136,12 +136,6 @@ class Site {
     });
     this.#isDraining = isDraining;
     this.#isStopping = isStopping;
-  }
-
-  /** Requests under way, those of sites before this one included. */
-  get inFlight(): number {
-    if (this.#before?.inFlight === 0) this.#before = undefined;
-    return this.#inFlight + (this.#before?.inFlight ?? 0);
   }
 
   /** Resolves once it has no request left, when it gets no new ones. */
@@ -195,6 +189,7 @@ class Site {
     const onEnd = () => {
       if (isOver) return;
       isOver = true;
+      this.#total.inFlight--;
       if (--this.#inFlight === 0) this.#onIdle?.();
     };
     const exchange: Exchange = {
@@ -223,9 +218,10 @@ class Site {
       new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
-    if (this.inFlight >= maxConcurrent) {
+    if (this.#total.inFlight >= maxConcurrent) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
+    this.#total.inFlight++;
     this.#inFlight++;
   }
 }

@@ -128,9 +128,15 @@ export interface ProgramEnd {
  * @param source Its text, where `LIBRARY` stands for the library's URL.
  * @param folder Where it runs.
  * @param env Its whole environment.
+ * @param heapMb What its heap may grow to, MB.
  */
-export function runProgram(source: string, folder: TestFolder, env: Record<string, string>): Promise<ProgramEnd> {
-  const [command, ...args] = programCommand(source);
+export function runProgram(
+  source: string,
+  folder: TestFolder,
+  env: Record<string, string>,
+  heapMb?: number,
+): Promise<ProgramEnd> {
+  const [command, ...args] = programCommand(source, heapMb);
   const { PATH = "", HOME = "", DENO_DIR } = process.env;
   const own = { PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }), ...env };
   return new Promise((resolve) => {

@@ -35,14 +35,15 @@ export function nodeStarter(): string {
  * A program that imports the library.
  *
  * @param source Its text, where `LIBRARY` and `PROXY` stand for the URLs of the main entry and of the proxy's.
+ * @param heapMb What its heap may grow to, MB; what the runtime allows unless given.
  */
-export function programCommand(source: string): CommandLine {
+export function programCommand(source: string, heapMb?: number): CommandLine {
   const urlOf = (file: string, name: string) =>
     JSON.stringify(onDeno ? new URL(file, root).href : import.meta.resolve(name));
   const text = source
     .replaceAll("LIBRARY", urlOf("mod.ts", "@modelmesh/core"))
     .replaceAll("PROXY", urlOf("proxy.ts", "@modelmesh/core/proxy"));
-  return runCommand(text);
+  return runCommand(text, heapMb);
 }
 
 /**
@@ -57,9 +58,10 @@ export function shellCommand(source: string): CommandLine {
   return runCommand(source.replaceAll("SHELL", shell));
 }
 
-function runCommand(text: string): CommandLine {
+function runCommand(text: string, heapMb?: number): CommandLine {
   const module = `data:text/javascript,${encodeURIComponent(text)}`;
-  if (!onDeno) return [process.execPath, "--input-type=module", "--eval", text, "--", "program"];
+  const limit = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  if (!onDeno) return [process.execPath, ...limit, "--input-type=module", "--eval", text, "--", "program"];
   const config = fileURLToPath(new URL("deno.json", root));
-  return [process.execPath, "run", "-A", "--config", config, module];
+  return [process.execPath, "run", "-A", ...limit.map((flag) => `--v8-flags=${flag}`), "--config", config, module];
 }
