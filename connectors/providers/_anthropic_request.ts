@@ -6,6 +6,7 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
+import { tokenLimitOf } from "../../src/util/token_limit.ts";
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Generation, generationOf } from "./_anthropic_generations.ts";
@@ -27,7 +28,7 @@ export function toMessagesRequest({ model, stream, body }: CompletionRequest): J
   const tooling = toTooling(body, generation, turns);
   const plan = planThinking(generation, {
     effort: body.reasoning_effort ?? undefined,
-    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    maxTokens: tokenLimitOf(body),
     ceiling: model.constraints?.max_output_tokens,
     forcedTool: tooling.forced,
     thoughtsLost: thoughtsAreLost(body.messages),

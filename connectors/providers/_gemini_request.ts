@@ -6,6 +6,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
+import { tokenLimitOf } from "../../src/util/token_limit.ts";
 import { demandsSignatures, takesSampling, thinkingOf } from "./_gemini_family.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { conversationOf } from "./_gemini_messages.ts";
@@ -58,7 +59,7 @@ export function leftOutOf(body: ChatCompletionRequest, content: GenerateContentR
 function generationConfigOf(model: string, body: ChatCompletionRequest): GenerationConfig {
   const { n, stop, seed, reasoning_effort: effort } = body;
   return given({
-    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
+    maxOutputTokens: tokenLimitOf(body),
     candidateCount: n === 1 ? undefined : n,
     stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
     // a seed is any number to begin with: cutting it to the 32 bits the API takes keeps equal seeds equal

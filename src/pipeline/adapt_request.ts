@@ -5,6 +5,7 @@
  */
 import type { ChatCompletionRequest, ChatMessage, ToolCall } from "../contracts/openai.ts";
 import type { CompletionRequest, ParameterRules } from "../contracts/provider.ts";
+import { isGiven } from "../util/token_limit.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
 
@@ -59,7 +60,6 @@ function applyRules(
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
 ): readonly string[] {
-  const isGiven = (name: string) => body[name] !== undefined && body[name] !== null;
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
   for (const name of Object.keys(body)) {
     // of what it refuses only values that ask for nothing have come this far
@@ -68,13 +68,14 @@ function applyRules(
   for (const [from, to] of Object.entries(rename)) {
     if (!(from in body)) continue;
     edits[from] = undefined;
-    if (isGiven(from) && !isGiven(to) && !isDropped(from)) edits[to] = body[from];
+    // a null, or a limit that is none, goes on as well where nothing else takes its name
+    if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
   for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
-    if (!isGiven(name) && edits[name] === undefined) edits[name] = value;
+    if (!isGiven(body, name) && !isGiven(edits, name)) edits[name] = value;
   }
-  return Object.keys(body).filter((name) => isGiven(name) && isDropped(name));
+  return Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name));
 }
 
 function edited(body: ChatCompletionRequest, edits: Readonly<Record<string, unknown>>): ChatCompletionRequest {

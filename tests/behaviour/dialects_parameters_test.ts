@@ -46,7 +46,26 @@ describe("The token limit goes by the name the provider knows", () => {
       { max_tokens: 7, max_completion_tokens: 8 },
       limit("max_completion_tokens", 8),
     ],
-    ["nothing for a null", { dialect: "openai", settings: toNew }, { max_tokens: null }, {}],
+    ...[null, -1].flatMap((none): [string, Omit<DialectProvider, "url">, Json, Json][] => [
+      [`${none} as it came`, { dialect: "openai" }, { max_tokens: none }, { max_tokens: none }],
+      [`${none} as it came, under the name it knows`, { dialect: "openai", settings: toNew }, { max_tokens: none }, {
+        max_completion_tokens: none,
+      }],
+      [`${none} beside a limit`, { dialect: "openai", settings: toOld }, {
+        max_tokens: none,
+        max_completion_tokens: 7,
+      }, limit("max_tokens", 7)],
+      [`Anthropic's for ${none}`, { dialect: "anthropic" }, { max_tokens: none }, limit("max_tokens", 16_384)],
+      [`Anthropic's for ${none} beside a limit`, { dialect: "anthropic" }, {
+        max_tokens: 7,
+        max_completion_tokens: none,
+      }, limit("max_tokens", 7)],
+      [`Google's for ${none}`, { dialect: "gemini" }, { max_completion_tokens: none, max_tokens: none }, {}],
+      [`Google's for ${none} beside a limit`, { dialect: "gemini" }, {
+        max_tokens: 7,
+        max_completion_tokens: none,
+      }, limit("maxOutputTokens", 7)],
+    ]),
     ["Anthropic's, from the old", { dialect: "anthropic" }, limit("max_tokens", 7), limit("max_tokens", 7)],
     ["Anthropic's, from the new", { dialect: "anthropic" }, limit("max_completion_tokens", 7), limit("max_tokens", 7)],
     ["Anthropic's, which is demanded", { dialect: "anthropic" }, {}, limit("max_tokens", 16_384)],

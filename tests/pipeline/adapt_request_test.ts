@@ -57,7 +57,19 @@ const rows: readonly Row[] = [
   ["a null under the model's own name gives way", toNew, { max_tokens: 5, max_completion_tokens: null }, {
     max_completion_tokens: 5,
   }],
-  ["a null is not renamed, nor kept", toNew, { max_tokens: null }, {}],
+  ["a null goes on under the model's name, as it came", toNew, { max_tokens: null }, { max_completion_tokens: null }],
+  ["a negative limit goes on as it came", undefined, { max_tokens: -1 }, { max_tokens: -1 }],
+  ["a negative limit goes on under the model's name", toOld, { max_completion_tokens: -1 }, { max_tokens: -1 }],
+  ["a negative limit gives way to one", toNew, { max_tokens: 5, max_completion_tokens: -1 }, {
+    max_completion_tokens: 5,
+  }],
+  ["a negative limit replaces none", toNew, { max_tokens: -1, max_completion_tokens: 7 }, { max_completion_tokens: 7 }],
+  ["of two that are none the model's own goes on", toNew, { max_tokens: -1, max_completion_tokens: null }, {
+    max_completion_tokens: null,
+  }],
+  ["what is negative is filled in", needsLimit, { max_tokens: -1 }, { max_tokens: 4096 }],
+  ["what is negative under another name is filled in", needsLimit, { max_completion_tokens: -1 }, { max_tokens: 4096 }],
+  ["anything else may be negative", { rename: { a: "b" }, fill: { b: 3 } }, { a: -1 }, { b: -1 }],
   ["a zero is a value", { rename: { a: "b" } }, { a: 0 }, { b: 0 }],
   ["what is missing is filled in", needsLimit, {}, { max_tokens: 4096 }],
   ["what is null is filled in", needsLimit, { max_tokens: null }, { max_tokens: 4096 }],
