@@ -3,6 +3,7 @@
  * @module
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
+import { UnsupportedRequestError } from "../errors.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -106,13 +107,14 @@ export class Completions {
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
     const { mesh, check, narrowingOf } = this.#client;
+    checkTimeout(settings.timeout);
     const request = check(given);
     const narrowing = narrowingOf?.(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
       const { timeout: ms } = settings;
-      const limit = ms ? { clock, ms, message: `The client was not ready within ${ms} ms` } : undefined;
+      const limit = ms === undefined ? undefined : { clock, ms, message: `The client was not ready within ${ms} ms` };
       await untilAborted(this.#client.ready(), settings.signal, limit);
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
@@ -132,6 +134,15 @@ export class Completions {
     rememberRouting(response, answer.routing);
     return response;
   }
+}
+
+/** JavaScript passes on whatever it has, and 0 means "none" to some libraries and "at once" to others. */
+function checkTimeout(timeout: unknown): void {
+  if (timeout === undefined || typeof timeout === "number" && timeout >= 1) return;
+  throw new UnsupportedRequestError('"timeout" has to be a number of milliseconds, at least 1', {
+    code: "invalid_value",
+    param: "timeout",
+  });
 }
 
 async function before(

@@ -59,7 +59,7 @@ export interface RouteWishes {
 export interface CallSettings {
   /** Aborts the call. */
   signal?: AbortSignal;
-  /** Longest time to an answer, or to a stream's first content, ms. */
+  /** Longest time to an answer, or to a stream's first content, ms; at least 1. */
   timeout?: number;
   /** Whom the call belongs to, for session-stickiness. */
   sessionId?: string;

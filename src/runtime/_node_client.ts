@@ -71,6 +71,7 @@ class Call {
   #sent: ClientRequest | undefined;
   #phase: Phase = "preparing";
   #cancelConnect: Cancel | undefined;
+  #isOver = false;
 
   constructor(
     request: UpstreamRequest,
@@ -116,11 +117,14 @@ class Call {
   }
 
   readonly #abort = (): void => {
+    this.#settle(); // its `close` may never come
     this.end();
     this.#reject(this.#request.signal?.reason);
   };
 
   #connect(socket: Socket, isSecure: boolean): void {
+    // Deno connects a request that was ended before it had a socket all the same, and would send it
+    if (this.#isOver) return void socket.destroy();
     takenAt.set(socket, performance.now());
     if (!socket.connecting) {
       this.#phase = "waiting";
@@ -157,6 +161,7 @@ class Call {
   }
 
   #settle(): void {
+    this.#isOver = true;
     this.#cancelConnect?.();
     this.#request.signal?.removeEventListener("abort", this.#abort);
   }

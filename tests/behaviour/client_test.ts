@@ -244,6 +244,22 @@ describe("The time limit of a call", () => {
     });
   }
 
+  it("has to be a number of 1 ms or more", async () => {
+    await using upstream = await startUpstream(answer());
+    await using one = clientOver({ upstreams: { alpha: upstream.url } });
+    for (const timeout of [0, -1, 0.5, NaN, "1000", null, {}]) {
+      const settings = { timeout } as { timeout: number };
+      const call = () => one.client.chat.completions.create({ messages }, settings);
+      const error = await assertRejects(call, UnsupportedRequestError, undefined, String(timeout));
+      assertEquals([error.code, error.param], ["invalid_value", "timeout"]);
+      assertEquals(error.message, '"timeout" has to be a number of milliseconds, at least 1');
+    }
+    assertEquals(upstream.calls, 0);
+    for (const timeout of [undefined, 60_000, Infinity]) {
+      await one.client.chat.completions.create({ messages }, { timeout } as { timeout: number });
+    }
+  });
+
   it("does not bound a stream whose content has begun", async () => {
     const gate = new Gate();
     await using upstream = await startUpstream(stream({ gate }));

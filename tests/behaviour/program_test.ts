@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { environment, makeFolder, runProgram } from "../support/_library.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { answer, hang, startUpstream, status } from "../support/upstream.ts";
 
 const request = `{ messages: [{ role: "user", content: "Hi" }] }`;
 const clean = { code: 0, stdout: "", stderr: "" };
@@ -34,6 +34,31 @@ describe("A program that uses the library", () => {
       if (client.mesh.poolStatus().chat.standby !== 1) throw new Error("nobody rests");`;
     assertEquals(await runProgram(source, folder, {}), clean);
     assertEquals([upstream.calls, await folder.list()], [2, []]);
+  });
+
+  it("ends by itself after calls that had no time", async () => {
+    await using upstream = await startUpstream(hang());
+    await using folder = await makeFolder();
+    const provider = {
+      connector: "openai.compatible.v1",
+      base_url: upstream.url,
+      execution: { connect_timeout: "10m" },
+    };
+    const config = {
+      providers: { silent: provider },
+      models: { one: { provider: "silent" } },
+      pools: { chat: { models: ["one"] } },
+    };
+    const source = `
+      import { create, DeadlineError, UnsupportedRequestError } from LIBRARY;
+      const client = create({ config: ${JSON.stringify(config)} });
+      for (const timeout of [0, 1, 1, 5, 1, 5, 20, 1]) {
+        const call = client.chat.completions.create(${request}, { timeout });
+        const error = await call.then(() => undefined, (error) => error);
+        const kind = timeout === 0 ? UnsupportedRequestError : DeadlineError;
+        if (!kind.isInstance(error)) throw error;
+      }`;
+    assertEquals(await runProgram(source, folder, {}), clean);
   });
 
   it("fails with our words when there is no provider, and prints no more than that", async () => {
