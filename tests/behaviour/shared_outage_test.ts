@@ -1,10 +1,16 @@
 /** Redis is killed, comes back, hangs, or was never there: requests go on. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { afterAll, describe, it } from "@std/testing/bdd";
-import { ConnectorError, ModelMesh, redisStorage, stateIn } from "../../mod.ts";
+import { ConnectorError, ModelMesh, openStorage, redisStorage, stateIn } from "../../mod.ts";
 import { testConfig } from "../support/proxy.ts";
+import { becomes, until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
-import { type ChatResult, type SharedProxy, startSharedProxies, until } from "../support/shared_proxies.ts";
+import {
+  type ChatResult,
+  type SharedProxies,
+  type SharedProxy,
+  startSharedProxies,
+} from "../support/shared_proxies.ts";
 import { ok, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
@@ -38,12 +44,33 @@ function load(proxies: readonly SharedProxy[], streams = 8): () => Promise<ChatR
 }
 
 /** What the store knows to be spent today, dollars. */
-async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
-  const storage = redisStorage({ url: redis.url, prefix });
-  const key = `budget all day ${new Date().toISOString().slice(0, 10)} spent`;
-  const [nano] = await storage.shared!.add([{ key, by: 0, expiresAt: Date.now() + 1e6 }]);
+async function spentIn(redis: TestRedis, prefix: string, { clock }: SharedProxies): Promise<number> {
+  const storage = await openStorage({ connector: "redis.redis.v1", url: redis.url, prefix }, { clock });
+  const key = `budget all day ${new Date(clock.now()).toISOString().slice(0, 10)} spent`;
+  const [nano] = await storage.shared!.add([{ key, by: 0, expiresAt: clock.now() + 1e6 }]);
   await storage.close?.();
   return nano! / 1e9;
+}
+
+/** Waits until so many more requests have reached a provider. */
+function served(upstream: Upstream, count: number): Promise<void> {
+  const before = upstream.calls;
+  return until(() => upstream.calls >= before + count, `${count} more requests are served`);
+}
+
+/** Whether all have said so of the store: that it is `away`, that it is `back`. */
+function allSay(proxies: SharedProxies, what: "away" | "back"): boolean {
+  return proxies.every(({ traces }) =>
+    traces.findLast((trace) => trace.includes("storage is"))?.includes(`storage is ${what}`) ?? false
+  );
+}
+
+/** Lets time pass until all have noticed that the store is `away`, or `back`. */
+function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
+  return until(async () => {
+    if (!allSay(proxies, what)) await proxies.hear();
+    return allSay(proxies, what);
+  }, `all say that the store is ${what}`);
 }
 
 (hasRedis ? describe : describe.skip)("two proxies whose Redis", () => {
@@ -54,18 +81,18 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a, { prefix: "killed" });
     const stop = load(proxies);
-    await pause(500);
+    await served(a, 50);
     await redis.kill();
-    await pause(700);
+    await until(() => allSay(proxies, "away"));
+    await served(a, 50);
     const before = a.calls;
     await redis.start();
-    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
-    await pause(500);
+    await notice(proxies, "back");
+    await served(a, 50);
     const results = await stop();
     assertEquals(results.filter(({ status }) => status !== 200), []);
-    assert(before > 0 && results.length > before);
-    await pause(300);
-    const spent = await spentIn(redis, "killed");
+    await proxies.hear();
+    const spent = await spentIn(redis, "killed", proxies);
     assert(spent > before && spent <= a.calls, `${spent} of ${a.calls} are known, ${before} were before`);
     for (const { traces } of proxies) {
       assertEquals(traces.map((trace) => trace.split(":")[0]), [
@@ -80,35 +107,32 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a, { prefix: "hung" });
     const stop = load(proxies);
-    await pause(400);
+    await served(a, 50);
     redis.freeze();
-    await pause(1200);
-    const waits: number[] = [];
-    for (let index = 0; index < 10; index++) {
-      const started = performance.now();
-      await proxies[0]!.chat();
-      waits.push(performance.now() - started);
-    }
+    await proxies.clock.advance(700);
+    await until(() => allSay(proxies, "away"));
+    await served(a, 50); // no time passes: nobody waits for it
     redis.thaw();
-    await pause(500);
+    await notice(proxies, "back");
+    await served(a, 50);
     const results = await stop();
     assertEquals(results.filter(({ status }) => status !== 200), []);
-    assert(Math.min(...waits) < 45, `each took ${waits} ms`); // else it would be 50 and more
-    await until(async () => await spentIn(redis, "hung") === a.calls, 2000);
+    await proxies.hear();
+    assertEquals(await spentIn(redis, "hung", proxies), a.calls);
   });
 
-  it("was away tell each other within 2.5 s of its return what they set aside meanwhile", async () => {
+  it("was away tell each other upon its return what they set aside meanwhile", async () => {
     await using redis = await TestRedis.start();
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a);
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     await redis.kill();
     one.mesh.deactivate("a");
-    await pause(1200);
+    await notice(proxies, "away");
     assertEquals(modelStatus(other, "a"), "active");
     await redis.start();
-    const ms = await until(() => modelStatus(other, "a") === "standby");
-    assert(ms < 2500, `it took ${ms} ms`);
+    await notice(proxies, "back");
+    await becomes(() => modelStatus(other, "a"), "standby");
   });
 
   it("is away keep to what each of them knows of the budget", async () => {
@@ -116,7 +140,7 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a, { dollars: 10 });
     for (const index of [0, 1, 0, 1]) await proxies[index]!.chat();
-    await pause(300);
+    await proxies.hear();
     await redis.kill();
     const results: ChatResult[] = [];
     for (let index = 0; index < 20; index++) results.push(await proxies[0]!.chat());
@@ -133,8 +157,8 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     const { status, code } = await proxies[0]!.chat();
     assertEquals([status, code, a.calls], [503, "no_active_model", 1]);
     await redis.start();
-    const ms = await until(async () => (await proxies[0]!.chat()).status === 200);
-    assert(ms < 2500, `it took ${ms} ms`);
+    await notice(proxies, "back");
+    assertEquals((await proxies[0]!.chat()).status, 200);
   });
 
   it("is not there yet start with a warning, and share once it is", async () => {
@@ -145,7 +169,7 @@ async function spentIn(redis: TestRedis, prefix: string): Promise<number> {
     assertEquals((await proxies[0]!.chat()).status, 200);
     assert(proxies[0]!.traces.some((trace) => trace.startsWith("warning The shared storage is away")));
     await redis.start();
-    await until(() => proxies.every(({ traces }) => traces.some((trace) => trace.includes("storage is back"))));
+    await notice(proxies, "back");
     const results: ChatResult[] = [];
     for (let index = 0; index < 10; index++) results.push(await proxies[index % 2]!.chat());
     assertEquals([results.filter(({ status }) => status === 200).length, a.calls], [4, 5]);

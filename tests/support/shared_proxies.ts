@@ -1,21 +1,18 @@
 /**
- * Several proxies on one real Redis, each with a mesh, a port and a connection of its own, in real time.
+ * Several proxies on one real Redis, each with a mesh, a port and a connection of its own. Their common clock stands
+ * still unless told: a Redis that takes its time is waited for, and one that is given up is given up by the test.
  * @module
  */
-import {
-  type MeshEvent,
-  ModelMesh,
-  redisStorage,
-  type RoutingRecord,
-  stateIn,
-  type StateInOptions,
-} from "../../mod.ts";
+import { type MeshEvent, ModelMesh, openStorage, type RoutingRecord, stateIn, type StateInOptions } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
-import type { TestRedis } from "./redis.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import type { Shared, Storage } from "../../src/contracts/storage.ts";
+import { until } from "./patience.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
+import type { TestRedis } from "./redis.ts";
 
 /** How they are set up, all alike. */
-export interface SharedProxiesOptions extends Omit<TestProxyOptions, "clock" | "tokens" | "listener">, StateInOptions {
+export interface SharedProxiesOptions extends Omit<TestProxyOptions, "tokens" | "listener">, StateInOptions {
   readonly redis: TestRedis;
   /** How many; 2 unless given. */
   readonly count?: number;
@@ -31,6 +28,8 @@ export interface SharedProxy {
   readonly records: (MeshEvent | RoutingRecord)[];
   /** `<severity> <message>` of every trace of the storage. */
   readonly traces: string[];
+  /** How often it has told the store what it counted, or tried to. */
+  readonly turns: number;
   /** Posts a chat request to the pool `chat` and reads the answer. */
   chat(body?: Readonly<Record<string, unknown>>): Promise<ChatResult>;
   /** Ends it. */
@@ -45,47 +44,86 @@ export interface ChatResult {
   readonly model: string | null;
 }
 
+/** All of them. */
+export interface SharedProxies extends Array<SharedProxy>, AsyncDisposable {
+  /** Everybody's. */
+  readonly clock: FakeClock;
+  /** Lets so little time pass that what each has counted reaches the others. */
+  hear(): Promise<void>;
+}
+
+/** Between two times that a process tells what it counted, ms. */
+const turnMs = 100;
+
 /**
  * Starts them.
  *
  * @param options How.
  */
 export async function startSharedProxies(
-  { redis, count = 2, prefix = crypto.randomUUID(), onUnavailable, ...options }: SharedProxiesOptions,
-): Promise<SharedProxy[] & AsyncDisposable> {
+  { redis, count = 2, prefix = crypto.randomUUID(), clock = fakeClock(), ...options }: SharedProxiesOptions,
+): Promise<SharedProxies> {
   const proxies: SharedProxy[] = [];
-  for (let number = 0; number < count; number++) {
-    const storage = redisStorage({ url: redis.url, prefix });
-    const records: SharedProxy["records"] = [];
-    const traces: string[] = [];
-    const keeping = stateIn(storage, onUnavailable === undefined ? {} : { onUnavailable });
-    const mesh = new ModelMesh({ storage: keeping, on: (record) => records.push(record) });
-    mesh.addSink({
-      emit: () => {},
-      trace: ({ component, severity, message }) => component === "storage" && traces.push(`${severity} ${message}`),
-      flush: () => Promise.resolve(),
-    });
-    await mesh.initialize(testConfig(options));
-    const server = await listen(createHandler(mesh), { port: 0 });
-    const url = `http://127.0.0.1:${server.port}`;
-    proxies.push({
-      url,
-      mesh,
-      records,
-      traces,
-      chat: (body) => ask(url, body),
-      async stop() {
-        await server.stop(0);
-        await mesh.close();
-        await storage.close?.();
-      },
-    });
+  while (proxies.length < count) {
+    const storage = await openStorage({ connector: "redis.redis.v1", url: redis.url, prefix }, { clock });
+    proxies.push(await startSharedProxy(storage, clock, options));
   }
   return Object.assign(proxies, {
+    clock,
+    async hear() {
+      for (const _ of ["all tell", "all hear"]) {
+        const before = proxies.map(({ turns }) => turns);
+        await clock.advance(turnMs);
+        await until(() => proxies.every(({ turns }, index) => turns > before[index]!), "each has told the store");
+      }
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all(proxies.map((proxy) => proxy.stop()));
     },
   });
+}
+
+async function startSharedProxy(
+  storage: Storage,
+  clock: FakeClock,
+  { onUnavailable, ...options }: Omit<SharedProxiesOptions, "redis">,
+): Promise<SharedProxy> {
+  const records: SharedProxy["records"] = [];
+  const traces: string[] = [];
+  const turns = turnsOf(storage.shared!);
+  const keeping = stateIn(storage, onUnavailable === undefined ? {} : { onUnavailable });
+  const mesh = new ModelMesh({ storage: keeping, clock, on: (record) => records.push(record) });
+  mesh.addSink({
+    emit: () => {},
+    trace: ({ component, severity, message }) => component === "storage" && traces.push(`${severity} ${message}`),
+    flush: () => Promise.resolve(),
+  });
+  await mesh.initialize(testConfig(options));
+  const server = await listen(createHandler(mesh), { port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    url,
+    mesh,
+    records,
+    traces,
+    get turns() {
+      return turns();
+    },
+    chat: (body) => ask(url, body),
+    async stop() {
+      await server.stop(0);
+      await mesh.close();
+      await storage.close?.();
+    },
+  };
+}
+
+/** Counts the additions that the store has answered, or that failed. */
+function turnsOf(shared: Shared): () => number {
+  let turns = 0;
+  const add = shared.add.bind(shared);
+  shared.add = (changes) => add(changes).finally(() => turns++);
+  return () => turns;
 }
 
 async function ask(url: string, body: Readonly<Record<string, unknown>> = {}): Promise<ChatResult> {
@@ -96,14 +134,4 @@ async function ask(url: string, body: Readonly<Record<string, unknown>> = {}): P
   });
   const answer = await response.json();
   return { status: response.status, code: answer.error?.code, model: response.headers.get("x-mesh-model") };
-}
-
-/** Waits until something holds; tells how long that took, ms. */
-export async function until(holds: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<number> {
-  const started = performance.now();
-  while (!await holds()) {
-    if (performance.now() - started > limitMs) throw new Error(`It did not come to pass within ${limitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - started;
 }
