@@ -5,7 +5,6 @@
 import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Load } from "../state/meter.ts";
 import { isExhausted } from "../rotation/fallback.ts";
 import type { ModelState } from "../state/model_state.ts";
 import { filterByDelivery } from "./filter_by_delivery.ts";
@@ -14,6 +13,7 @@ import { filterByRequest } from "./filter_by_request.ts";
 import type { Foremost } from "./apply_narrowing.ts";
 import { narrow } from "./narrow.ts";
 import type { RouteDeps, RoutedRequest, Task } from "./request.ts";
+import { selectionContext } from "./selection_context.ts";
 import { poolFor } from "./select_pool.ts";
 
 /** Where a request would go, and why. */
@@ -62,7 +62,8 @@ export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serve
     active.filter((member) => !open.includes(member)),
     ({ state }) => state.denial!(load, now)!.reason,
   );
-  const context = contextOf(request, pool, load, deps);
+  const { session } = request;
+  const context = selectionContext({ pool, load, session, narrowed: false, tried: new Set() }, deps.runtime);
   const order: Explanation["order"][number][] = [];
   for (let left = open; left.length > 0;) {
     const first = foremost(left);
@@ -106,21 +107,4 @@ function scoreOf(state: ModelState, strategy: SelectionStrategy, pool: string, c
   } catch (cause) {
     throw new MeshError(`The strategy of the pool "${pool}" failed`, { code: "internal_error", cause });
   }
-}
-
-function contextOf(request: RoutedRequest, pool: Pool, load: Load, { runtime }: RouteDeps): SelectionContext {
-  const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
-  return {
-    pool: pool.name,
-    now: runtime.clock.monotonic(),
-    modelPriority,
-    providerPriority,
-    threshold: rateLimit?.threshold,
-    balanceMode,
-    narrowed: false,
-    costOf: (view) => (view as ModelState).costOf?.(load),
-    tried: new Set(),
-    random: runtime.random,
-    session: request.session,
-  };
 }

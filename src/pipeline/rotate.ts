@@ -17,9 +17,10 @@ import { errorOf } from "./outcome.ts";
 import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
 import { report } from "./report.ts";
+import { selectionContext } from "./selection_context.ts";
 import { Trip } from "./trip.ts";
 import type { Usage } from "../state/meter.ts";
-import type { ModelState, Vote } from "../state/model_state.ts";
+import type { Vote } from "../state/model_state.ts";
 import type { Permit } from "../state/permit.ts";
 
 /** A request whose pool is known. */
@@ -133,20 +134,9 @@ function choose<T>(
   trip: Trip,
   deps: RouteDeps,
 ): Member {
-  const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
-  const member = applyStrategy(candidates, pool, {
-    pool: pool.name,
-    now: deps.runtime.clock.monotonic(),
-    modelPriority,
-    providerPriority,
-    threshold: rateLimit?.threshold,
-    balanceMode,
-    narrowed: narrowed !== undefined,
-    costOf: (view) => (view as ModelState).costOf?.(trip.load),
-    tried: trip.tried,
-    random: deps.runtime.random,
-    session: request.session,
-  }, deps.hub);
+  const { load, tried } = trip;
+  const selection = { pool, load, tried, session: request.session, narrowed: narrowed !== undefined };
+  const member = applyStrategy(candidates, pool, selectionContext(selection, deps.runtime), deps.hub);
   const previous = trip.chain.at(-1);
   if (previous) {
     deps.hub.event({

@@ -15,7 +15,7 @@ import type { Budget, Hold } from "./ledger.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Load, Meter, MeterFacts, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
 import type { OutageWatch } from "./outage_watch.ts";
-import type { OutputSizes } from "./output_sizes.ts";
+import { firstGuess, type OutputSizes } from "./output_sizes.ts";
 import type { RateCounts, Reservation as RateReservation } from "./rate_meter.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
 import { UsageLimits, type UsageReservation } from "./usage_limits.ts";
@@ -53,9 +53,6 @@ export interface MemberMeterParts {
   /** What other processes count, too. */
   readonly ledger: SharedLedger;
 }
-
-/** Tokens written by an answer of a model that has given none yet, for a request that sets no limit. */
-const firstGuess = 1_000;
 
 /** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
 const inFlightMs = 1_000;
@@ -100,6 +97,10 @@ export class MemberMeter implements Meter {
   /** Money that its requests have to fit in. */
   get purses(): readonly Purse[] {
     return this.#parts.purses;
+  }
+
+  get outputs(): OutputSizes {
+    return this.#parts.shared.outputs;
   }
 
   latencyMs(now: number): number | undefined {

@@ -11,6 +11,7 @@ import type { AdmissionDenial } from "./admission_denial.ts";
 import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
 import type { Budget } from "./ledger.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
+import type { OutputSizes } from "./output_sizes.ts";
 import type { Purse } from "./member_meter.ts";
 import type { UsageLimits } from "./usage_limits.ts";
 
@@ -90,6 +91,8 @@ export interface Meter {
   readonly limits?: UsageLimits;
   /** Money that its requests have to fit in. */
   readonly purses?: readonly Purse[];
+  /** Tokens written per answer. */
+  readonly outputs: OutputSizes;
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */

@@ -7,6 +7,7 @@ import type { KeyRing } from "./key_ring.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
 import type { Load, Meter, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
 import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
+import type { OutputSizes } from "./output_sizes.ts";
 import type { Rest } from "./rest.ts";
 import type { SharedLedger } from "./shared_ledger.ts";
 
@@ -32,6 +33,10 @@ export class MeteredState extends ModelState {
     this.meter = meter;
     this.keys = meter.keys;
     this.ledger = meter.ledger;
+  }
+
+  override get outputs(): OutputSizes {
+    return this.meter.outputs;
   }
 
   get latencyMs(): number | undefined {

@@ -6,6 +6,7 @@ import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/
 import type { AdmissionDenial } from "./admission_denial.ts";
 import type { KeyRing } from "./key_ring.ts";
 import type { Load, RequestEnd, Spending } from "./meter.ts";
+import type { OutputSizes } from "./output_sizes.ts";
 import { Permit } from "./permit.ts";
 import type { Rest, Transition } from "./rest.ts";
 import type { SharedLedger } from "./shared_ledger.ts";
@@ -130,6 +131,11 @@ export class ModelState implements ModelView {
       else if (longest === undefined || rest.standby.until > longest.standby!.until) longest = rest;
     }
     this.#resting = longest;
+  }
+
+  /** Tokens written per answer, where they are counted. */
+  get outputs(): OutputSizes | undefined {
+    return undefined;
   }
 
   /** What a request would cost, nano-dollars; undefined where no price is known. */

@@ -3,6 +3,9 @@
  * @module
  */
 
+/** Tokens written by an answer of models that have given none yet, for a request that sets no limit. */
+export const firstGuess = 1_000;
+
 /** Answers that are remembered. */
 const answersKept = 128;
 /** The answers above the 95th percentile at most (6 of 128), and the one at it. */
@@ -40,9 +43,21 @@ export class OutputSizes {
     return this.#percentile ??= this.#find();
   }
 
+  /** How many answers are remembered. */
+  get answers(): number {
+    return Math.min(this.#count, answersKept);
+  }
+
+  /** The tokens of the answers that are remembered. */
+  total(): number {
+    let total = 0;
+    for (let index = 0; index < this.answers; index++) total += this.#sizes[index]!;
+    return total;
+  }
+
   /** The n-th largest of few, by a scan that keeps the largest ones in order. */
   #find(): number {
-    const answers = Math.min(this.#count, answersKept);
+    const { answers } = this;
     const rank = answers - Math.ceil(answers * 0.95);
     const largest = new Float64Array(largestKept).fill(-1);
     for (let index = 0; index < answers; index++) {

@@ -74,6 +74,35 @@ describe("cost-first", () => {
     assertEquals(scene.routing.fallback_chain.map(({ model }) => model), ["b", "c", "a"]);
   });
 
+  it("compares all by one estimate: a model dearer in every price is never asked before a cheaper one", async () => {
+    const usage = (written: number) => ({ prompt_tokens: 10, completion_tokens: written, total_tokens: 10 + written });
+    const brief = ok({ text: "b", usage: usage(10) });
+    const wordy = ok({ text: "a", usage: usage(4_000) });
+    const prices = { a: { pricing: { input: 1, output: 4 } }, b: { pricing: { input: 2, output: 8 } } };
+    await using scene = await stage(
+      { a: [status(500), wordy], b: brief },
+      tuned({ pool: by("cost-first"), models: prices }),
+    );
+    assertEquals(await texts(scene, 4), "baaa"); // b once, since a failed
+    assertEquals((await scene.ask({ max_tokens: 1e15 })).text, "a"); // whatever limit is named
+  });
+
+  it("estimates an answer without a limit by the mean of the pool's answers", async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+    const prices = { a: { pricing: { input: 1, output: 40 } }, b: { pricing: { input: 20, output: 20 } } };
+    const brief = ok({ text: "a", usage });
+    await using scene = await stage(
+      { a: brief, b: [b, ok({ text: "b", usage })] },
+      tuned({
+        pool: by("cost-first"),
+        models: prices,
+      }),
+    );
+    const words = { messages: [{ role: "user", content: "word ".repeat(30) }] };
+    assertEquals((await scene.ask(words)).text, "b"); // 1 000 tokens written, as long as none is known
+    assertEquals((await scene.ask(words)).text, "a");
+  });
+
   it("takes a price of nothing for a price", async () => {
     const pricing = { input: 0, output: 0 };
     await using scene = await stage(

@@ -44,3 +44,10 @@ Deno.test("the percentile is exact over the last 128 answers", () => {
     }
   }
 });
+
+Deno.test("the total and the number of answers are those of the last 128", () => {
+  const sizes = new OutputSizes();
+  assertEquals([sizes.answers, sizes.total()], [0, 0]);
+  for (let tokens = 1; tokens <= 130; tokens++) sizes.add(tokens);
+  assertEquals([sizes.answers, sizes.total()], [128, 128 * (3 + 130) / 2]);
+});

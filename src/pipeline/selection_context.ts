@@ -1,0 +1,58 @@
+/**
+ * What a strategy may look at for one request.
+ * @module
+ */
+import type { SelectionContext } from "../contracts/rotation.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Pool } from "../registry/registry.ts";
+import type { Load } from "../state/meter.ts";
+import type { ModelState } from "../state/model_state.ts";
+import { firstGuess } from "../state/output_sizes.ts";
+
+/** An answer is not estimated longer: prices stay comparable whatever limit a request names. */
+const maxOutput = 1e8;
+
+/** The request. */
+export interface Selection extends Pick<SelectionContext, "narrowed" | "tried" | "session"> {
+  readonly pool: Pool;
+  /** What it will take, by estimate. */
+  readonly load: Load;
+}
+
+/**
+ * Makes a strategy's view of a request. Costs are compared by one estimate for all models: by each model's own mean, one
+ * that answers briefly would look cheap.
+ *
+ * @param selection The request.
+ * @param runtime Monotonic clock and chance.
+ */
+export function selectionContext({ pool, load, ...request }: Selection, runtime: Runtime): SelectionContext {
+  const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
+  let estimate: Load | undefined;
+  return {
+    ...request,
+    pool: pool.name,
+    now: runtime.clock.monotonic(),
+    modelPriority,
+    providerPriority,
+    threshold: rateLimit?.threshold,
+    balanceMode,
+    costOf(view) {
+      estimate ??= { ...load, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
+      return (view as ModelState).costOf?.(estimate);
+    },
+    random: runtime.random,
+  };
+}
+
+/** Mean tokens of the answers that the pool's models gave last. */
+function meanOutput({ members }: Pool): number {
+  let answers = 0;
+  let tokens = 0;
+  for (const { state: { outputs } } of members) {
+    if (outputs === undefined) continue;
+    answers += outputs.answers;
+    tokens += outputs.total();
+  }
+  return answers === 0 ? firstGuess : Math.ceil(tokens / answers);
+}
