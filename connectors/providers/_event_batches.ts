@@ -69,10 +69,14 @@ function onlySaysMore({ value: { usage }, wire }: CompletionChunk): boolean {
   return wire !== undefined && (usage === null || usage === undefined);
 }
 
-/** Marks each chunk after which something is there already: another one, or the stream's end. */
+/** Marks each chunk after which something to pass on is there already: another one, or the stream's end. */
 function marked(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
-  const count = isEnd ? chunks.length : chunks.length - 1;
-  for (let at = 0; at < count; at++) chunks[at]!.more = true;
+  let follows = isEnd;
+  for (let at = chunks.length - 1; at >= 0; at--) {
+    const chunk = chunks[at]!;
+    if (follows) chunk.more = true;
+    follows ||= chunk.value.choices.length > 0 || onlySaysMore(chunk); // usage alone is kept for the end
+  }
   return chunks;
 }
 

@@ -44,6 +44,14 @@ Deno.test("nothing is joined before the first content, nor to what does not go o
   }
 });
 
+Deno.test("a chunk waits for what is passed on after it, and not for usage, which is kept for the end", () => {
+  const counts = JSON.stringify({ choices: [], usage: { total_tokens: 1 } });
+  const moreOf = (...datas: string[]) => begun(true, first).read(eventsOf(...datas)).chunks.map(({ more }) => more);
+  assertEquals(moreOf(text("a"), counts), [undefined, undefined]);
+  assertEquals(moreOf(text("a"), counts, text("b")), [true, true, undefined]);
+  assertEquals(moreOf(text("a"), counts, "[DONE]"), [true, true]);
+});
+
 Deno.test("what comes before an event that fails is kept, and nothing after [DONE] is read", () => {
   const failing = begun(true, first).read(eventsOf(text("a"), text("b"), text("c").slice(0, -1), text("d")));
   assertEquals([failing.chunks.length, failing.chunks[0]!.more, failing.isDone], [1, true, false]);
