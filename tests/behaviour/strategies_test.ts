@@ -196,10 +196,30 @@ describe("rate-limit-aware", () => {
 describe("load-balanced", () => {
   const models = { a: { limits: { rpm: 100 } }, b: { limits: { rpm: 300 } } };
 
-  it("deals out evenly in absolute mode, whatever the limits", async () => {
-    await using scene = await stage({ a, b, c }, { pool: by("load-balanced") });
-    assertEquals(tally([...await texts(scene, 30)]), { a: 10, b: 10, c: 10 });
+  it("gives each the same number in absolute mode, whatever its limit", async () => {
+    const pool = by("load-balanced", { balance_mode: "absolute" });
+    await using scene = await stage({ a, b, c }, tuned({ pool, models }));
+    assertEquals(tally([...await texts(scene, 90)]), { a: 30, b: 30, c: 30 });
     assertUnmoved(scene);
+    await using atOnce = await stage({ a, b, c }, tuned({ pool, models }));
+    await Promise.all(Array.from({ length: 90 }, () => atOnce.ask()));
+    assertEquals(atOnce.calls, { a: 30, b: 30, c: 30 });
+  });
+
+  it("honors the weight in both modes", async () => {
+    const weighed = { a: { ...models.a, weight: 3 }, b: models.b };
+    const absolute = by("load-balanced", { balance_mode: "absolute" });
+    await using even = await stage({ a, b }, tuned({ pool: absolute, models: weighed }));
+    assertEquals(tally([...await texts(even, 80)]), { a: 60, b: 20 });
+    const relative = by("load-balanced", { balance_mode: "relative" });
+    await using scaled = await stage({ a, b }, tuned({ pool: relative, models: weighed }));
+    assertEquals(tally([...await texts(scaled, 80)]), { a: 40, b: 40 });
+  });
+
+  it("goes on evenly with the others once a limit is reached", async () => {
+    const limits = { a: { limits: { rpm: 5 } }, b: { limits: { rpm: 300 } } };
+    await using scene = await stage({ a, b, c }, tuned({ pool: by("load-balanced"), models: limits }));
+    assertEquals(tally([...await texts(scene, 45)]), { a: 5, b: 20, c: 20 });
   });
 
   it("deals out by the declared limits in relative mode", async () => {

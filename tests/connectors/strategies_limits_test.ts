@@ -58,46 +58,28 @@ Deno.test("rate-limit-aware does not move for a request that chooses among the m
   assertEquals(pick(strategy, [a, b, c], { modelPriority: ["b"] }), "a");
 });
 
-Deno.test("load-balanced absolute takes the model with the largest share left, of requests or of tokens", () => {
+Deno.test("load-balanced absolute gives every model the same number, whatever its limits and what is left of them", () => {
   const strategy = make(loadBalanced);
-  const few = view("few", { requests: { limit: 10, left: 9 } });
-  const many = view("many", { requests: { limit: 1000, left: 700 } });
-  assertEquals(times(3, () => pick(strategy, [many, few])), ["few", "few", "few"]);
-  const wordy = view("few", { requests: { limit: 10, left: 9 }, tokens: { limit: 1000, left: 100 } });
-  assertEquals(pick(strategy, [wordy, many]), "many");
-  assertEquals(pick(strategy, [many, few, view("unknown")]), "unknown", "an unknown limit leaves all");
+  const candidates = [left("a", 100), left("b", 7), view("c", { tokens: { limit: 9, left: 1 } }), view("d")];
+  assertEquals(times(8, () => pick(strategy, candidates)).join(""), "abcdabcd");
+  assertEquals(count(times(4000, () => pick(strategy, candidates))), { a: 1000, b: 1000, c: 1000, d: 1000 });
 });
 
-Deno.test("load-balanced absolute takes turns among those with about as much left", () => {
-  const strategy = make(loadBalanced);
-  const candidates = [left("a", 100), left("b", 97), c];
-  assertEquals(times(7, () => pick(strategy, candidates)).join(""), "abcabca");
-  assertEquals(count(times(3000, () => pick(strategy, candidates))), { a: 1000, b: 1000, c: 1000 });
-});
-
-Deno.test("load-balanced absolute: twentieths begin and end where they should", () => {
-  for (let part = 1; part <= 20; part++) {
-    const [less, more] = [left("less", part * 5), left("more", part * 5 + 0.01)];
-    if (part < 20) assertEquals(times(2, () => pick(make(loadBalanced), [less, more])), ["more", "more"], `${part}/20`);
-    const strategy = make(loadBalanced);
-    assertEquals(times(2, () => pick(strategy, [left("least", part * 5 - 4.9), less])), ["least", "less"]);
-  }
-});
-
-Deno.test("load-balanced absolute prefers the less busy, and begins by priority", () => {
-  const strategy = make(loadBalanced);
-  assertEquals(pick(strategy, [view("a", { inFlight: 3 }), view("b", { inFlight: 2 })]), "b");
-  assertEquals(pick(strategy, [view("a", { inFlight: 1000 }), view("b", { inFlight: 999 })]), "b", "again");
-  assertEquals(pick(strategy, [view("a", { inFlight: 1000 }), left("b", 94)]), "a", "but room comes first");
-  const modelPriority = ["c", "b"];
-  const other = make(loadBalanced);
-  assertEquals(times(6, () => pick(other, [a, b, c], { modelPriority })).join(""), "cbacba");
+Deno.test("load-balanced absolute honors weights, and begins by priority", () => {
+  const weighed = [limited("a", 10, { weight: 2 }), limited("b", 1000)];
+  assertEquals(count(times(300, pickAgain(weighed))), { a: 200, b: 100 });
+  assertEquals(times(6, pickAgain([a, b, c], { modelPriority: ["c", "b"] })).join(""), "cbacba");
 });
 
 Deno.test("load-balanced absolute gives one turn, not a burst, to a model that comes back", () => {
   const strategy = make(loadBalanced);
   times(100, () => pick(strategy, [a, c]));
-  assertEquals(times(6, () => pick(strategy, [a, b, c])).join(""), "bacbac");
+  const names = times(9, () => pick(strategy, [a, b, c])).join("");
+  assertEquals([count([...names]), names.includes("bb")], [{ a: 3, b: 3, c: 3 }, false]);
+});
+
+Deno.test("load-balanced absolute gives no turn to a model with nothing left, while another has", () => {
+  assertEquals(count(times(10, pickAgain([left("a", 0), left("b", 1), c]))), { b: 5, c: 5 });
 });
 
 Deno.test("load-balanced absolute: random use never overruns a limit while another has room", () => {
@@ -114,6 +96,12 @@ Deno.test("load-balanced absolute: random use never overruns a limit while anoth
     assertEquals(used, limits);
   }
 });
+
+/** Choices of one strategy. */
+function pickAgain(candidates: readonly ModelView[], facts: Parameters<typeof pick>[2] = {}): () => string {
+  const strategy = make(loadBalanced);
+  return () => pick(strategy, candidates, facts);
+}
 
 /** Shares of 10 000 choices. */
 function shares(candidates: readonly ModelView[]): number[] {
