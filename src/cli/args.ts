@@ -18,11 +18,12 @@ type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
   const switches = ["help", "json", ...command.switches ?? []];
-  const known = [...command.values, ...switches];
+  const options = [...command.values, "env-file"];
+  const known = [...options, ...switches];
   const parsed: Parsed = parseArgs(args, {
-    string: [...command.values, "_"], // else an argument such as 007 would become a number
+    string: [...options, "_"], // else an argument such as 007 would become a number
     boolean: switches,
-    collect: command.values,
+    collect: options,
     alias: { h: "help" },
     unknown: (arg, key) => {
       if (key === undefined) return true;
@@ -36,7 +37,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   for (const [place, arg] of args.entries()) {
     const name = arg.replace(/^--/, "");
     // the parser takes an empty text for no text at all
-    if (arg !== name && args[place + 1] === "" && command.values.includes(name)) throw needsValue(name);
+    if (arg !== name && args[place + 1] === "" && options.includes(name)) throw needsValue(name);
   }
   const rest = parsed._.map(String);
   if (rest.length > (command.mostArguments ?? 0)) {
@@ -44,10 +45,10 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
     throw new UsageError(`Unexpected argument "${rest[command.mostArguments ?? 0]}"`);
   }
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
-  for (const name of command.values) {
+  for (const name of options) {
     const values = all(name);
     if (values.some((value) => value.trim() === "")) throw needsValue(name);
-    if (values.length > 1 && !command.repeated?.includes(name)) {
+    if (values.length > 1 && ![...command.repeated ?? [], "env-file"].includes(name)) {
       throw new UsageError(`The option "--${name}" is given more than once`);
     }
   }

@@ -18,8 +18,10 @@ Validates a configuration file (.yaml, .yml or .json) and prints every problem a
 packages that it names are loaded.
 
 Options:
-  --json    Print {"ok", "problems", "warnings"} as JSON
-  --help    Show this help
+  --secrets          Look every secret up that it names, and print those that are missing
+  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json             Print {"ok", "problems", "warnings"} as JSON
+  --help             Show this help
 
 Exit code: 0 valid, 1 not valid, 2 usage
 `,

@@ -22,7 +22,7 @@ export interface Command {
   readonly summary: string;
   /** The whole help text. */
   readonly help: string;
-  /** Flags with a value. */
+  /** Flags with a value, beside `--env-file`. */
   readonly values: readonly string[];
   /** Those of them that may be repeated. */
   readonly repeated?: readonly string[];

@@ -2,12 +2,13 @@
  * The command line: picks the command, turns errors into messages and exit codes.
  * @module
  */
-import { ConfigError, MeshError } from "../errors.ts";
+import { ConfigError, MeshError, NoProvidersError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../version.ts";
 import { readFlags } from "./args.ts";
 import { check } from "./check.ts";
-import { type Command, type CommandParts, type ExitCode, UsageError } from "./command.ts";
+import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import { applyEnvFiles, envFileHint } from "./env_files.ts";
 import { proxy } from "./proxy.ts";
 import { secrets } from "./secrets.ts";
 
@@ -32,15 +33,19 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     return name === undefined ? 2 : 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  let flags: Flags | undefined;
   try {
     if (command === undefined) {
       const hint = nearest(name, Object.keys(commands), 1)[0];
       throw new UsageError(`Unknown command "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);
     }
-    const flags = readFlags(command, rest);
-    if (!flags.has("help")) return await command.run(flags, parts);
-    stdout.write(command.help);
-    return 0;
+    flags = readFlags(command, rest);
+    if (flags.has("help")) {
+      stdout.write(command.help);
+      return 0;
+    }
+    await applyEnvFiles(flags, parts);
+    return await command.run(flags, parts);
   } catch (error) {
     if (error instanceof UsageError) {
       stderr.write(`${error.message}\nTry: modelmesh ${command === undefined ? "" : `${name} `}--help\n`);
@@ -49,7 +54,8 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     if (rest.includes("--json") && ConfigError.isInstance(error)) {
       stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
     }
-    stderr.write(`${messageOf(error)}\n`);
+    const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
+    stderr.write(`${messageOf(error)}${hint}\n`);
     return 1;
   }
 }
@@ -68,6 +74,6 @@ Usage: modelmesh <command> [options]
 
 ${list.join("\n")}
 
-Options of every command: --help, --json
+Options of every command: --help, --json, --env-file <file>
 `;
 }

@@ -5,7 +5,7 @@
 import type { Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Cancel } from "../contracts/runtime.ts";
-import type { Output } from "../contracts/shell.ts";
+import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
@@ -30,11 +30,13 @@ Options:
   --watch              Read the configuration again when its file changes
   --demo               Three simulated providers and no key: watch a failover
   --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
   --json               Print the address as JSON on standard output
   --help               Show this help
 
 Events go to standard error, one JSON line each, or a readable line on a terminal.
-On SIGHUP the configuration is read again; one that does not hold is told, and the old one goes on.
+On SIGHUP the configuration is read again; one that does not hold is told, and the old one goes on. With a terminal as
+standard input SIGHUP ends the proxy: its window was closed.
 Exit code: 0 stopped as asked, 1 could not start, 2 usage
 `,
   values: ["config", "host", "port", "token", "log-level"],
@@ -64,10 +66,10 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
           ...(port === undefined ? {} : { port }),
         })
       );
-      const cancel = path === undefined ? undefined : reloadWhenTold(path, known, running, flags, parts);
+      const cancel = reloadWhenTold(path, known, running, flags, parts);
       greet(running, demo, flags, parts);
       await untilSignal(parts, running);
-      cancel?.();
+      cancel();
       return 0;
     } finally {
       await demo?.stop();
@@ -133,7 +135,7 @@ answer comes all the same, x-mesh-model tells from whom, and the events ${
 
 /** Reads the configuration again on SIGHUP, and when its file changes if that is asked for. */
 function reloadWhenTold(
-  path: string,
+  path: string | undefined,
   known: string | undefined,
   running: RunningProxy,
   flags: Flags,
@@ -149,8 +151,8 @@ function reloadWhenTold(
       shell.stderr.write(`Not reloaded, the old configuration goes on. ${reason}\n`);
     }
   };
-  const cancels = [shell.onSignal(["SIGHUP"], reload)];
-  if (flags.has("watch")) cancels.push(watchFile(path, { files: files!, clock, known, onChange: reload }));
+  const cancels = shell.isInteractive ? [] : [shell.onSignal(["SIGHUP"], reload)];
+  if (flags.has("watch")) cancels.push(watchFile(path!, { files: files!, clock, known, onChange: reload }));
   return () => cancels.forEach((cancel) => cancel());
 }
 
@@ -158,8 +160,13 @@ function reloadWhenTold(
 async function untilSignal({ shell }: CommandParts, running: RunningProxy): Promise<void> {
   let signals = 0;
   const { promise, resolve, reject } = deferred();
-  const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {
-    if (++signals > 1) shell.exit(1);
+  const ending: EndSignal[] = ["SIGINT", "SIGTERM"];
+  if (shell.isInteractive) ending.push("SIGHUP");
+  const cancel = shell.onSignal(ending, (signal) => {
+    if (++signals > 1) {
+      if (signal === "SIGHUP") return; // shell and kernel both send one when a window is closed
+      shell.exit(1);
+    }
     shell.stderr.write(`${signal}: finishing open answers, up to 30 s; once more to stop at once\n`);
     running.stop().then(resolve, reject);
   });

@@ -4,8 +4,8 @@
  */
 import { isSecretName } from "../config/references.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
-import { parseDotenv } from "../util/dotenv.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import { linesOf, readDotenv } from "./env_files.ts";
 import { type NamedStore, openStore } from "./secret_store.ts";
 
 /** The longest value that every store takes, bytes. */
@@ -42,6 +42,7 @@ Options:
   --config <file>    Takes the store and its settings from a configuration's "secrets" section
   --path <file>      The file of a store that is one
   --region <name>    The region of a store in a cloud
+  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
   --json             Print {"ok", "store", "names"} as JSON
   --help             Show this help
 
@@ -109,16 +110,9 @@ async function remove([name]: readonly string[], { id, store }: NamedStore, part
 
 /** All of a file, before anything is stored. */
 async function readImport(path: string, { runtime }: CommandParts) {
-  let text: string;
-  try {
-    text = await runtime.files!.readText(path);
-  } catch {
-    throw new MeshError(`Cannot read "${path}": there is no such file, or it may not be read`);
-  }
-  const { entries, problems } = parseDotenv(text);
+  const { entries, problems } = await readDotenv(path, runtime);
   if (problems.length > 0) {
-    const lines = problems.map(({ line, message }) => `  line ${line} ${message}`);
-    throw new MeshError(`Cannot import "${path}", and nothing was stored:\n${lines.join("\n")}`);
+    throw new MeshError(`Cannot import "${path}", and nothing was stored:\n${linesOf(problems)}`);
   }
   const found = new Map(entries.map(({ name, value }) => [name, value]));
   for (const [name, value] of found) {

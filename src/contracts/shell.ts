@@ -77,8 +77,8 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** A signal that asks the process to end. */
-export type EndSignal = "SIGINT" | "SIGTERM";
+/** A signal that asks the process to end; SIGHUP does where a terminal is its standard input, which is gone then. */
+export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** A signal that asks a process to read its configuration again; there is none on Windows. */
 export type ReloadSignal = "SIGHUP";
@@ -101,8 +101,12 @@ export interface Shell {
   readonly stdout: Output;
   /** Standard error: everything else. */
   readonly stderr: Output;
+  /** Whether standard input is a terminal. */
+  readonly isInteractive: boolean;
   /** All of standard input, as text. */
   readInput(): Promise<string>;
+  /** Sets a variable of the process's environment, as if it had been started with it. */
+  setVariable(name: string, value: string): void;
   /**
    * Starts a server.
    *

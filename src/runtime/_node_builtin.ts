@@ -24,7 +24,7 @@ interface Builtins {
 interface NodeProcess {
   readonly argv: readonly string[];
   readonly platform: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Record<string, string | undefined>;
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly getBuiltinModule?: (name: string) => unknown;

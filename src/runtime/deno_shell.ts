@@ -110,6 +110,8 @@ export function denoShell(): Shell {
     args: Deno.args,
     stdout: output(Deno.stdout),
     stderr: output(Deno.stderr),
+    isInteractive: Deno.stdin.isTerminal(),
+    setVariable: (name, value) => Deno.env.set(name, value),
     readInput: () => new Response(Deno.stdin.readable).text(),
     serve,
     onSignal,

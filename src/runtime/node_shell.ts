@@ -64,6 +64,8 @@ export function nodeShell(): Shell {
     args: process.argv.slice(2),
     stdout,
     stderr: output(2),
+    isInteractive: builtin("node:tty").isatty(0),
+    setVariable: (name, value) => void (process.env[name] = value),
     readInput,
     serve: serveNode,
     onSignal,

@@ -28,6 +28,8 @@ export interface FakeShell extends Shell {
   readonly exits: readonly number[];
   /** How many listeners wait for signals. */
   readonly listeners: number;
+  /** What variables are set in. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Resolves once standard error says this. */
   says(text: string): Promise<void>;
   /** Sends a signal. */
@@ -42,12 +44,17 @@ export interface FakeShellOptions {
   readonly listens?: boolean;
   /** What standard input has; nothing unless said. */
   readonly input?: string;
+  /** Whether standard input is a terminal. */
+  readonly isInteractive?: boolean;
+  /** What variables are set in. */
+  readonly variables?: Record<string, string>;
 }
 
 class Exited extends Error {}
 
 /** A shell for one command. */
-export function fakeShell({ isTerminal = false, listens = true, input = "" }: FakeShellOptions = {}): FakeShell {
+export function fakeShell(options: FakeShellOptions = {}): FakeShell {
+  const { isTerminal = false, isInteractive = false, listens = true, input = "", variables = {} } = options;
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void }[] = [];
   const served: ServeOptions[] = [];
@@ -68,7 +75,10 @@ export function fakeShell({ isTerminal = false, listens = true, input = "" }: Fa
     stderr: output("err"),
     served,
     exits,
+    variables,
+    isInteractive,
     readInput: () => Promise.resolve(input),
+    setVariable: (name, value) => void (variables[name] = value),
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
       if (!listens) return { port: options.port, stop: () => Promise.resolve() };
@@ -132,8 +142,9 @@ export interface RunningCommand {
  * @param setup Environment, files, shell.
  */
 export function startCommand(args: readonly string[], setup: CommandSetup = {}): RunningCommand {
-  const shell = fakeShell(setup);
-  const { env = {}, files = {} } = setup;
+  const { files = {} } = setup;
+  const env = { ...setup.env };
+  const shell = fakeShell({ ...setup, variables: env });
   const { send } = serverRuntime();
   const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true }) });
   return { shell, files: runtime.files.texts, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };

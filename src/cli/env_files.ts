@@ -1,0 +1,71 @@
+/**
+ * `--env-file`: variables of dotenv files, as if the process had been started with them.
+ * @module
+ */
+import type { ProviderConnector } from "../contracts/connector.ts";
+import { MeshError } from "../errors.ts";
+import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
+import type { CommandParts, Flags } from "./command.ts";
+
+/** The file that people keep their keys in. */
+const usualFile = ".env";
+
+/**
+ * Sets the variables of the files that are named: of several files the last one wins, over all of them what is set.
+ *
+ * @param flags Names them.
+ * @param parts Runtime and shell.
+ * @throws {MeshError} When a file cannot be read, or has a line that is no assignment; nothing is set then.
+ */
+export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandParts): Promise<void> {
+  const found = new Map<string, string>();
+  for (const path of flags.all("env-file")) {
+    const { entries, problems } = await readDotenv(path, runtime);
+    if (problems.length > 0) throw new MeshError(`Cannot take variables from "${path}":\n${linesOf(problems)}`);
+    for (const { name, value } of entries) found.set(name, value);
+  }
+  for (const [name, value] of found) if (isBlank(runtime.env(name))) shell.setVariable(name, value);
+}
+
+/**
+ * Reads a dotenv file.
+ *
+ * @param path The file.
+ * @param runtime Has files.
+ * @throws {MeshError} When it cannot be read.
+ */
+export async function readDotenv(path: string, { files }: CommandParts["runtime"]): Promise<Dotenv> {
+  let text: string;
+  try {
+    text = await files!.readText(path);
+  } catch {
+    throw new MeshError(`Cannot read "${path}": there is no such file, or it may not be read`);
+  }
+  return parseDotenv(text);
+}
+
+/** What is wrong with a dotenv file, a line each. */
+export function linesOf(problems: Dotenv["problems"]): string {
+  return problems.map(({ line, message }) => `  line ${line} ${message}`).join("\n");
+}
+
+/**
+ * Advice where no provider was detected: a file `.env` that holds a provider's key is read only when it is named.
+ *
+ * @param flags Which files were named.
+ * @param parts Connectors and runtime.
+ */
+export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
+  if (flags.all("env-file").length > 0) return "";
+  const keys = connectors.flatMap((one) =>
+    one.kind === "provider" ? (one as ProviderConnector).detection?.keys ?? [] : []
+  );
+  const { entries } = await readDotenv(usualFile, runtime).catch(() => ({ entries: [] as readonly DotenvEntry[] }));
+  const held = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
+  if (held.length === 0) return "";
+  return `\nThe file "${usualFile}" here has ${[...new Set(held)].join(", ")}: pass it with --env-file ${usualFile}`;
+}
+
+function isBlank(value: string | undefined): boolean {
+  return value === undefined || value.trim() === "";
+}
