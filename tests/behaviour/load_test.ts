@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import type { RoutingRecord } from "../../mod.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { spawnProxy } from "../support/_proxy_process.ts";
+import { standsStill } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import {
@@ -220,15 +221,6 @@ function flood(size: number, told: { written: number }): Behaviour {
   };
 }
 
-/** Waits until nothing more is written. */
-async function standstill(told: { readonly written: number }): Promise<number> {
-  for (;;) {
-    const before = told.written;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    if (told.written === before && before > 0) return before;
-  }
-}
-
 describe("A client that does not read its stream", () => {
   for (const listener of [undefined, "node"]) {
     it(`holds the provider up, not the proxy's memory (${listener ?? "default"} listener)`, async () => {
@@ -246,7 +238,7 @@ describe("A client that does not read its stream", () => {
       const socket = connect({ host: "127.0.0.1", port: Number(new URL(proxy.url).port) });
       const head = `host: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
       socket.pause().write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`);
-      const written = await standstill(told);
+      const written = await standsStill(() => told.written);
 
       assertLess(written, streamSize / 2);
       assertLess(await proxy.memory() - before, mostGrowth);

@@ -15,6 +15,7 @@ import {
   type Storage,
 } from "../../mod.ts";
 import { type FakeClock, fakeClock, makeFolder, messages, runProgram, textOf } from "../support/_library.ts";
+import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -99,13 +100,7 @@ describe("a process with a storage section", () => {
     onStage(async ({ path, open }) => {
       const killed = open({ path, sync_policy: "immediate" });
       for (let count = 0; count < 9; count++) await killed.ask();
-      for (
-        let tries = 0;
-        tries < 500 && !(await readFile(path, "utf8")).includes('"spent":9000000000,"held":0');
-        tries++
-      ) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(async () => (await readFile(path, "utf8")).includes('"spent":9000000000,"held":0'));
       const next = open({ path, sync_policy: "immediate" });
       assertEquals([await next.ask(), await next.ask()], ["from b", "no_active_model"]);
       await next.close();
@@ -118,10 +113,10 @@ describe("a process with a storage section", () => {
       const storage = { path, sync_policy: "periodic", sync_interval: "1s" };
       const [one, other] = [open(storage, { clock }), open(storage, { clock })];
       for (let count = 0; count < 5; count++) assertEquals([await one.ask(), await other.ask()], ["from a", "from a"]);
-      for (let tries = 0; tries < 200 && (await one.isOpen() || await other.isOpen()); tries++) {
-        await clock.advance(1000);
-        await new Promise((resolve) => setTimeout(resolve, 20)); // the disk takes its time
-      }
+      await until(async () => {
+        await clock.advance(1000); // while the disk takes its time
+        return !await one.isOpen() && !await other.isOpen();
+      });
       assertEquals([await one.ask(), await other.ask()], ["budget_exceeded", "budget_exceeded"]);
       await one.close();
       await other.close();

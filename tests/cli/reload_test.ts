@@ -3,9 +3,10 @@ import { assertEquals, assertGreater, assertMatch, assertStringIncludes } from "
 import { describe, it } from "@std/testing/bdd";
 import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ChildCommand, inTime, spawnCommand, startCommand } from "../support/_cli.ts";
+import { type ChildCommand, spawnCommand, startCommand } from "../support/_cli.ts";
 import { makeFolder } from "../support/_library.ts";
 import { goodBody } from "../support/_surface.ts";
+import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -29,10 +30,7 @@ async function ask(url: string, isStream = false): Promise<string> {
 
 /** Resolves once standard error has said this so many times. */
 async function saidTimes(child: ChildCommand, text: string, times: number): Promise<void> {
-  const isSaid = async () => {
-    while (child.err.split(text).length <= times) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
-  await inTime(isSaid(), child);
+  await until(() => child.err.split(text).length > times, () => `"${text}" ${times} times; it said: ${child.err}`);
 }
 
 /** Requests without a pause, until they are told to stop; throws what any of them came to but an answer. */

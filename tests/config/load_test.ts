@@ -93,11 +93,9 @@ function bomb(): string {
 }
 
 Deno.test("loadDocument() says what is wrong with a file, and where", async () => {
-  const started = performance.now();
   for (const [name, text, ...problems] of refused) {
     assertEquals(await rejectionsOf(load(name, text)), problems, text.slice(0, 80));
   }
-  assert(performance.now() - started < 2000);
 });
 
 Deno.test("loadDocument() refuses YAML that is malformed or has tags, with the line and no excerpt", async () => {

@@ -8,6 +8,7 @@ import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { storageConformance } from "../contracts/storage.ts";
+import { until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { RedisConnection } from "../../connectors/storage/_redis_client.ts";
 
@@ -66,8 +67,8 @@ function aging(time: FakeClock): RedisStorage {
 
   it("frees the lock of an owner that is gone by Redis's own clock", async () => {
     const storage = storageOf();
-    await storage.acquire("key", { owner: "gone", ttlMs: 100 });
     const started = clock.monotonic();
+    await storage.acquire("key", { owner: "gone", ttlMs: 100 });
     const lock = await storage.acquire("key", { owner: "next", ttlMs: 60_000, retryIntervalMs: 10 });
     assertEquals([lock.owner, clock.monotonic() - started >= 90], ["next", true]);
   });
@@ -111,11 +112,7 @@ function aging(time: FakeClock): RedisStorage {
     await own.kill();
     await assertRejects(() => storage.load("key"), ConnectorError, "cannot reach Redis");
     await own.start();
-    for (;;) {
-      const isBack = await storage.exists("key").then(() => true, () => false);
-      if (isBack) break;
-      await clock.sleep(20);
-    }
+    await until(() => storage.exists("key").then(() => true, () => false));
     assertEquals(await storage.load("key"), undefined);
     await storage.close();
   });

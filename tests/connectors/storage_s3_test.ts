@@ -8,6 +8,7 @@ import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { storageConformance } from "../contracts/storage.ts";
+import { until } from "../support/patience.ts";
 import { s3Key, s3Place, type S3Server, startS3 } from "../support/s3_server.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -113,10 +114,7 @@ async function startMoto(command: string): Promise<{ url: string; stop: () => Pr
   const args = ["-H", "127.0.0.1", "-p", `${port}`];
   const child = new Deno.Command(command, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200; tries++) {
-    if (await fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await until(() => fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
   const bucket = new Bucket("test", denoRuntime(), { ...s3Place, ...s3Key, endpoint: url, isPathStyle: true });
   const place = `<LocationConstraint>${s3Place.region}</LocationConstraint>`;
   await bucket.call({

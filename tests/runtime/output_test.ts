@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { outputOf } from "../../src/runtime/_output.ts";
+import { until } from "../support/patience.ts";
 
 function stream(isTerminal = false) {
   const written: string[] = [];
@@ -17,7 +18,7 @@ Deno.test("writeSoon() joins what comes within a moment", async () => {
   output.writeSoon("a\n");
   output.writeSoon("b\n");
   assertEquals(written, []);
-  await new Promise((resolve) => setTimeout(resolve, 40)); // real timers are what is tried
+  await until(() => written.length > 0); // real timers are what is tried
   assertEquals(written, ["a\nb\n"]);
 });
 
