@@ -6,6 +6,8 @@ import type { ModelView, SelectionContext } from "../../src/contracts/rotation.t
 
 /** More than any priority. */
 export const abovePriority = 3;
+/** Less than any priority. */
+export const belowPriority = -2;
 
 /**
  * How much a model is preferred: over 1 and up to 2 where `model_priority` names it, over 0 and up to 1 where

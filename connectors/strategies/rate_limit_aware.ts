@@ -3,10 +3,11 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import { CurrentModel } from "./_current_model.ts";
 import { leftShare } from "./_headroom.ts";
 import { fittest, type Merit } from "./_fittest.ts";
-import { abovePriority, priority } from "./_priority.ts";
+import { priority } from "./_priority.ts";
 
 /** Shares are counted in billionths, so that 1 - 0.9 reaches a threshold of 0.1. */
 const precision = 1e9;
@@ -27,20 +28,23 @@ export const rateLimitAware: Connector<"strategy"> = {
 };
 
 class RateLimitAware implements SelectionStrategy {
-  #current?: string;
+  readonly #current = new CurrentModel();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    const current = this.#current === undefined ? undefined : candidates.find(({ name }) => name === this.#current);
+    const current = this.#current.among(candidates);
     if (current !== undefined && !isOver(current, context)) return current;
-    const chosen = fittest(candidates, context, merit);
-    const isMovingAlone = context.narrowed || this.#current !== undefined && context.tried.has(this.#current);
-    if (chosen !== undefined && !isMovingAlone && !isOver(chosen, context)) this.#current = chosen.name;
+    const chosen = fittest(this.#current.others(candidates), context, merit);
+    if (chosen !== undefined && !isOver(chosen, context)) this.#current.take(chosen, context);
     return chosen;
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
     if (isOver(candidate, context)) return -usedShare(candidate) + tieBreak * priority(candidate, context);
-    return candidate.name === this.#current ? abovePriority : priority(candidate, context);
+    return this.#current.rank(candidate) ?? priority(candidate, context);
+  }
+
+  observe(outcome: SelectionOutcome): void {
+    this.#current.observe(outcome);
   }
 }
 

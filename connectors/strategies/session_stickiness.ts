@@ -3,7 +3,7 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { fractionOf, hash53, mix32 } from "../../src/util/hash.ts";
 import { weightOf } from "./_headroom.ts";
 import { type Note, Notes } from "./_notes.ts";
@@ -85,6 +85,10 @@ class SessionStickiness implements SelectionStrategy {
     const session = hash53(context.session);
     if (this.#stayOf(session, context)?.model === candidate.name) return abovePriority;
     return Math.exp(nearness(session, hash53(candidate.name), weightOf(candidate)));
+  }
+
+  observe(outcome: SelectionOutcome): void {
+    this.#others.observe?.(outcome);
   }
 
   #stayOf(session: number, { now }: SelectionContext): Stay | undefined {

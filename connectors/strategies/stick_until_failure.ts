@@ -3,14 +3,15 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { abovePriority, preferred, priority } from "./_priority.ts";
+import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
+import { CurrentModel } from "./_current_model.ts";
+import { preferred, priority } from "./_priority.ts";
 
 /**
- * Stays with its model while that is a candidate, else takes the best by priority and stays with it. A request
- * that fails over moves only itself: the model is left by all once it is no longer offered to a request that has
- * not tried it. A model that comes back on trial is not returned to for its priority; it gets its chance when the
- * current one fails, and then by priority, like any other.
+ * Stays with its model while that is a candidate and serves, else takes the best by priority and stays with it. The first
+ * request that the model did not serve moves all: to the model that answered instead, or while none has, to the best of
+ * the others. A model that comes back on trial is not returned to for its priority; it gets its chance when the current
+ * one fails, and then by priority, like any other.
  */
 export const stickUntilFailure: Connector<"strategy"> = {
   id: "mesh.stick-until-failure.v1",
@@ -19,17 +20,21 @@ export const stickUntilFailure: Connector<"strategy"> = {
 };
 
 class StickUntilFailure implements SelectionStrategy {
-  #current?: string;
+  readonly #current = new CurrentModel();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    for (const candidate of candidates) if (candidate.name === this.#current) return candidate;
-    const chosen = preferred(candidates, context);
-    const isLeavingAlone = this.#current !== undefined && context.tried.has(this.#current);
-    if (!isLeavingAlone && !context.narrowed) this.#current = chosen?.name;
+    const current = this.#current.among(candidates);
+    if (current !== undefined) return current;
+    const chosen = preferred(this.#current.others(candidates), context);
+    this.#current.take(chosen, context);
     return chosen;
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
-    return candidate.name === this.#current ? abovePriority : priority(candidate, context);
+    return this.#current.rank(candidate) ?? priority(candidate, context);
+  }
+
+  observe(outcome: SelectionOutcome): void {
+    this.#current.observe(outcome);
   }
 }

@@ -92,12 +92,25 @@ export interface SelectionContext {
   readonly random: () => number;
 }
 
+/** What became of a request so far. */
+export interface SelectionOutcome {
+  /** Names of the models that did not serve it. */
+  readonly failed: ReadonlySet<string>;
+  /** The model that answered instead; undefined: none has. */
+  readonly served?: ModelView | undefined;
+}
+
 /** Spec: Rotation, Selection. One instance serves one pool; what it remembers is its own. */
 export interface SelectionStrategy {
   /** The candidate to ask; undefined leaves the choice to the fallback strategy. Candidates are never empty. */
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined;
   /** How well a candidate fits, the highest first: what `explain` shows. */
   score(candidate: ModelView, context: SelectionContext): number;
+  /**
+   * Called after every attempt that failed, and when another model has served the request; for strategies that stay with
+   * a model. Not called for requests that choose among the models themselves, nor for those at fault themselves.
+   */
+  observe?(outcome: SelectionOutcome): void;
 }
 
 /** Spec: Rotation, Deactivation. */

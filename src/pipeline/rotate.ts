@@ -11,6 +11,7 @@ import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import type { Connection } from "./connection.ts";
+import { reportFailure, reportServed } from "./current_model.ts";
 import { recordOf } from "./decision.ts";
 import type { Fit } from "./fit.ts";
 import { errorOf } from "./outcome.ts";
@@ -196,6 +197,7 @@ async function ask<T>(
     throw error;
   } finally {
     if (landing === undefined) permit.release(vote, clock.monotonic(), endOf(failed));
+    reportFailure(member, vote, plan, deps.hub);
   }
   recordFailure(member, failed, trip);
   applyFact(member, failed, pool, clock);
@@ -236,6 +238,7 @@ function settleOf(
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
   if (!plan.narrowed) plan.pool.current = member;
+  reportServed(member, plan, trip, deps.hub);
   const routing = recordOf(plan, trip, deps, member);
   trip.commit();
   deps.hub.routing(routing);
@@ -248,7 +251,9 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     connection,
     settle(vote, usage) {
       trip.end();
-      return landing.settle(vote, usage);
+      const used = landing.settle(vote, usage);
+      reportFailure(member, vote, plan, deps.hub);
+      return used;
     },
   };
 }

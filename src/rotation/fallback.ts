@@ -22,6 +22,7 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
     strategy: {
       select: (views, context) => isExhausted(views, context) ? undefined : strategy.select(views, context),
       score: (view, context) => strategy.score(view, context),
+      observe: (outcome) => strategy.observe?.(outcome),
     },
   };
 }

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { eveningClock, type Stage, stage } from "../support/_failover.ts";
 import { tally, tuned } from "../support/_tuned.ts";
-import { type AnswerHeaders, type Behaviour, ok, status } from "../support/upstream.ts";
+import { type AnswerHeaders, type Behaviour, ok, status, stream } from "../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Behaviour, Behaviour, Behaviour];
 const noRetry = { retry: { max_attempts: 0 } };
@@ -27,12 +27,71 @@ function lasting(clock: FakeClock, ms: number, behaviour: Behaviour): Behaviour 
 }
 
 describe("stick-until-failure", () => {
-  it("stays until the model rests, and does not come back by itself", async () => {
-    const pool = by("stick-until-failure", { deactivation: { retry_limit: 1 } });
+  const pool = by("stick-until-failure");
+
+  it("leaves its model with the first request that it did not serve, and does not come back by itself", async () => {
     await using scene = await stage({ a: [a, a, status(500), a], b }, { pool });
     assertEquals(await texts(scene, 5), "aabbb");
     await scene.clock.advance(60_000);
     assertEquals([scene.states(), await texts(scene, 2)], [{ a: "active", b: "active" }, "bb"]);
+    assertEquals(scene.calls, { a: 3, b: 5 });
+  });
+
+  it("does so by default: one request waits for retries, no other", async () => {
+    await using scene = await stage({ a: status(500), b }, {
+      pool: { strategy: undefined, model_priority: undefined },
+    });
+    assertEquals(await texts(scene, 5), "bbbbb");
+    assertEquals([scene.calls, scene.clock.sleeps.length], [{ a: 3, b: 5 }, 2]);
+  });
+
+  it("goes on with the model that answered, whichever failed before it", async () => {
+    await using scene = await stage({ a: [status(500), a], b: [status(500), b], c }, { pool });
+    assertEquals(await texts(scene, 3), "ccc");
+    await using mixed = await stage({ a: [status(500), a], b: [status(400), b], c }, { pool });
+    assertEquals(await texts(mixed, 3), "ccc");
+  });
+
+  it("does so for requests at once, and for streams", async () => {
+    await using scene = await stage({ a: status(500), b }, { pool: { ...pool, deactivation: { retry_limit: 100 } } });
+    await Promise.all(Array.from({ length: 10 }, () => scene.ask()));
+    assertEquals([scene.calls, await texts(scene, 3)], [{ a: 10, b: 10 }, "bbb"]);
+    await using streams = await stage({ a: [stream({ cut: { after: "headers", how: "close" } }), a], b: stream() }, {
+      pool,
+    });
+    const routes = [await streams.askStream(), await streams.askStream()].map(({ route }) => route);
+    assertEquals(routes, ["b 2/1", "b 1/0"]);
+  });
+
+  it("leaves a model whose stream broke, though nothing answered instead", async () => {
+    const broken = stream({ cut: { after: 1, how: "close" } });
+    await using scene = await stage({ a: [broken, a], b }, { pool });
+    assertEquals((await scene.askStream()).last, "error");
+    assertEquals(await texts(scene, 2), "bb");
+  });
+
+  it("leaves a model that failed also when all others failed, too", async () => {
+    await using scene = await stage({ a: [status(500), a], b: [status(500), b] }, { pool });
+    assertEquals((await scene.ask()).status, 502);
+    assertEquals(await texts(scene, 2), "bb");
+  });
+
+  it("is not moved by a request that failed by its own fault, nor by one with a route of its own", async () => {
+    await using scene = await stage({ a: [a, status(400), a], b }, { pool });
+    assertEquals(await texts(scene, 4), "abaa");
+    const order = { mesh: { order: ["b"] } };
+    await using routed = await stage({ a, b: [status(500), b], c }, { pool });
+    assertEquals([(await routed.ask()).text, (await routed.ask(order)).text], ["a", "a"]);
+    assertEquals((await routed.ask({ mesh: { ignore: ["a"] } })).text, "b");
+    assertEquals(await texts(routed, 2), "aa");
+    await using fault = await stage({ a: [status(400), a], b: [status(500), b], c }, { pool });
+    assertEquals(await texts(fault, 2), "ca", "b failed, a did not");
+  });
+
+  it("is moved by a code that counts toward deactivation, whoever is at fault", async () => {
+    const counted = { ...pool, deactivation: { error_codes: [400] } };
+    await using scene = await stage({ a: [status(400), a], b }, { pool: counted });
+    assertEquals(await texts(scene, 2), "bb");
   });
 });
 

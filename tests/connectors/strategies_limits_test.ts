@@ -41,11 +41,15 @@ Deno.test("rate-limit-aware takes the one with most headroom when all are over, 
   assertEquals(pick(strategy, [left("a", 90), b, c], { modelPriority: ["c"] }), "a", "it was a that was stayed with");
 });
 
-Deno.test("rate-limit-aware: a request that fails over moves only itself; a rest moves all", () => {
+Deno.test("rate-limit-aware leaves a model that failed for the one that answered instead; a standby moves all", () => {
   const strategy = make(rateLimitAware);
   assertEquals(pick(strategy, [a, b, c]), "a");
   assertEquals(pick(strategy, [b, c], { tried: new Set(["a"]) }), "b");
   assertEquals(pick(strategy, [a, b, c]), "a");
+  strategy.observe!({ failed: new Set(["a"]) });
+  assertEquals(pick(strategy, [a, c]), "c", "none has answered instead yet");
+  strategy.observe!({ failed: new Set(["c"]), served: b });
+  assertEquals(pick(strategy, [a, b, c]), "b");
   assertEquals(pick(strategy, [left("b", 2), c]), "c");
   assertEquals(pick(strategy, [view("a", { onTrial: true }), b, c], { modelPriority: ["a"] }), "c");
 });

@@ -49,12 +49,27 @@ Deno.test("stick-until-failure does not return to a preferred model that is back
   assertEquals(pick(strategy, [a, c], { modelPriority }), "a");
 });
 
-Deno.test("stick-until-failure: a request that fails over moves only itself", () => {
+Deno.test("stick-until-failure goes on with the model that answered instead", () => {
   const strategy = make(stickUntilFailure);
   assertEquals(pick(strategy, [a, b, c]), "a");
   assertEquals(pick(strategy, [b, c], { tried: new Set(["a"]) }), "b");
   assertEquals(pick(strategy, [c], { tried: new Set(["a", "b"]) }), "c");
+  assertEquals(pick(strategy, [a, b, c]), "a", "no failure is known of");
+  strategy.observe!({ failed: new Set(["a", "b"]), served: c });
+  assertEquals(pick(strategy, [a, b, c]), "c");
+  strategy.observe!({ failed: new Set(["a"]), served: b });
+  assertEquals(pick(strategy, [a, b, c]), "c", "it was not c that failed");
+});
+
+Deno.test("stick-until-failure leaves a model that failed before another has answered, unless it is alone", () => {
+  const strategy = make(stickUntilFailure);
   assertEquals(pick(strategy, [a, b, c]), "a");
+  strategy.observe!({ failed: new Set(["a"]) });
+  assertEquals(pick(strategy, [b], { narrowed: true }), "b");
+  assertEquals(pick(strategy, [a, b, c], { modelPriority: ["a", "c"] }), "c");
+  assertEquals(pick(strategy, [a, b, c], { modelPriority: ["a"] }), "c");
+  strategy.observe!({ failed: new Set(["c"]) });
+  assertEquals(pick(strategy, [c]), "c");
 });
 
 Deno.test("round-robin cycles in the configuration's order", () => {
