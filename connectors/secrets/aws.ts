@@ -28,6 +28,7 @@ export const awsSecrets: Connector<"secretStore"> = {
     const url = own === undefined ? `https://secretsmanager.${region}.${suffix}` : address(own, "endpoint");
     return storeOf(new Aws(runtime, `${url}/`, region));
   },
+  loadPackages: () => loadSigner(),
 };
 
 function storeOf(aws: Aws): Required<SecretStore> {

@@ -39,11 +39,33 @@ function notInstalled(error: unknown): never {
   throw error;
 }
 
+const importInstalled = (): Promise<unknown> =>
+  // deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
+  import("npm:@redis/client@6.3.1").catch(notInstalled);
+
+/**
+ * Loads `@redis/client`.
+ *
+ * @param importClient Imports it, where it is not the installed one.
+ * @throws {ConnectorError} When it is not installed.
+ */
+export async function loadRedisClient(importClient: () => Promise<unknown> = importInstalled): Promise<unknown> {
+  try {
+    return await importClient();
+  } catch (error) {
+    throw new ConnectorError(
+      `The storage "${redisId}" needs the package "@redis/client", which is not installed: ` +
+        'add it with "npm install @redis/client@6"',
+      error,
+    );
+  }
+}
+
 /** One connection, for commands and messages alike. */
 export class RedisConnection {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
-  readonly #importClient: () => Promise<unknown>;
+  readonly #importClient: (() => Promise<unknown>) | undefined;
   #client: Promise<Client> | undefined;
   #failure: unknown;
   /** Answers that are waited for. */
@@ -57,12 +79,7 @@ export class RedisConnection {
    * @param clock For time limits.
    * @param importClient Loads `@redis/client`.
    */
-  constructor(
-    address: RedisAddress,
-    clock: Clock,
-    // deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
-    importClient: () => Promise<unknown> = () => import("npm:@redis/client@6.3.1").catch(notInstalled),
-  ) {
+  constructor(address: RedisAddress, clock: Clock, importClient?: () => Promise<unknown>) {
     this.#address = address;
     this.#clock = clock;
     this.#importClient = importClient;
@@ -142,14 +159,10 @@ export class RedisConnection {
 
   async #load(): Promise<ClientModule> {
     try {
-      return await this.#importClient() as ClientModule;
+      return await loadRedisClient(this.#importClient) as ClientModule;
     } catch (error) {
       this.#client = undefined;
-      throw new ConnectorError(
-        `The storage "${redisId}" needs the package "@redis/client", which is not installed: ` +
-          'add it with "npm install @redis/client@6"',
-        error,
-      );
+      throw error;
     }
   }
 

@@ -52,6 +52,23 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
+/**
+ * Loads what signs.
+ *
+ * @param id The connector's, for errors.
+ * @param load Loads it, for tests.
+ * @throws {ConnectorError} When it is not installed.
+ */
+export async function loadSigners(id: string, load: LoadSigner = loadAws4fetch): Promise<Signers> {
+  try {
+    return await load();
+  } catch (cause) {
+    const hint =
+      'the package "aws4fetch", which signs its calls, is not installed: add it with "npm install aws4fetch"';
+    throw new ConnectorError(`"${id}" cannot be used: ${hint}`, cause);
+  }
+}
+
 /** The objects of a bucket. */
 export class Bucket {
   readonly #id: string;
@@ -101,23 +118,13 @@ export class Bucket {
   async #sign(method: string, url: URL, headers: Record<string, string>): Promise<Record<string, string>> {
     const { region, accessKeyId, secretAccessKey, sessionToken } = this.#options;
     const datetime = new Date(this.#runtime.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
-    const { AwsV4Signer } = await this.#signers();
+    const { AwsV4Signer } = await loadSigners(this.#id, this.#load);
     const signer = new AwsV4Signer({
       ...{ method, url: url.href, headers, service: "s3", region, datetime },
       ...{ accessKeyId, secretAccessKey, sessionToken },
     });
     const signed = await signer.sign();
     return Object.fromEntries([...signed.headers].map(([name, value]) => [name.toLowerCase(), value]));
-  }
-
-  async #signers(): Promise<Signers> {
-    try {
-      return await this.#load();
-    } catch (cause) {
-      const hint =
-        'the package "aws4fetch", which signs its calls, is not installed: add it with "npm install aws4fetch"';
-      throw new ConnectorError(`"${this.#id}" cannot be used: ${hint}`, cause);
-    }
   }
 
   /** The service's own text may quote the key's id: its code alone is passed on. */

@@ -8,7 +8,7 @@ import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../../src/
 import { ConfigError } from "../../src/errors.ts";
 import { acquireLock } from "./_lock.ts";
 import { type RedisAddress, redisAddress } from "./_redis_address.ts";
-import { RedisConnection, redisId } from "./_redis_client.ts";
+import { loadRedisClient, RedisConnection, redisId } from "./_redis_client.ts";
 import { RedisShared } from "./_redis_shared.ts";
 
 const saveScript = `
@@ -146,6 +146,7 @@ export const redis: Connector<"storage"> = {
       address: redisAddress(settings),
       ...(prefix === undefined ? {} : { prefix: prefix as string }),
     }),
+  loadPackages: () => loadRedisClient(),
 };
 
 /** Pieces that fit into one call. */

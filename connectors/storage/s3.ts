@@ -9,7 +9,7 @@ import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { type RemoteRuntime, textSetting } from "./_remote.ts";
-import { Bucket, type BucketOptions, type LoadSigner } from "./_s3.ts";
+import { Bucket, type BucketOptions, type LoadSigner, loadSigners } from "./_s3.ts";
 
 const id = "aws.s3.v1";
 
@@ -217,6 +217,7 @@ export const s3Storage: Connector<"storage"> = {
   id,
   kind: "storage",
   create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
+  loadPackages: () => loadSigners(id),
 };
 
 function optionsOf(settings: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {

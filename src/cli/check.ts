@@ -4,10 +4,12 @@
  */
 import { loadDocument } from "../config/load.ts";
 import { settingsOf } from "../config/sources.ts";
+import { ConfigError } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
+import { lookUpSecrets, missingPackages } from "./needs.ts";
 
 /** The command. */
 export const check: Command = {
@@ -15,7 +17,7 @@ export const check: Command = {
   help: `Usage: modelmesh check <file> [options]
 
 Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider; connector
-packages that it names are loaded.
+packages that it names are loaded, and so are the packages that its connectors need.
 
 Options:
   --secrets          Look every secret up that it names, and print those that are missing
@@ -26,23 +28,27 @@ Options:
 Exit code: 0 valid, 1 not valid, 2 usage
 `,
   values: [],
+  switches: ["secrets"],
   mostArguments: 1,
-  async run({ rest, json }, { connectors, runtime, shell }) {
+  async run({ rest, json, has }, { connectors, runtime, shell }) {
     const [path] = rest;
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new ServerMesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     await loadPackages(document, mesh);
-    const { providers, pools, models, warnings } = settingsOf(document, surroundingsOf(mesh), {
-      source: path,
-      mayLackProviders: true,
-    });
+    const settings = settingsOf(document, surroundingsOf(mesh), { source: path, mayLackProviders: true });
+    const problems = await missingPackages(settings, mesh);
+    if (problems.length > 0) throw new ConfigError(problems, path);
+    const secrets = has("secrets") ? await lookUpSecrets(document, settings, mesh) : undefined;
+    const { warnings } = secrets ?? settings;
     if (json) {
       shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);
       return 0;
     }
     for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
+    const { providers, models, pools } = settings;
     const counts = [counted(providers.size, "provider"), counted(models.size, "model"), counted(pools.size, "pool")];
+    if (secrets !== undefined) counts.push(counted(secrets.count, "secret"));
     shell.stdout.write(`${path} is valid: ${counts.join(", ")}\n`);
     return 0;
   },

@@ -34,6 +34,11 @@ export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKi
   readonly kind: Kind;
   /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
   create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
+  /**
+   * Loads the packages that its instances import lazily, where there are any, so that `modelmesh check` reports one that
+   * is missing. Throws a `ConnectorError` that says how to install it.
+   */
+  loadPackages?(): Promise<unknown>;
 }
 
 /** What a provider's connector is given. */

@@ -74,6 +74,16 @@ function jsonOf(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
+/**
+ * Loads what a format needs, where it needs anything.
+ *
+ * @param format The format.
+ * @throws {ConnectorError} When its module is missing.
+ */
+export async function loadFormat(format: RecordFormat): Promise<void> {
+  if (format !== "json") await load(format, formatModules);
+}
+
 async function load<Name extends keyof FormatModules>(
   name: Name,
   modules: FormatModules,

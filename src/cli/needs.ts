@@ -1,0 +1,91 @@
+/**
+ * What a configuration needs beside itself: packages that are installed, secrets that are in the store.
+ * @module
+ */
+import { under } from "../config/_report.ts";
+import { isPlainObject } from "../config/_tree.ts";
+import { referencesIn } from "../config/references.ts";
+import type { Settings } from "../config/settings.ts";
+import type { ConnectorKinds } from "../contracts/connector.ts";
+import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
+import type { Mesh } from "../mesh.ts";
+import { loadFormat } from "../storage/_formats.ts";
+
+/**
+ * Loads the packages of the connectors that are configured.
+ *
+ * @param settings The configuration.
+ * @param mesh Has the connectors.
+ * @returns A problem for each that is missing.
+ */
+export async function missingPackages(settings: Settings, { catalogue }: Mesh): Promise<ConfigProblem[]> {
+  const { providers, secrets, storage, observability } = settings;
+  const used: [path: string, kind: keyof ConnectorKinds, id: string][] = [
+    ...[...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined)
+      .map((
+        { id, connector },
+      ): [string, "provider", string] => [`${under("providers", id)}.connector`, "provider", connector]),
+    ["secrets.store", "secretStore", secrets.store],
+    ...observability.map((
+      { connector },
+    ): [string, "observability", string] => ["observability", "observability", connector]),
+  ];
+  if (storage !== undefined) used.push(["storage.connector", "storage", storage.connector]);
+  const loads = used.map(([path, kind, id]) => problemOf(path, () => catalogue.get(kind, id).loadPackages?.()));
+  if (storage !== undefined) loads.push(problemOf("storage.persistence.format", () => loadFormat(storage.format)));
+  return (await Promise.all(loads)).flat();
+}
+
+async function problemOf(path: string, load: () => Promise<unknown> | undefined): Promise<ConfigProblem[]> {
+  try {
+    await load();
+    return [];
+  } catch (error) {
+    if (!ConnectorError.isInstance(error)) throw error;
+    return [{ path, message: error.message }];
+  }
+}
+
+/**
+ * Looks every secret up that a configuration names.
+ *
+ * @param document As written.
+ * @param settings What it comes to.
+ * @param mesh Has the secret stores.
+ * @returns How many it names, and what to know of those it can do without.
+ * @throws {ConfigError} With a problem for each that is missing.
+ * @throws {ConnectorError} When the store cannot be asked.
+ */
+export async function lookUpSecrets(
+  document: unknown,
+  settings: Settings,
+  mesh: Mesh,
+): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
+  const paths = referencePaths(document);
+  try {
+    const resolved = await settings.secrets.resolve(settings, mesh);
+    return { count: paths.size, warnings: resolved.settings.warnings };
+  } catch (error) {
+    if (!SecretNotFoundError.isInstance(error)) throw error;
+    const message = (name: string) => `the secret "${name}" is not in the store "${settings.secrets.store}"`;
+    const problems = error.names.map((name) => ({ path: paths.get(name) ?? "", message: message(name) }));
+    throw new ConfigError(problems, settings.source);
+  }
+}
+
+/** Where a document refers to secrets: the first path of each, by name. */
+function referencePaths(document: unknown): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  const visit = (value: unknown, path: string) => {
+    if (typeof value === "string") {
+      for (const name of referencesIn(value).names) if (!paths.has(name)) paths.set(name, path);
+    } else if (Array.isArray(value)) value.forEach((member, place) => visit(member, `${path}[${place}]`));
+    else if (isPlainObject(value)) {
+      for (const [key, member] of Object.entries(value)) {
+        visit(member, under(path, key));
+      }
+    }
+  };
+  visit(document, "");
+  return paths;
+}

@@ -1,0 +1,106 @@
+/** What `modelmesh check` says of what a configuration needs beside itself: packages, and secrets if asked. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { cp } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { runCommand, spawnCommand } from "../support/_cli.ts";
+import { makeFolder, type TestFolder } from "../support/_library.ts";
+import { type CommandLine, nodeStarter, onDeno } from "../support/_programs.ts";
+import { testConfig } from "../support/proxy.ts";
+
+type Sections = Readonly<Record<string, unknown>>;
+
+const secret = "sk-of-a-store-0123456789";
+
+function textOf(config: Sections, provider: Sections = {}): string {
+  return JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" }, config, provider }));
+}
+
+/** The command line where no package is installed beside it. */
+async function bareCommand(folder: TestFolder): Promise<CommandLine> {
+  if (onDeno) {
+    const cli = fileURLToPath(new URL("../../cli.ts", import.meta.url));
+    return [execPath, "run", "-A", "--no-npm", "--no-check", cli];
+  }
+  const copy = join(folder.path, "installed");
+  await cp(dirname(nodeStarter()), copy, { recursive: true });
+  return [execPath, join(copy, "modelmesh.cjs")];
+}
+
+describe("modelmesh check, where a package is missing", () => {
+  const storages: [what: string, storage: Sections, path: string, said: RegExp][] = [
+    ["Redis", { connector: "redis.redis.v1" }, "storage.connector", /"@redis\/client".*npm install @redis\/client/],
+    ["S3", { connector: "aws.s3.v1", bucket: "kept" }, "storage.connector", /"aws4fetch".*npm install aws4fetch/],
+    ["MessagePack", { persistence: { format: "msgpack" } }, "storage.persistence.format", /npm install @msgpack/],
+  ];
+  for (const [what, storage, path, said] of storages) {
+    it(`names it as a problem: ${what}`, async () => {
+      await using folder = await makeFolder();
+      await folder.write("mesh.json", textOf({ storage }));
+      const command = await bareCommand(folder);
+      await using child = spawnCommand(["check", "mesh.json", "--json"], { command, cwd: folder.path });
+      assertEquals(await child.code, 1, child.err);
+      const { ok, problems } = JSON.parse(child.out);
+      assertEquals([ok, problems.map(({ path }: { path: string }) => path)], [false, [path]]);
+      assertMatch(problems[0].message, said);
+      assertStringIncludes(child.err, `${path}: `);
+    });
+  }
+
+  it("says nothing of one that is not needed", async () => {
+    await using folder = await makeFolder();
+    await folder.write("mesh.json", textOf({ storage: {} }));
+    const command = await bareCommand(folder);
+    await using child = spawnCommand(["check", "mesh.json"], { command, cwd: folder.path });
+    assertEquals([await child.code, child.err], [0, ""]);
+  });
+});
+
+describe("modelmesh check --secrets", () => {
+  const config = textOf({
+    proxy: { auth: { tokens: ["${secrets:CLIENT}"] } },
+    secrets: { store: "mesh.dotenv.v1", path: "keys.env" },
+  }, { api_key: ["${secrets:ONE}", "${secrets:TWO}"] });
+  const check = (keys: string, args: readonly string[] = ["--secrets"], text = config) =>
+    runCommand(["check", "mesh.json", ...args], { files: { "mesh.json": text, "keys.env": keys } });
+
+  it("looks every secret up that is named", async () => {
+    const { code, out, err } = await check(`ONE=${secret}\nTWO=${secret}-2\nCLIENT=token-0123456789abcdef`);
+    assertEquals([code, out, err], [0, "mesh.json is valid: 1 provider, 1 model, 1 pool, 3 secrets\n", ""]);
+  });
+
+  it("names each that is missing or blank, with its path, and shows none", async () => {
+    const keys = `ONE=${secret}\nTWO=\n`;
+    const { code, out, err } = await check(keys, ["--secrets", "--json"]);
+    const missing = (path: string, name: string) => ({
+      path,
+      message: `the secret "${name}" is not in the store "mesh.dotenv.v1"`,
+    });
+    const problems = [missing("providers.a.api_key[1]", "TWO"), missing("proxy.auth.tokens[0]", "CLIENT")];
+    assertEquals([code, JSON.parse(out)], [1, { ok: false, problems }]);
+    for (const { path, message } of problems) assertStringIncludes(err, `${path}: ${message}`);
+    assert(!`${out}${err}`.includes(secret));
+  });
+
+  it("warns of those that a configuration does without, and says what is wrong with a value", async () => {
+    const lenient = config.replace('"store":', '"resolution":{"fail_on_missing":false},"store":');
+    const token = "CLIENT=token-0123456789abcdef";
+    const { code, err } = await check(`ONE=${secret}\n${token}`, ["--secrets"], lenient);
+    assertEquals(code, 0);
+    assertStringIncludes(err, 'warning: providers.a.api_key: the secret "TWO" is missing');
+    const odd = await check(`ONE='${secret} ${secret}'\nTWO=${secret}\n${token}`);
+    assertEquals(odd.code, 1);
+    assertMatch(odd.err, /providers\.a\.api_key: .*space/);
+    assert(!odd.err.includes(secret));
+  });
+
+  it("is asked for: without it no store is opened", async () => {
+    const { code, out } = await runCommand(["check", "mesh.json"], { files: { "mesh.json": config } });
+    assertEquals([code, out], [0, "mesh.json is valid: 1 provider, 1 model, 1 pool\n"]);
+    const asked = await runCommand(["check", "mesh.json", "--secrets"], { files: { "mesh.json": config } });
+    assertEquals(asked.code, 1);
+    assertStringIncludes(asked.err, 'there is no file "keys.env"');
+  });
+});
