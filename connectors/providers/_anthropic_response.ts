@@ -33,7 +33,8 @@ export function toChatCompletion(answer: JsonObject, facts: AnswerFacts): ChatCo
   if (!Array.isArray(answer.content)) {
     throw new UpstreamError("The provider's answer has no content", { kind: "invalid_response" });
   }
-  const { id, model, stop_reason, stop_details, usage } = answer;
+  const { id, model, stop_reason, stop_details } = answer;
+  const usage = toUsage(answer.usage);
   return {
     id: typeof id === "string" ? id : "",
     object: "chat.completion",
@@ -45,7 +46,7 @@ export function toChatCompletion(answer: JsonObject, facts: AnswerFacts): ChatCo
       finish_reason: toFinishReason(stop_reason),
       logprobs: null,
     }],
-    ...(typeof usage === "object" && usage !== null ? { usage: toUsage(usage as JsonObject) } : {}),
+    ...(usage === undefined ? {} : { usage }),
   };
 }
 

@@ -153,8 +153,8 @@ export class MessageStream {
     const refusal = finishReason === "content_filter" ? toRefusal(this.#stopDetails) : null;
     const last = this.#chunk(refusal === null ? {} : { refusal });
     last.choices[0]!.finish_reason = finishReason;
-    const counts = { ...last, choices: [], usage: toUsage(this.#usage ?? {}) };
-    return this.#usage === undefined ? [last] : [last, counts];
+    const usage = toUsage(this.#usage);
+    return usage === undefined ? [last] : [last, { ...last, choices: [], usage }];
   }
 
   #text(text: unknown): ChatCompletionChunk[] {

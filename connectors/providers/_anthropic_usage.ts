@@ -5,6 +5,7 @@
  * @module
  */
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
+import { countOf } from "./_count.ts";
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   end_turn: "stop",
@@ -39,18 +40,22 @@ export function toRefusal(details: unknown): string | null {
  * Token counts. Claude counts what a cache gave or took apart from the input; OpenAI within it.
  *
  * @param usage The API's `usage`.
+ * @returns Undefined where that says no counts: they are missing then, not 0.
  */
-export function toUsage(usage: JsonObject): CompletionUsage {
-  const read = count(usage.cache_read_input_tokens);
-  const written = count(usage.cache_creation_input_tokens);
-  const prompt = count(usage.input_tokens) + read + written;
-  const completion = count(usage.output_tokens);
-  const { thinking_tokens } = (usage.output_tokens_details ?? {}) as { thinking_tokens?: unknown };
+export function toUsage(usage: unknown): CompletionUsage | undefined {
+  const { input_tokens, output_tokens, output_tokens_details, ...cache } = Object(usage) as JsonObject;
+  const cached_tokens = countOf(cache.cache_read_input_tokens);
+  const cache_write_tokens = countOf(cache.cache_creation_input_tokens);
+  const prompt_tokens = countOf(input_tokens ?? NaN) + cached_tokens + cache_write_tokens;
+  const completion_tokens = countOf(output_tokens ?? NaN);
+  const total_tokens = prompt_tokens + completion_tokens;
+  if (Number.isNaN(total_tokens)) return undefined;
+  const { thinking_tokens } = Object(output_tokens_details) as { thinking_tokens?: unknown };
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    prompt_tokens_details: { cached_tokens, cache_write_tokens },
     ...(typeof thinking_tokens === "number"
       ? { completion_tokens_details: { reasoning_tokens: thinking_tokens } }
       : {}),
@@ -67,8 +72,4 @@ export function mergeUsage(known: JsonObject | undefined, news: unknown): JsonOb
   if (typeof news !== "object" || news === null) return known;
   const told = Object.entries(news).filter(([, value]) => value !== null && value !== undefined);
   return { ...known, ...Object.fromEntries(told) };
-}
-
-function count(value: unknown): number {
-  return typeof value === "number" && value > 0 ? value : 0;
 }

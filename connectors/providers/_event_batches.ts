@@ -56,7 +56,12 @@ export class EventBatches {
   #add(chunk: CompletionChunk, chunks: CompletionChunk[]): void {
     const last = chunks.at(-1);
     if (this.#hasBegun && last !== undefined && onlySaysMore(chunk) && onlySaysMore(last)) {
-      chunks[chunks.length - 1] = { value: last.value, wire: `${last.wire}\n\ndata: ${chunk.wire}` };
+      const { value, wire, others = [] } = last;
+      chunks[chunks.length - 1] = {
+        value,
+        wire: `${wire}\n\ndata: ${chunk.wire}`,
+        others: [...others, chunk.value],
+      };
     } else {
       chunks.push(chunk);
       this.#hasBegun ||= this.#joins && chunk.value.choices.some(({ delta }) => delta.content);

@@ -14,6 +14,7 @@ import type {
   ToolCall,
 } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { countOf } from "./_count.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
 /** What an answer needs that its body may lack. */
@@ -119,23 +120,25 @@ export function finishReasonOf(reason: string | undefined, calls: boolean): Fini
  * Token counts in OpenAI's terms: thoughts count as written, results of the vendor's own tools as read.
  *
  * @param metadata The answer's `usageMetadata`.
- * @returns Undefined when there is none.
+ * @returns Undefined where that says no counts: they are missing then, not 0.
  */
 export function usageOf(metadata: JsonObject | undefined): CompletionUsage | undefined {
-  if (metadata === undefined) return undefined;
-  const reasoning = count(metadata.thoughtsTokenCount);
-  const written = count(metadata.candidatesTokenCount) + reasoning;
-  const read = count(metadata.promptTokenCount) + count(metadata.toolUsePromptTokenCount);
-  const sound = asObjects(metadata.promptTokensDetails).find(({ modality }) => modality === "AUDIO");
+  const { promptTokenCount, ...counts } = metadata ?? {};
+  const reasoning_tokens = countOf(counts.thoughtsTokenCount);
+  const completion_tokens = countOf(counts.candidatesTokenCount) + reasoning_tokens;
+  const prompt_tokens = countOf(promptTokenCount ?? NaN) + countOf(counts.toolUsePromptTokenCount);
+  const total_tokens = prompt_tokens + completion_tokens;
+  if (Number.isNaN(total_tokens)) return undefined;
+  const sound = asObjects(counts.promptTokensDetails).find(({ modality }) => modality === "AUDIO");
   return {
-    prompt_tokens: read,
-    completion_tokens: written,
-    total_tokens: read + written,
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
     prompt_tokens_details: {
-      cached_tokens: count(metadata.cachedContentTokenCount),
-      ...(sound === undefined ? {} : { audio_tokens: count(sound.tokenCount) }),
+      cached_tokens: countOf(counts.cachedContentTokenCount) || 0,
+      ...(sound === undefined ? {} : { audio_tokens: countOf(sound.tokenCount) || 0 }),
     },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    completion_tokens_details: { reasoning_tokens },
   };
 }
 
@@ -205,8 +208,4 @@ function blockedChoice(): Choice {
     finish_reason: "content_filter",
     logprobs: null,
   };
-}
-
-function count(tokens: unknown): number {
-  return typeof tokens === "number" && tokens > 0 ? Math.floor(tokens) : 0;
 }

@@ -42,6 +42,12 @@ export interface MeshParts {
    */
   readonly costOf?: typeof costNanoUsd;
   /**
+   * Estimates what was written where a provider does not say it. Without it nothing is estimated.
+   *
+   * @internal
+   */
+  readonly estimateOutput?: RouteDeps["estimateOutput"];
+  /**
    * Counts rates, tokens and money: `meteringOf`. Without it nothing has a limit.
    *
    * @internal

@@ -3,6 +3,7 @@
  * @module
  */
 import { fit } from "../pipeline/fit.ts";
+import { OutputEstimate } from "../pipeline/output_estimate.ts";
 import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
 import { meteringOf } from "../state/metering.ts";
@@ -11,13 +12,14 @@ import { discoverModels } from "./discover.ts";
 import type { MeshParts } from "./mesh_parts.ts";
 import { startWatch } from "./watch.ts";
 
-type PartName = "fill" | "discover" | "costOf" | "metering" | "fit" | "tryKeys" | "watch";
+type PartName = "fill" | "discover" | "costOf" | "estimateOutput" | "metering" | "fit" | "tryKeys" | "watch";
 
 /** Configured models and pools, local servers, costs, limits and budgets, rotation of keys, probes and calendars. */
 export const serverParts: Required<Pick<MeshParts, PartName>> = {
   fill: fillAsConfigured,
   discover: discoverModels,
   costOf: costNanoUsd,
+  estimateOutput: () => new OutputEstimate(),
   metering: meteringOf,
   fit,
   tryKeys,

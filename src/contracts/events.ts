@@ -112,9 +112,9 @@ export interface StatsMetrics {
    * the client gave up, and what it answered with nothing while another was asked, is neither success nor failure.
    */
   readonly requests_failed: number;
-  /** Tokens read, as far as providers told. */
+  /** Tokens read, as providers told them; estimated where they did not. */
   readonly tokens_in: number;
-  /** Tokens written, as far as providers told. */
+  /** Tokens written, likewise. */
   readonly tokens_out: number;
   /** USD, as far as prices are known; a sum of whole nano-dollars, exact up to 9 million. */
   readonly cost_total: number;

@@ -146,6 +146,8 @@ export interface CompletionChunk {
   readonly value: ChatCompletionChunk;
   /** The JSON text it came in, when that is OpenAI's shape already. */
   readonly wire?: string;
+  /** The further events of that text, where it holds several. */
+  readonly others?: readonly ChatCompletionChunk[];
   /** The next event is there already: both may be passed on at once. */
   more?: boolean;
 }

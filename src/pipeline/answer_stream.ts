@@ -9,6 +9,7 @@ import { editMembers } from "../util/json_members.ts";
 import type { Vote } from "../state/model_state.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
+import type { OutputEstimate } from "./output_estimate.ts";
 import type { Routed } from "./request.ts";
 
 /** What an {@linkcode AnswerStream} is made of. */
@@ -21,6 +22,8 @@ export interface AnswerStreamParts {
   readonly onInterrupt: () => void;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
+  /** Estimates what was streamed, where that counts. */
+  readonly estimate?: OutputEstimate | undefined;
 }
 
 /** The events of one answer, one after the other. */
@@ -42,7 +45,8 @@ export class AnswerStream {
   /** @param parts What it is made of. */
   constructor(parts: AnswerStreamParts) {
     this.#parts = parts;
-    const { connection } = parts.routed;
+    const { connection, answer } = parts.routed;
+    answer.held.forEach((chunk) => this.#measure(chunk));
     connection.pause();
     connection.stop.addEventListener("abort", () => {
       this.#stop(connection.stop.reason);
@@ -95,6 +99,13 @@ export class AnswerStream {
     return chunk;
   }
 
+  /** Also what the client leaves unread was written. */
+  #measure({ value, others }: CompletionChunk): void {
+    const { estimate } = this.#parts;
+    estimate?.add(value.choices);
+    others?.forEach(({ choices }) => estimate?.add(choices));
+  }
+
   async #next(): Promise<CompletionChunk | undefined> {
     const { held, rest, complete } = this.#parts.routed.answer;
     if (this.#place < held.length) return held[this.#place++];
@@ -107,7 +118,9 @@ export class AnswerStream {
         if (connection.stop.aborted) reject(connection.stop.reason);
         rest.next().then(resolve, reject);
       });
-      return done ? undefined : value;
+      if (done) return undefined;
+      this.#measure(value);
+      return value;
     } catch (error) {
       if (this.#isOver) return undefined;
       const failure = failureOf(error, member.model.home.provider!, this.#parts.redact);
@@ -132,7 +145,7 @@ export class AnswerStream {
   #end(vote: Vote): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#parts.routed.settle(vote, this.#usage);
+    this.#parts.routed.settle(vote, { usage: this.#usage, written: () => this.#parts.estimate?.tokens });
     if (vote === "failure") this.#parts.onInterrupt();
     if (vote === "success") this.#closeSource();
   }

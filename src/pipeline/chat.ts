@@ -26,7 +26,7 @@ export interface AnswerFacts {
 export interface WholeAnswer extends AnswerFacts {
   readonly kind: "whole";
   readonly response: CompletionResponse;
-  /** Nano-dollars; undefined when a price is unknown. */
+  /** Nano-dollars; undefined when a price is unknown, or what the answer took. */
   readonly costNanoUsd?: number;
 }
 
@@ -88,12 +88,15 @@ async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAn
   if (request.delivery === "stream") return streamed(request, await route(request, stream, deps), deps);
   const routed = await route(request, complete, deps);
   const { answer } = routed;
-  const { costNano } = routed.settle("success", answer.body.usage);
+  const { costNano, estimated } = routed.settle("success", {
+    usage: answer.body.usage,
+    written: () => deps.estimateOutput?.().add(answer.body.choices).tokens,
+  });
   return {
     kind: "whole",
     ...factsOf(request, routed),
     response: answer,
-    costNanoUsd: costNano,
+    costNanoUsd: estimated ? undefined : costNano,
   };
 }
 
@@ -114,7 +117,13 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
   return {
     kind: "stream",
     ...factsOf(request, routed),
-    stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact: deps.redact }),
+    stream: new AnswerStream({
+      routed,
+      wantsUsage,
+      onInterrupt,
+      redact: deps.redact,
+      estimate: deps.estimateOutput?.(),
+    }),
   };
 }
 

@@ -19,10 +19,11 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Load } from "../state/meter.ts";
-import { measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
+import type { TextSize } from "../util/text_size.ts";
+import { measureRequest, type RequestSize } from "./request_size.ts";
 
 /** Characters per token. */
-type Ratios = TextSize;
+type Ratios = Readonly<TextSize>;
 
 const low: Ratios = { latin: 6, alphabetic: 5, ideographic: 2.5 };
 const high: Ratios = { latin: 3, alphabetic: 1, ideographic: 1 };
@@ -97,6 +98,12 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
   return largest;
 }
 
-function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios): number {
+/**
+ * The tokens of a text, high unless told otherwise.
+ *
+ * @param size Its length.
+ * @param ratios Characters per token.
+ */
+export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
   return latin / ratios.latin + alphabetic / ratios.alphabetic + ideographic / ratios.ideographic;
 }

@@ -1,37 +1,73 @@
 /**
- * Telling a provider what a call to it took.
+ * What an answer took: the one place where the engine takes usage from a provider.
  * @module
  */
 import type { CompletionUsage } from "../contracts/openai.ts";
 import { tellQuietly } from "../observe/told.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Usage } from "../state/meter.ts";
-import type { RouteDeps } from "./request.ts";
+import type { Load, Usage } from "../state/meter.ts";
+import { readUsage, tokenBound } from "./read_usage.ts";
+import type { AnswerUsage, RouteDeps, RoutedRequest } from "./request.ts";
+
+/** What a call was made for. */
+export interface ReportContext {
+  readonly request: RoutedRequest;
+  /** What it was estimated to take. */
+  readonly load: Load;
+  readonly deps: RouteDeps;
+}
 
 /**
- * Tells the provider, with the cost where it is known.
+ * Takes the usage of an answer, and reports it to the provider with its cost, where that is known. What the provider
+ * does not say is estimated where usage counts.
  *
- * @param member Who answered.
- * @param usage As the answer told it, if it did.
- * @param deps For prices and their dates.
- * @returns The same in numbers; nothing in it when nobody knows.
+ * @param member The model that answered.
+ * @param answer What its provider says of the answer, and what the answer says.
+ * @param context The call.
+ * @returns Numbers that can be true; left out where they are unknown.
  */
-export function report(
-  { model: { info, home } }: Member,
-  usage: CompletionUsage | null | undefined,
-  { runtime, hub, costOf }: RouteDeps,
-): Usage {
-  if (typeof usage !== "object" || usage === null) return {};
-  const cost = costOf?.(usage, info.pricing, runtime.clock.now());
+export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
+  const { model: { info, home } } = member;
+  const { deps: { runtime, hub, costOf } } = context;
+  const taken = usageOf(member, answer, context);
+  if (taken === undefined) return {};
+  const { usage, isEstimated } = taken;
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: tokens } = usage;
+  const costNano = costOf?.(usage, info.pricing, runtime.clock.now());
+  if (isEstimated) return { input, output, tokens, costNano, estimated: true };
+  const costUsd = costNano && costNano / 1e9;
   tellQuietly(
-    () =>
-      home.provider!.reportUsage({
-        model: info.id,
-        tokensIn: usage.prompt_tokens,
-        tokensOut: usage.completion_tokens,
-        costUsd: cost && cost / 1e9,
-      }),
+    () => home.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
     () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
   );
-  return { input: usage.prompt_tokens, output: usage.completion_tokens, tokens: usage.total_tokens, costNano: cost };
+  return { input, output, tokens, costNano };
+}
+
+/** Token counts as the provider says them, those that it does not say estimated. */
+interface TakenUsage {
+  readonly usage: CompletionUsage;
+  readonly isEstimated: boolean;
+}
+
+function usageOf(
+  { model: { info } }: Member,
+  { usage, written }: AnswerUsage,
+  { request: { body }, load }: ReportContext,
+): TakenUsage | undefined {
+  const bound = tokenBound(info.constraints, body.n);
+  const { input, output, total, cached, cacheWrite } = readUsage(usage, bound);
+  if (input !== undefined && output !== undefined) {
+    const details = { cached_tokens: cached ?? 0, cache_write_tokens: cacheWrite ?? 0 };
+    return { usage: { ...countsOf(input, output, total), prompt_tokens_details: details }, isEstimated: false };
+  }
+  const estimate = written();
+  if (estimate === undefined) return undefined; // nothing counts here
+  const read = input ?? Math.min(load.input, total ?? bound);
+  const rest = total === undefined ? Math.min(estimate, bound) : total - read;
+  return { usage: countsOf(read, output ?? rest, total), isEstimated: true };
+}
+
+function countsOf(input: number, output: number, total = 0): CompletionUsage {
+  const total_tokens = Math.max(total, input + output);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens };
 }

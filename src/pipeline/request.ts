@@ -4,7 +4,7 @@
  */
 import type { Operation } from "../capability/operations.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
-import type { ChatCompletionRequest, CompletionUsage } from "../contracts/openai.ts";
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { CapabilityPath, CompletionRequest, Delivery } from "../contracts/provider.ts";
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -16,6 +16,7 @@ import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
 import type { fit } from "./fit.ts";
 import type { Narrowing } from "./narrowing.ts";
+import type { OutputEstimate } from "./output_estimate.ts";
 import type { tryKeys } from "./try_keys.ts";
 
 /** Who sends requests, where clients have names. */
@@ -67,6 +68,8 @@ export interface RouteDeps {
   readonly tryKeys?: typeof tryKeys | undefined;
   /** What a usage costs, nano-dollars; without it no cost is told. */
   readonly costOf?: typeof costNanoUsd;
+  /** Estimates what was written where a provider does not say it; without it nothing is estimated. */
+  readonly estimateOutput?: (() => OutputEstimate) | undefined;
   /** Sends a request on its way and counts what comes of it; without it nobody does. */
   readonly count?: (<T>(ask: () => Promise<Routed<T>>, request: RoutedRequest) => Promise<Routed<T>>) | undefined;
 }
@@ -76,8 +79,8 @@ export interface Served<T> {
   readonly answer: T;
   /** Nothing was said, and nothing says why. */
   readonly empty: boolean;
-  /** What it took, as it tells itself; told of an empty one only. */
-  readonly usage?: CompletionUsage | null | undefined;
+  /** What it took, as its provider wrote it; of an empty one only. */
+  readonly usage?: unknown;
 }
 
 /** Asks one model: a whole answer, or a stream up to its first content. */
@@ -103,5 +106,13 @@ export interface Routed<T> {
   readonly settle: Settle;
 }
 
-/** Ends a request: what it meant for the model that took it, and what the answer says it took. Tells that in numbers. */
-export type Settle = (vote: Vote, usage: CompletionUsage | null | undefined) => Usage;
+/** What is known of what an answer took. */
+export interface AnswerUsage {
+  /** As its provider wrote it; it may be anything. */
+  readonly usage: unknown;
+  /** Tokens written, estimated from what the answer says; undefined where nothing counts. */
+  readonly written: () => number | undefined;
+}
+
+/** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */
+export type Settle = (vote: Vote, answer: AnswerUsage) => Usage;

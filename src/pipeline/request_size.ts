@@ -4,16 +4,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-
-/** Characters (UTF-16 code units) by the kind of script; tokenizers cut each kind otherwise. */
-export interface TextSize {
-  /** Below U+0250: English, code, JSON, most European languages. */
-  readonly latin: number;
-  /** Up to U+2E7F: Greek, Cyrillic, Arabic, Devanagari, Thai, curly quotes. */
-  readonly alphabetic: number;
-  /** From U+2E80 on: Chinese, Japanese, Korean, and both halves of an emoji. */
-  readonly ideographic: number;
-}
+import { addText, emptyText, type TextSize } from "../util/text_size.ts";
 
 /** What a request carries. */
 export interface RequestSize {
@@ -41,15 +32,10 @@ export interface RequestSize {
 }
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
-type Size = Writable<Omit<RequestSize, "text" | "schema">> & { text: Writable<TextSize>; schema: Writable<TextSize> };
+type Size = Writable<RequestSize>;
 
 /** Where the walk over schemas stops; the boundary refuses such bodies, unless it was told not to look. */
 const mostNodes = 200_000;
-/** Characters of one text that are looked at; of a longer one blocks at even distances, which bounds the work. */
-const mostLookedAt = 65_536;
-/** Long enough that a text which repeats itself is seen as a whole. */
-const sampleBlock = 1024;
-const beyondLatin = /[\u0250-\uffff]/;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 
 /**
@@ -61,8 +47,8 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
   const size: Size = {
     messages: 0,
     hasSystemPrompt: false,
-    text: { latin: 0, alphabetic: 0, ideographic: 0 },
-    schema: { latin: 0, alphabetic: 0, ideographic: 0 },
+    text: emptyText(),
+    schema: emptyText(),
     schemaNodes: 0,
     images: 0,
     sounds: 0,
@@ -179,26 +165,6 @@ function addSchema(schema: unknown, size: Size): void {
       }
     }
   }
-}
-
-function addText(text: string, size: Writable<TextSize>): void {
-  const { length } = text;
-  let [alphabetic, ideographic] = [0, 0];
-  if (beyondLatin.test(text)) { // at once for a text that the engine keeps as Latin-1, as it does most
-    const skipped = sampleBlock * (Math.ceil(length / mostLookedAt) - 1);
-    let looked = 0;
-    for (let place = 0; place < length; place++) {
-      const unit = text.charCodeAt(place);
-      if (unit >= 0x2e80) ideographic++;
-      else if (unit >= 0x250) alphabetic++;
-      if (++looked % sampleBlock === 0) place += skipped;
-    }
-    alphabetic *= length / looked;
-    ideographic *= length / looked;
-  }
-  size.latin += length - alphabetic - ideographic;
-  size.alphabetic += alphabetic;
-  size.ideographic += ideographic;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

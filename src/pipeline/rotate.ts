@@ -17,7 +17,7 @@ import type { Fit } from "./fit.ts";
 import { errorOf } from "./outcome.ts";
 import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
-import { report } from "./report.ts";
+import { report, type ReportContext } from "./report.ts";
 import { selectionContext } from "./selection_context.ts";
 import { Trip } from "./trip.ts";
 import type { Usage } from "../state/meter.ts";
@@ -54,7 +54,7 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
       const landing = await ask(admitted, plan, trip, deps);
       if (!landing) continue;
       if (!landing.served.empty) return arrive(landing, plan, trip, deps);
-      landing.settle("none", landing.served.usage);
+      landing.settle("none", { usage: landing.served.usage, written: () => 0 });
       if (empty) break; // a second empty answer: the first is as good
       empty = landing;
     }
@@ -183,7 +183,11 @@ async function ask<T>(
         member,
         adapted,
         ...end,
-        settle: settleOf(member, permit, { connection: end.connection, from }, deps),
+        settle: settleOf({ member, permit, connection: end.connection, from }, {
+          request: plan.request,
+          load: trip.load,
+          deps,
+        }),
       };
       return landing;
     }
@@ -216,19 +220,23 @@ function stepOf({ model }: Member, from: number, { chain }: Trip, clock: Clock) 
     });
 }
 
+/** What an answer holds until it is settled. */
+interface Held {
+  readonly member: Member;
+  readonly permit: Permit;
+  readonly connection: Connection;
+  /** When the model was asked, monotonic ms. */
+  readonly from: number;
+}
+
 /** Ends an answer, once: it closes the connection and releases the permit with what was used. */
-function settleOf(
-  member: Member,
-  permit: Permit,
-  { connection, from }: { readonly connection: Connection; readonly from: number },
-  deps: RouteDeps,
-): Settle {
-  const { clock } = deps.runtime;
+function settleOf({ member, permit, connection, from }: Held, context: ReportContext): Settle {
+  const { clock } = context.deps.runtime;
   const ms = clock.monotonic() - from;
   let used: Usage | undefined;
-  return (vote, usage) => {
+  return (vote, answer) => {
     if (used !== undefined) return used;
-    used = report(member, usage, deps);
+    used = report(member, answer, context);
     connection.close();
     permit.release(vote, clock.monotonic(), { ms, ...used });
     return used;
@@ -249,9 +257,9 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     routing,
     dropped: connection.dropped.length === 0 ? adapted.dropped : [...adapted.dropped, ...connection.dropped],
     connection,
-    settle(vote, usage) {
+    settle(vote, answer) {
       trip.end();
-      const used = landing.settle(vote, usage);
+      const used = landing.settle(vote, answer);
       reportFailure(member, vote, plan, deps.hub);
       return used;
     },

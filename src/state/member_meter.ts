@@ -178,11 +178,11 @@ export class MemberMeter implements Meter {
   }
 
   finished(vote: Vote, end: RequestEnd, now: number): StandbyOrder | undefined {
-    const { ms, output } = end;
+    const { ms, output, estimated = false } = end;
     const { latency, outputs } = this.#parts.shared;
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
-    if (vote === "success" && output !== undefined) outputs.add(output);
+    if (vote === "success" && output !== undefined && !estimated) outputs.add(output);
     return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.limits.order() ?? this.#rateOrder(vote, now);
   }
 

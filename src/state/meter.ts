@@ -49,6 +49,8 @@ export interface Usage {
   readonly tokens?: number | undefined;
   /** What it cost, nano-dollars; undefined when nobody knows: as set aside. */
   readonly costNano?: number | undefined;
+  /** The provider did not say all of it. */
+  readonly estimated?: true | undefined;
 }
 
 /** What a model did with a request, in all its tries. */

@@ -186,9 +186,8 @@ export class UsageLimits implements SharedSource {
     const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
     const { reserved, windowEnd } = this.#counts;
     // what is reserved counts as used after a restart: nobody is left who could settle it
-    const requests = this.#counts.requests + reserved.requests;
-    const tokens = this.#counts.tokens + reserved.tokens;
-    const nano = this.#counts.nano + reserved.nano;
+    const sum = (name: keyof Counts) => exact(this.#counts[name] + reserved[name]);
+    const [requests, tokens, nano] = [sum("requests"), sum("tokens"), sum("nano")];
     if (!isLimited || requests === 0 && tokens === 0 && nano === 0) return undefined;
     const counts = { requests, tokens, nano };
     return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: windowEnd };
@@ -240,4 +239,9 @@ export class UsageLimits implements SharedSource {
     Object.assign(this.#counts, { requests: 0, tokens: 0, nano: 0 });
     this.#others = { requests: 0, tokens: 0, nano: 0 };
   }
+}
+
+/** A sum as it can be stored: sums of absurd limits end at the last exact number. */
+function exact(sum: number): number {
+  return Math.min(Math.max(0, sum), Number.MAX_SAFE_INTEGER);
 }

@@ -41,10 +41,11 @@ function dayOf(now: number): string {
 /**
  * The cost of a chat request, nano-dollars.
  *
- * @param usage Token counts; numbers that make no sense count as 0.
+ * @param usage Token counts, whole and not negative.
  * @param pricing The model's prices, oldest first; USD per million tokens.
  * @param now Wall clock, ms.
- * @returns Undefined when a price it needs is unknown: never 0 for that.
+ * @returns A whole number, exact up to 2⁵³ − 1 and no more than that; undefined when a price it needs is unknown: never 0
+ *   for that.
  *
  * @example
  * ```ts ignore
@@ -56,16 +57,17 @@ export function costNanoUsd(
   pricing: readonly DatedPricing[] | undefined,
   now: number,
 ): number | undefined {
-  const read = count(usage.prompt_tokens);
+  const { prompt_tokens: read, completion_tokens: written, prompt_tokens_details: details } = usage;
   const price = priceAt(pricing, now, read);
   if (price?.input === undefined || price.output === undefined) return undefined;
-  const cached = Math.min(count(usage.prompt_tokens_details?.cached_tokens), read);
-  const cacheWrite = Math.min(count(usage.prompt_tokens_details?.cache_write_tokens), read - cached);
+  const cached = Math.min(details?.cached_tokens ?? 0, read);
+  const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, read - cached);
   const usd = (read - cached - cacheWrite) * price.input +
     cached * (price.cached_input ?? price.input) +
     cacheWrite * (price.cache_write ?? price.input) +
-    count(usage.completion_tokens) * price.output;
-  return Math.round(usd * nanoPerToken + (price.per_request ?? 0) * nanoPerUsd);
+    written * price.output;
+  const nano = Math.round(usd * nanoPerToken + (price.per_request ?? 0) * nanoPerUsd);
+  return nano >= 0 ? Math.min(nano, Number.MAX_SAFE_INTEGER) : undefined; // a provider may tell prices that are none
 }
 
 /**
@@ -81,8 +83,4 @@ export function costNanoUsd(
 export function formatUsd(nano: number): string {
   const digits = String(Math.max(0, nano)).padStart(10, "0");
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, "");
-}
-
-function count(tokens: unknown): number {
-  return typeof tokens === "number" && Number.isFinite(tokens) && tokens > 0 ? Math.floor(tokens) : 0;
 }
