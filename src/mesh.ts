@@ -9,7 +9,7 @@ import type { Watch } from "./background/watch.ts";
 import type { Settings } from "./config/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
-import type { ModelInfo } from "./contracts/provider.ts";
+import type { ModelListing } from "./contracts/provider.ts";
 import type { Runtime } from "./contracts/runtime.ts";
 import { MeshError } from "./errors.ts";
 import { Hub } from "./observe/hub.ts";
@@ -23,8 +23,8 @@ import { type ListedModel, listModels, type PoolStatus, statusOf } from "./regis
 import { MeshState } from "./state/mesh_state.ts";
 import type { Transition } from "./state/rest.ts";
 
-/** What local servers listed, by provider entry id. */
-type Discovered = ReadonlyMap<string, readonly ModelInfo[]>;
+/** What became of asking local servers for their models, by provider entry id. */
+type Discovered = ReadonlyMap<string, ModelListing>;
 
 /** A configured pool's name and capability. */
 export interface ListedPool {

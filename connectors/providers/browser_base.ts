@@ -255,7 +255,12 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
       headers: run("_buildHeaders", () => this._buildHeaders(options.credential)),
       body: typeof payload === "string" ? payload : JSON.stringify(payload),
     });
-    if (isSuccess(response)) return response;
+    if (isSuccess(response)) {
+      const model = response.headers.get("x-mesh-model");
+      const provider = response.headers.get("x-mesh-provider");
+      if (model !== null) options.reportServedBy?.({ model, ...(provider === null ? {} : { provider }) });
+      return response;
+    }
     if (this.#runtime === undefined) throw new MeshError("A provider is used through create(), which attaches it");
     throw await readFault(response, { readError: readOpenAiError }, this.#runtime.clock);
   }

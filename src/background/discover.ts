@@ -3,7 +3,7 @@
  * @module
  */
 import type { Settings } from "../config/settings.ts";
-import type { ModelInfo } from "../contracts/provider.ts";
+import type { ModelListing } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
@@ -29,36 +29,34 @@ export interface DiscoveryParts {
  *
  * @param homes All providers, opened.
  * @param parts What asking needs.
- * @returns Their models by entry id.
+ * @returns What became of it, by entry id.
  */
 export async function discoverModels(
   homes: readonly ProviderHome[],
   parts: DiscoveryParts,
-): Promise<ReadonlyMap<string, readonly ModelInfo[]>> {
-  const found = new Map<string, readonly ModelInfo[]>();
+): Promise<ReadonlyMap<string, ModelListing>> {
+  const found = new Map<string, ModelListing>();
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
   const unlisted = homes.filter(({ entry, connector }) => connector?.local && !configured.has(entry.id));
-  await Promise.all(unlisted.map(async (home) => {
-    const models = await listed(home, parts);
-    if (models !== undefined) found.set(home.entry.id, models);
-  }));
+  await Promise.all(unlisted.map(async (home) => void found.set(home.entry.id, await listingOf(home, parts))));
   return found;
 }
 
-async function listed(home: ProviderHome, parts: DiscoveryParts): Promise<readonly ModelInfo[] | undefined> {
+async function listingOf(home: ProviderHome, parts: DiscoveryParts): Promise<ModelListing> {
   const { runtime, hub, redact } = parts;
   const { entry } = home;
+  const reported = (problem: string): ModelListing => {
+    hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
+    return { problem };
+  };
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
   try {
-    return await untilAborted(home.provider!.listModels(connection), connection.stop);
+    const models = await untilAborted(home.provider!.listModels(connection), connection.stop);
+    return models.length > 0 ? { models } : { models, ...reported("listed no model") };
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
-    hub.trace({
-      severity: "warning",
-      component: "mesh",
-      message: `The provider "${entry.id}" did not list its models: ${message}`,
-    });
+    return reported(`did not list its models: ${message}`);
   } finally {
     connection.close();
   }

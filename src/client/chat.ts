@@ -109,6 +109,7 @@ export class Completions {
     const { mesh, check, narrowingOf } = this.#client;
     checkTimeout(settings.timeout);
     const request = check(given);
+    if (narrowingOf === undefined) refuseRoute(request, settings);
     const narrowing = narrowingOf?.(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
@@ -143,6 +144,17 @@ function checkTimeout(timeout: unknown): void {
     code: "invalid_value",
     param: "timeout",
   });
+}
+
+/** Pages have no room for what reads these; ignored, they would seem to have been heeded. */
+function refuseRoute({ mesh }: ChatCompletionRequest, { route, headers }: CallSettings): void {
+  const inHeader = new Headers(headers).get("x-mesh-route") === null ? undefined : "x-mesh-route";
+  const param = (mesh ?? undefined) !== undefined ? "mesh" : route !== undefined ? "route" : inHeader;
+  if (param === undefined) return;
+  throw new UnsupportedRequestError(
+    `"${param}" has no effect in a page: choose with "model" and "models", or make a client with the providers wanted`,
+    { code: "invalid_value", param },
+  );
 }
 
 async function before(

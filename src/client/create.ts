@@ -13,6 +13,7 @@ import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
 import { ServerMesh } from "../server_mesh.ts";
+import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { narrowingOf } from "./narrowing_of.ts";
 import type { CreateOptions } from "./options.ts";
@@ -25,6 +26,24 @@ export interface CreateParts extends RuntimeParts {
   readonly connectors: readonly Connector[];
 }
 
+/** Each option once; the type keeps the list whole. */
+const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
+  capability: true,
+  config: true,
+  providers: true,
+  models: true,
+  strategy: true,
+  pool: true,
+  apiKeys: true,
+  middleware: true,
+  env: true,
+  fetch: true,
+  clock: true,
+  random: true,
+  storage: true,
+  on: true,
+};
+
 /**
  * Makes a client.
  *
@@ -34,7 +53,8 @@ export interface CreateParts extends RuntimeParts {
  * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
  */
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
-  const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first;
+  const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
+  checkOptionNames(options, optionNames);
   const runtime = runtimeWith(parts, options);
   const mesh: ServerMesh = new ServerMesh({
     connectors: parts.connectors,

@@ -7,6 +7,7 @@ import { explicitPlan } from "../config/explicit.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
+import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor } from "./_target.ts";
 import type { BrowserCreateOptions, ClientPlan } from "./browser_options.ts";
 import { MeshClient } from "./client.ts";
@@ -17,6 +18,21 @@ export interface BrowserCreateParts extends RuntimeParts {
   /** The strategy in use when a program gives none. */
   readonly strategy: Connector<"strategy">;
 }
+
+/** Each option once; the type keeps the list whole. */
+const optionNames: Readonly<Record<keyof BrowserCreateOptions, true>> = {
+  capability: true,
+  providers: true,
+  strategy: true,
+  config: true,
+  pool: true,
+  middleware: true,
+  storage: true,
+  on: true,
+  fetch: true,
+  clock: true,
+  random: true,
+};
 
 /**
  * Makes a client.
@@ -32,6 +48,7 @@ export function createBrowserClient(
   second: BrowserCreateOptions = {},
 ): MeshClient {
   const options: BrowserCreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
+  checkOptionNames(options, optionNames);
   const { config, capability, pool, on, storage, middleware = [] } = options;
   // programs in plain JavaScript may pass a bare storage, and a document or a path as on a server
   if (storage !== undefined && typeof storage?.keeperOf !== "function") {

@@ -37,6 +37,8 @@ export interface DescribedProvider {
   readonly status: "active" | "standby";
   /** Where it was found: `config`, or the variable's name. */
   readonly source: string;
+  /** Why it has no models: what became of asking it for them. */
+  readonly reason?: string;
 }
 
 /**
@@ -59,10 +61,11 @@ export function describe(mesh: Mesh, capability: string | null): Description {
         models: models.map((model) => pool.current?.model.name === model.name ? { ...model, current: true } : model),
       };
     }),
-    providers: registry.homes.map(({ entry }): DescribedProvider => ({
+    providers: registry.homes.map(({ entry, listProblem: reason }): DescribedProvider => ({
       id: entry.id,
       status: active.has(entry.id) ? "active" : "standby",
       source: entry.source,
+      ...(reason === undefined ? {} : { reason }),
     })),
   };
   return Object.defineProperty(facts, "toString", { value: () => treeOf(facts) });
@@ -71,7 +74,9 @@ export function describe(mesh: Mesh, capability: string | null): Description {
 function treeOf({ pools, providers }: Omit<Description, "toString">): string {
   return [
     "providers",
-    ...providers.map(({ id, status, source }) => `  ${id} (${status}, from ${source})`),
+    ...providers.map(({ id, status, source, reason }) =>
+      `  ${id} (${[status, `from ${source}`, reason ?? []].flat().join(", ")})`
+    ),
     "pools",
     ...pools.flatMap(({ name, capability, strategy, models }) => [
       `  ${name} (${capability ?? "mixed"}, ${strategy})`,

@@ -155,6 +155,7 @@ function isSame(one: unknown, other: unknown): boolean {
 
 function suggestKey(key: string, fields: Fields): string {
   const name = key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();
+  if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
   const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, name));
   // Of a dotted key that got here the first word is not known.
   const [head = ""] = name.split(".", 1);

@@ -182,7 +182,11 @@ function firstSet(variables: readonly string[], env: Environment): Variable | un
 
 function firstKey(variables: readonly string[], env: Environment, report: Report): Variable | undefined {
   const key = firstSet(variables.filter((variable) => !isPlaceholder(env(variable) ?? "")), env);
-  if (key === undefined) return undefined;
+  if (key === undefined) {
+    const placeholder = firstSet(variables, env);
+    if (placeholder !== undefined) report.warn(placeholder.variable, "is set to what looks like a placeholder");
+    return undefined;
+  }
   if (env(key.variable) !== key.value) report.warn(key.variable, "has space around the key, which is left out");
   const problem = credentialProblem(key.value);
   if (problem !== undefined) report.problem(key.variable, problem);

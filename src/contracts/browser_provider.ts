@@ -4,7 +4,7 @@
  * @module
  */
 import type { ProviderConnector } from "./connector.ts";
-import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
+import type { CapabilityPath, ModelInfo, ModelListing, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -22,7 +22,7 @@ export interface InstanceSettings {
   /** What its vendor's connector says of it, such as the rewording that all its models need. */
   readonly facts?: Partial<ProviderConnector>;
   /** Asks servers on one's own machine for their models; the engine's own, which `ollama` brings along. */
-  readonly discover?: (...parts: never[]) => Promise<ReadonlyMap<string, readonly ModelInfo[]>>;
+  readonly discover?: (...parts: never[]) => Promise<ReadonlyMap<string, ModelListing>>;
   /** Limit of a whole answer, and of silence in a stream, ms. */
   readonly timeout?: number;
   /** Retries on the same model, beyond the first try. */

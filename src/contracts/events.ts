@@ -2,7 +2,7 @@
  * The records ModelMesh writes, as contract and spec lay them out: JSON lines, `type` first.
  * @module
  */
-import type { Delivery } from "./provider.ts";
+import type { Delivery, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
 export type EventKind = "rotation" | "deactivation" | "recovery" | "health";
@@ -63,6 +63,8 @@ export interface RoutingRecord {
   readonly model: string | null;
   /** Its provider's entry id. */
   readonly provider: string | null;
+  /** Who answered behind the provider, where that is a ModelMesh proxy, as in a page. */
+  readonly served_by?: ServedBy;
   /** How the answer was delivered. */
   readonly delivery: Delivery;
   /** The provider left behind, when the request was rotated. */

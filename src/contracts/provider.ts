@@ -152,6 +152,14 @@ export interface CompletionChunk {
   more?: boolean;
 }
 
+/** Who answered behind a ModelMesh proxy, by the names it has for them. */
+export interface ServedBy {
+  /** The model's name. */
+  readonly model: string;
+  /** Its provider's entry id, where the proxy says. */
+  readonly provider?: string;
+}
+
 /** What a provider needs for one call. */
 export interface CallOptions {
   /** Aborts the call. */
@@ -168,6 +176,8 @@ export interface CallOptions {
    * {@linkcode CallOptions.send}; the last call holds.
    */
   reportDropped?(parameters: readonly string[]): void;
+  /** Names who answered behind a provider that is a ModelMesh proxy itself; the last call holds. */
+  reportServedBy?(served: ServedBy): void;
 }
 
 /**
@@ -214,6 +224,14 @@ export interface Capabilities {
   getCapabilities(model: string): readonly CapabilityPath[];
   /** Whether a model serves a capability that way. */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean;
+}
+
+/** What became of asking a provider for its models. */
+export interface ModelListing {
+  /** Its models; left out when it did not list any. */
+  readonly models?: readonly ModelInfo[];
+  /** What it did instead, such as `did not list its models: …`. */
+  readonly problem?: string;
 }
 
 /** Spec: Model Catalogue. */

@@ -2,7 +2,7 @@
  * One try of one model: its signal, its time limits, its HTTP client.
  * @module
  */
-import type { CallOptions, Delivery } from "../contracts/provider.ts";
+import type { CallOptions, Delivery, ServedBy } from "../contracts/provider.ts";
 import type {
   Cancel,
   Clock,
@@ -30,6 +30,8 @@ export class Connection implements CallOptions {
   answered = false;
   /** Parameters that the provider left out. */
   dropped: readonly string[] = none;
+  /** Who answered behind a proxy. */
+  declare servedBy?: ServedBy;
   readonly #runtime: Runtime;
   readonly #home: ProviderHome;
   readonly #spending: Spending | undefined;
@@ -101,6 +103,11 @@ export class Connection implements CallOptions {
   /** Notes what the provider left out. */
   reportDropped(parameters: readonly string[]): void {
     this.dropped = parameters;
+  }
+
+  /** Notes who answered behind the provider. */
+  reportServedBy(served: ServedBy): void {
+    this.servedBy = served;
   }
 
   /** Sends a request; one that never left is sent once more, for free. */

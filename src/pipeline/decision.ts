@@ -3,10 +3,18 @@
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
+import type { ServedBy } from "../contracts/provider.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
 import type { Trip } from "./trip.ts";
+
+/** Who answered. */
+export interface Served {
+  readonly member: Member;
+  /** The one behind it, where it is a proxy. */
+  readonly by?: ServedBy | undefined;
+}
 
 /**
  * Writes down why a request went where it went.
@@ -20,23 +28,25 @@ export function recordOf<T>(
   { request, pool }: RotatePlan<T>,
   trip: Trip,
   { hub, runtime }: RouteDeps,
-  served?: Member,
+  served?: Served,
 ): RoutingRecord {
   const last = trip.chain.at(-1);
-  const left = served && trip.chain.findLast(({ model }) => model !== served.model.name);
+  const { member, by } = served ?? {};
+  const left = member && trip.chain.findLast(({ model }) => model !== member.model.name);
   return {
     type: "routing",
     timestamp: hub.timestamp(),
     request_id: request.id,
     capability: pool.capability,
     pool: pool.name,
-    model: served?.model.name ?? last?.model ?? null,
-    provider: served?.model.home.entry.id ?? last?.provider ?? null,
+    model: member?.model.name ?? last?.model ?? null,
+    provider: member?.model.home.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
     fallback_chain: trip.chain,
     routing_latency_ms: Math.max(0, runtime.clock.monotonic() - trip.startedAt - trip.awayMs),
     attempts: trip.attempts,
     // at the end: what follows a spread is added to the object bit by bit
+    ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(trip.possiblyBilled && { possibly_billed: true }),
   };

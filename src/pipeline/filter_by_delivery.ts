@@ -5,10 +5,12 @@
 import type { Operation } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, Pool } from "../registry/registry.ts";
+import type { Member, Pool, ProviderHome } from "../registry/registry.ts";
 
 /** What is asked for, and how. */
 export interface Asked {
+  /** All providers, for what they may have to do with a pool that is empty. */
+  readonly homes?: readonly ProviderHome[];
   readonly operation: Operation;
   readonly delivery: Delivery;
   /** Whether a leaf's models do that, delivered that way. */
@@ -22,7 +24,7 @@ export interface Asked {
  * @param asked What is asked for, and how.
  * @throws {UnsupportedRequestError} When no member is left.
  */
-export function filterByDelivery(pool: Pool, { operation, delivery, serves }: Asked): readonly Member[] {
+export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, serves }: Asked): readonly Member[] {
   const key = `${operation}:${delivery}` as const;
   let capable = pool.capable.get(key);
   if (capable === undefined) {
@@ -30,10 +32,31 @@ export function filterByDelivery(pool: Pool, { operation, delivery, serves }: As
     pool.capable.set(key, capable);
   }
   if (capable.length > 0) return capable;
-  throw new UnsupportedRequestError(
-    pool.members.length === 0
-      ? `No model is in the pool "${pool.name}"`
-      : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`,
-    { code: "unsupported_by_pool", param: "model" },
-  );
+  const message = pool.members.length === 0
+    ? `No model is in the pool "${pool.name}"${whyEmpty(homes)}`
+    : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`;
+  throw new UnsupportedRequestError(message + otherwise(pool, { operation, serves }), {
+    code: "unsupported_by_pool",
+    param: "model",
+  });
+}
+
+/** Providers that did not list their models may be why there is none. */
+function whyEmpty(homes: readonly ProviderHome[]): string {
+  const problems = homes.flatMap(({ entry, listProblem }) => {
+    return listProblem === undefined ? [] : `the provider "${entry.id}" ${listProblem}`;
+  });
+  return problems.length === 0 ? "" : `: ${problems.join("; ")}`;
+}
+
+/** What a caller can do whose pool is for something else altogether. */
+function otherwise(
+  { members, capability }: Pool,
+  { operation, serves }: Pick<Asked, "operation" | "serves">,
+): string {
+  const leaves = members.length === 0 ? [capability ?? []].flat() : members.flatMap(({ model }) => model.leaves);
+  if (leaves.length === 0 || leaves.some(serves)) return "";
+  return `. Ask for a pool or capability that serves ${operation}${
+    operation === "chat" ? ', such as "chat-completion"' : ""
+  }`;
 }

@@ -118,6 +118,9 @@ function readHeader(header: string, draft: Draft): void {
     const at = segment.indexOf("=");
     const name = segment.slice(0, at < 0 ? undefined : at).trim().toLowerCase();
     const field: Field = { label: `${quoted(name)} of the header "${routeHeader}"`, param: routeHeader };
+    if (at < 0 && !Object.hasOwn(headerReaders, name)) {
+      throw invalid(field, 'is no routing field: write fields as in "only=groq;deadline=20s"');
+    }
     const reader = readerOf(headerReaders, name, field);
     if (seen.has(name)) throw invalid(field, "is given twice");
     seen.add(name);

@@ -247,7 +247,7 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
   const { member, served, connection, adapted } = landing;
   if (!plan.narrowed) plan.pool.current = member;
   reportServed(member, plan, trip, deps.hub);
-  const routing = recordOf(plan, trip, deps, member);
+  const routing = recordOf(plan, trip, deps, { member, by: connection.servedBy });
   trip.commit();
   deps.hub.routing(routing);
   return {

@@ -6,7 +6,7 @@ import { servesChat } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, Settings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
-import type { ModelInfo, ParameterRules } from "../contracts/provider.ts";
+import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
@@ -19,8 +19,8 @@ export interface BuildParts {
   readonly catalogue: ConnectorCatalogue;
   readonly state: MeshState;
   readonly runtime: Runtime;
-  /** Models that servers without a catalogue listed, by provider entry id. */
-  readonly discovered?: ReadonlyMap<string, readonly ModelInfo[]>;
+  /** What became of asking providers for their models, by entry id. */
+  readonly discovered?: ReadonlyMap<string, ModelListing>;
   /** Puts in the models, and the pools that the settings name; the models of the catalogue when left out. */
   readonly fill?: FillRegistry;
 }
@@ -65,7 +65,7 @@ export function catalogueModels(
   { tree }: Registry,
   discovered: BuildParts["discovered"],
 ): ModelEntry[] {
-  const listed = discovered?.get(home.entry.id);
+  const listed = discovered?.get(home.entry.id)?.models;
   return (listed ?? home.connector?.models ?? []).map((info) => ({
     name: `${home.vendor}.${info.id}`,
     info: withConnectorFacts(info, home.connector),
@@ -103,11 +103,13 @@ export function addLeafPools(registry: Registry): void {
   }
 }
 
-function homeOf(entry: ProviderEntry, { catalogue, state }: BuildParts): ProviderHome {
+function homeOf(entry: ProviderEntry, { catalogue, state, discovered }: BuildParts): ProviderHome {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
-  if (entry.instance !== undefined) return { entry, vendor: entry.id, retryBudget };
+  const listProblem = discovered?.get(entry.id)?.problem;
+  const facts = { entry, retryBudget, ...(listProblem === undefined ? {} : { listProblem }) };
+  if (entry.instance !== undefined) return { ...facts, vendor: entry.id };
   const connector = catalogue.get("provider", entry.connector) as ProviderConnector;
-  return { entry, connector, vendor: connector.vendor, retryBudget };
+  return { ...facts, connector, vendor: connector.vendor };
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ProviderHome {
   readonly connector?: ProviderConnector;
   /** Short vendor name. */
   readonly vendor: string;
+  /** Why it could not be asked for its models: `did not list its models: …`. */
+  readonly listProblem?: string;
   /** Same-model retries its traffic allows. */
   readonly retryBudget: RetryBudget;
   /** Made when the mesh is initialised. */

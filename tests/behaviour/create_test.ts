@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ConfigError, create, type CreateOptions, type MeshClient, NoProvidersError } from "../../mod.ts";
+import { ConfigError, create, type CreateOptions, type MeshClient, MeshError, NoProvidersError } from "../../mod.ts";
 import { environment, keyOf, messages, textOf } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
@@ -44,6 +44,23 @@ describe("create() without a configuration", () => {
     const client = create("chat-completion", { env: everyKey });
     assertEquals(ids(client), hosted.map(([, id]) => id));
     assertEquals(client.describe().providers.map(({ source }) => source), hosted.map(([variable]) => variable));
+  });
+
+  it("refuses options that do not exist, naming the nearest", () => {
+    const misspelt = { api_keys: { openai: "k" }, fallbacks: [], strategy: "round-robin", env: everyKey };
+    assertEquals(
+      refusal(misspelt as CreateOptions).problems.map(({ path, message }) => `${path} ${message.slice(0, 50)}`),
+      [
+        'api_keys unknown option, did you mean "apiKeys"?',
+        "fallbacks unknown option; there are capability, config, prov",
+      ],
+    );
+  });
+
+  it("says what to do when a client for something else is used for chat", async () => {
+    await using client = create("text-embeddings", { env: { OPENAI_API_KEY: "key-0123456789" } });
+    const { message } = await assertRejects(() => client.chat.completions.create({ messages }), MeshError);
+    assertStringIncludes(message, 'Ask for a pool or capability that serves chat, such as "chat-completion"');
   });
 
   it("puts one or two models of each provider into the one pool, in the providers' order", () => {

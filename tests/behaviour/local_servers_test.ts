@@ -1,6 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, type MeshClient } from "../../mod.ts";
+import { create, type MeshClient, MeshError } from "../../mod.ts";
 import { assertClosesAtOnce, environment, fakeClock, messages, textOf } from "../support/_library.ts";
 import {
   answer,
@@ -77,6 +77,29 @@ describe("A client over a server on one's own machine", () => {
       await client.close();
     });
   }
+
+  it("says why one that refuses has no models: in the log, in describe(), in the error of a request", async () => {
+    await using server = await localServer(status(401));
+    const lines: string[] = [];
+    const sink = {
+      emit() {},
+      trace: ({ message }: { message: string }) => void lines.push(message),
+      flush: async () => {},
+    };
+    const client = create("chat-completion", { env: { OLLAMA_HOST: server.url } });
+    client.mesh.addSink(sink);
+    await client.ready();
+    const reason = /^did not list its models: The provider answered 401/;
+    assertMatch(client.describe().providers[0]!.reason!, reason);
+    assertStringIncludes(`${client.describe()}`, "answered 401");
+    assert(lines.some((line) => line.startsWith('The provider "ollama.local.v1" did not list its models')), `${lines}`);
+    const error = await assertRejects(() => client.chat.completions.create({ messages }), MeshError);
+    assertStringIncludes(
+      error.message,
+      'the provider "ollama.local.v1" did not list its models: The provider answered 401',
+    );
+    await client.close();
+  });
 
   it("leaves out one that nobody started", async () => {
     await using server = await localServer();

@@ -64,6 +64,7 @@ const createProblems: readonly (readonly [name: string, options: Anything, probl
     /^strategy: import one, such as roundRobin/,
   ],
   ["no strategy at all", { providers: [good], strategy: {} }, /^strategy: import one/],
+  ["an option's misspelt name", { providers: [good], middlewares: [] }, /^middlewares: .*did you mean "middleware"/],
   ["an unknown pool", { providers: [good], pool: "chatt" }, /^pool: /],
   ["an unknown capability", { providers: [good], capability: "chat-complation" }, /^capability: .*chat-completion/],
   ["a configuration's path", { config: "modelmesh.yaml" }, /^config: expected what MeshConfig\.parse\(document\)/],
@@ -90,6 +91,22 @@ describe("create() in a browser refuses", () => {
       assertStringIncludes(message, "providers: [openai({ apiKey })]");
     }
     assertThrows(() => create({ config: MeshConfig.parse({}) }), NoProvidersError, 'has no "providers"');
+  });
+
+  it("a request that narrows its own routing, and says what works here", async () => {
+    await using client = create("chat-completion", { providers: [good] });
+    const request = { messages: [{ role: "user", content: "Hi" }] };
+    const headers = { "x-mesh-route": "only=good" };
+    for (
+      const [body, settings, param] of [
+        [request, { headers }, "x-mesh-route"],
+        [request, { route: { only: ["good"] } }, "route"],
+        [{ ...request, mesh: { only: ["good"] } }, {}, "mesh"],
+      ] as const
+    ) {
+      const { message } = await assertRejects(() => client.chat.completions.create(body, settings), MeshError);
+      assertStringIncludes(message, `"${param}" has no effect in a page: choose with "model" and "models"`);
+    }
   });
 
   it("a provider that does not say which models it has", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { BrowserBaseProvider, create, createBrowserProviderConfig } from "../../browser.ts";
+import { BrowserBaseProvider, create, createBrowserProviderConfig, routingOf } from "../../browser.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 import { key, messages, providerAt, read } from "./_provider.ts";
@@ -20,6 +20,18 @@ describe("proxyUrl", () => {
     }
     assertEquals(upstream.calls, 8);
     assertEquals(upstream.requests[0]?.headers.authorization, "Bearer key-of-a-0123456789");
+  });
+
+  it("that is a ModelMesh proxy says who answered behind it", async () => {
+    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using proxy = await startTestProxy({ upstreams: { alpha: upstream.url } });
+    const config = createBrowserProviderConfig({ proxyUrl: proxy.url, models: ["chat"] });
+    await using client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
+    const served = { model: "alpha", provider: "alpha" };
+    assertEquals(routingOf(await client.chat.completions.create({ messages }))?.served_by, served);
+    const stream = await client.chat.completions.create({ messages, stream: true });
+    assertEquals(routingOf(stream)?.served_by, served);
+    assertEquals(await read(stream), "Hello");
   });
 
   it("with an address is a forwarder in front of it", async () => {

@@ -102,6 +102,17 @@ Deno.test("detectProviders() takes blanks and placeholders for nothing", () => {
   }
 });
 
+Deno.test("detectProviders() says that a key is left in from an example, alone or beside another provider", () => {
+  assertThrows(
+    () => detect({ ACME_API_KEY: "changeme" }, ["acme"]),
+    NoProvidersError,
+    "Set at least one of ACME_API_KEY. ACME_API_KEY is set to what looks like a placeholder",
+  );
+  assertEquals(detect({ ACME_API_KEY: "changeme", HOME_HOST: "box" }).warnings, [
+    { path: "ACME_API_KEY", message: "is set to what looks like a placeholder" },
+  ]);
+});
+
 Deno.test("detectProviders() lists the variables when there is nothing, and what is only half there", () => {
   assertThrows(
     () => detect({ HOME_API_KEY: "a key is no server" }),

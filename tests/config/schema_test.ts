@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fieldsOf, writtenDefault } from "../../scripts/schema/keys.ts";
+import type { Field } from "../../src/config/_field.ts";
 import { Report } from "../../src/config/_report.ts";
 import { schema } from "../../src/config/schema.ts";
 import { formatDuration, parseDuration, parseSize } from "../../src/config/units.ts";
@@ -23,6 +24,27 @@ Deno.test("the defaults of the schema fit their own fields", () => {
 Deno.test("the schema has every attribute of the specification", () => {
   const paths = new Set([...fieldsOf(schema)].map(([path]) => path));
   for (const path of [...specifiedKeys, "providers.*.instance"]) assert(paths.has(path), path);
+});
+
+function* objectsIn(field: Field): Generator<Field> {
+  const { fields, item, options = [] } = field.shape;
+  if (fields !== undefined) yield field;
+  for (const inner of [...Object.values(fields ?? {}), ...options, ...(item === undefined ? [] : [item])]) {
+    yield* objectsIn(inner);
+  }
+}
+
+Deno.test("every key written in camelCase is answered with its own name", () => {
+  for (const field of objectsIn(schema)) {
+    const { fields = {}, isOpen } = field.shape;
+    for (const key of isOpen ? [] : Object.keys(fields)) {
+      const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      if (camel === key) continue;
+      const report = new Report();
+      field.read({ [camel]: null }, "", report);
+      assertStringIncludes(report.problems[0]?.message ?? "", `did you mean "${key}"?`, camel);
+    }
+  }
 });
 
 Deno.test("the defaults are those of the specification", () => {

@@ -84,6 +84,7 @@ describe("readNarrowing()", () => {
     ["toString=a", "no routing field"],
     ["only=a;ignore=b;only=c", '"only" of the header "x-mesh-route" is given twice'],
     ["only=a;ONLY=c", "is given twice"],
+    ["groq", '"groq" of the header "x-mesh-route" is no routing field: write fields as in "only=groq;deadline=20s"'],
     ["only", "1 to 64 names"],
     ["only=", "1 to 64 names"],
     ["only=a,,b", "1 to 64 names"],
