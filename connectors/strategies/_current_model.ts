@@ -11,6 +11,11 @@ export class CurrentModel {
   /** A request was not served by it, and none has been answered by another model since. */
   #hasFailed = false;
 
+  /** Its name. */
+  get name(): string | undefined {
+    return this.#name;
+  }
+
   /** The current model, where it is a candidate and has not failed. */
   among(candidates: readonly ModelView[]): ModelView | undefined {
     if (this.#hasFailed) return undefined;

@@ -30,6 +30,10 @@ export const rateLimitAware: Connector<"strategy"> = {
 class RateLimitAware implements SelectionStrategy {
   readonly #current = new CurrentModel();
 
+  get current(): string | undefined {
+    return this.#current.name;
+  }
+
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     const current = this.#current.among(candidates);
     if (current !== undefined && !isOver(current, context)) return current;

@@ -22,6 +22,10 @@ export const stickUntilFailure: Connector<"strategy"> = {
 class StickUntilFailure implements SelectionStrategy {
   readonly #current = new CurrentModel();
 
+  get current(): string | undefined {
+    return this.#current.name;
+  }
+
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     const current = this.#current.among(candidates);
     if (current !== undefined) return current;

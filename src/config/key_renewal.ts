@@ -30,8 +30,8 @@ export class KeyRenewal implements Observability {
   /** Is told that a provider takes over. */
   emit(record: MeshEvent | RoutingRecord): void {
     if (record.type !== "event") return;
-    const { event, provider, from } = record;
-    if (event !== "rotation" && event !== "recovery") return;
+    const { event, provider, from, reason } = record;
+    if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // what recovers was looked up then
     const { registry, runtime: { clock } } = this.#user;
     const home = registry.homes.find(({ entry }) => entry.id === provider);
     if (home === undefined || home.ready !== undefined) return;

@@ -106,6 +106,8 @@ export interface SelectionStrategy {
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined;
   /** How well a candidate fits, the highest first: what `explain` shows. */
   score(candidate: ModelView, context: SelectionContext): number;
+  /** Name of the model it stays with, for strategies that stay with one: each change is a `rotation` event. */
+  readonly current?: string | undefined;
   /**
    * Called after every attempt that failed, and when another model has served the request; for strategies that stay with
    * a model. Not called for requests that choose among the models themselves, nor for those at fault themselves.

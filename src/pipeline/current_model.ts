@@ -1,5 +1,5 @@
 /**
- * What a request means for the model that its pool stays with.
+ * What a request means for the model that its pool is with: what the strategy hears of it, and `rotation` events.
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
@@ -8,12 +8,61 @@ import type { Hub } from "../observe/hub.ts";
 import { tellQuietly } from "../observe/told.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { Vote } from "../state/model_state.ts";
-import type { Fit } from "./fit.ts";
+import type { RouteDeps } from "./request.ts";
+import type { RotatePlan } from "./rotate.ts";
 import type { Trip } from "./trip.ts";
 
 /** The request. */
-interface Plan extends Pick<Fit, "narrowed"> {
-  readonly pool: Pool;
+type Plan = Pick<RotatePlan<unknown>, "pool" | "request" | "narrowed" | "capable">;
+
+/** A choice of the pool's strategy. */
+interface Choice {
+  readonly member: Member;
+  /** The models it was chosen from. */
+  readonly candidates: readonly Member[];
+}
+
+/**
+ * Whether what becomes of a request means nothing for others: it has a route of its own, or the pool's model cannot take it.
+ *
+ * @param plan The request.
+ */
+export function speaksForItself({ narrowed, pool: { strategy, members }, capable }: Plan): boolean {
+  if (narrowed !== undefined) return true;
+  return capable.length < members.length && strategy.current !== undefined &&
+    !capable.some(({ model }) => model.name === strategy.current);
+}
+
+/**
+ * Reports a rotation: that a request goes on after a failed attempt, or that the pool is with another model.
+ *
+ * @param choice The model chosen.
+ * @param plan The request.
+ * @param trip Where it has been.
+ * @param deps For the events.
+ */
+export function reportChoice(choice: Choice, plan: Plan, trip: Trip, { hub, runtime }: RouteDeps): void {
+  const { member } = choice;
+  const { pool, request } = plan;
+  const previous = trip.chain.at(-1);
+  if (previous !== undefined) {
+    if (isNewRotation(previous, choice, plan, trip)) {
+      const metadata = {
+        request_id: request.id,
+        ...(previous.status === undefined ? {} : { status: previous.status }),
+      };
+      hub.event({ ...rotationOf(pool, previous.model, member), reason: previous.outcome, metadata });
+    }
+  } else if (!speaksForItself(plan)) {
+    const before = pool.current;
+    const after = moveTo(choice, pool);
+    const reason = before && before !== after && causeOf(before, after, pool, { trip, now: runtime.clock.monotonic() });
+    if (reason) {
+      hub.event({ ...rotationOf(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
+    }
+    member.standbysSeen = member.state.standbyCount;
+  }
+  trip.rotationsSeen = pool.rotations.count;
 }
 
 /**
@@ -25,7 +74,7 @@ interface Plan extends Pick<Fit, "narrowed"> {
  * @param hub For a strategy that fails.
  */
 export function reportFailure({ model }: Member, vote: Vote, plan: Plan, hub: Hub): void {
-  if (vote === "failure") report({ failed: new Set([model.name]) }, plan, hub);
+  if (vote === "failure" && plan.narrowed === undefined) report({ failed: new Set([model.name]) }, plan.pool, hub);
 }
 
 /**
@@ -36,10 +85,46 @@ export function reportFailure({ model }: Member, vote: Vote, plan: Plan, hub: Hu
  * @param trip Where it has been.
  * @param hub For a strategy that fails.
  */
-export function reportServed({ model, state }: Member, plan: Plan, { chain }: Trip, hub: Hub): void {
-  if (chain.length < 2) return;
-  const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, plan.pool));
-  if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, plan, hub);
+export function reportServed(member: Member, plan: Plan, { chain }: Trip, hub: Hub): void {
+  if (plan.narrowed !== undefined) return;
+  const { pool } = plan;
+  const { model, state } = member;
+  const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
+  if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, hub);
+  if (!speaksForItself(plan)) moveTo({ member, candidates: pool.members }, pool);
+}
+
+/** Takes note of a failed attempt's rotation. Requests that fail at once move their pool once. */
+function isNewRotation(previous: FallbackStep, { member }: Choice, plan: Plan, trip: Trip): boolean {
+  const { pool } = plan;
+  if (speaksForItself(plan) || isOwnFault(previous, pool)) return true;
+  if (!pool.rotations.add(previous.model, member.model.name, trip.rotationsSeen)) return false;
+  pool.current = member;
+  return true;
+}
+
+/** The pool is with the model that its strategy stays with, else with the one chosen. */
+function moveTo({ member, candidates }: Choice, pool: Pool): Member {
+  const { current } = pool.strategy;
+  const isChosen = current === undefined || current === member.model.name;
+  return pool.current = (isChosen ? undefined : candidates.find(({ model }) => model.name === current)) ?? member;
+}
+
+/** Why a pool is with another model; undefined where its strategy shares requests out. */
+function causeOf(
+  { state }: Member,
+  after: Member,
+  { strategy }: Pool,
+  { trip, now }: { readonly trip: Trip; readonly now: number },
+): string | undefined {
+  if (state.status === "standby") return state.reason;
+  if (strategy.current === undefined) {
+    const { standbysSeen, state } = after;
+    return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
+  }
+  if (state.trialUnderWay) return "half_open";
+  const denial = state.denial?.(trip.load, now);
+  return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 
 /** Whether the request itself was at fault, by a code that does not count toward deactivation. */
@@ -47,8 +132,11 @@ function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boole
   return outcome === "request" && !(status !== undefined && routing.deactivation.errorCodes.has(status));
 }
 
-function report(outcome: SelectionOutcome, { pool, narrowed }: Plan, hub: Hub): void {
-  if (narrowed !== undefined) return;
+function rotationOf({ name: pool }: Pool, from: string, { model: { name, home } }: Member) {
+  return { event: "rotation", pool, model: name, provider: home.entry.id, from, to: name } as const;
+}
+
+function report(outcome: SelectionOutcome, pool: Pool, hub: Hub): void {
   const message = `The strategy of the pool "${pool.name}" failed`;
   tellQuietly(
     () => pool.strategy.observe?.(outcome),

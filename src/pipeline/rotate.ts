@@ -11,7 +11,7 @@ import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import type { Connection } from "./connection.ts";
-import { reportFailure, reportServed } from "./current_model.ts";
+import { reportChoice, reportFailure, reportServed, speaksForItself } from "./current_model.ts";
 import { recordOf } from "./decision.ts";
 import type { Fit } from "./fit.ts";
 import { errorOf } from "./outcome.ts";
@@ -100,7 +100,7 @@ async function admit<T>(plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Promi
     const { ready } = member.model.home;
     if (ready !== undefined) {
       await ready; // its key is being looked up again
-      if (openMembers([member], admission).length === 0) continue;
+      if (!openMembers(remaining(plan, trip), admission).includes(member)) continue;
     }
     // nothing is awaited between the check and this
     const permit = member.state.admit(trip.load, clock.monotonic());
@@ -129,28 +129,12 @@ function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], 
     (scope !== "any" && candidates.filter(({ model }) => model.home === home).length === 1);
 }
 
-function choose<T>(
-  candidates: readonly Member[],
-  { pool, request, narrowed }: RotatePlan<T>,
-  trip: Trip,
-  deps: RouteDeps,
-): Member {
+function choose<T>(candidates: readonly Member[], plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Member {
+  const { pool, request } = plan;
   const { load, tried } = trip;
-  const selection = { pool, load, tried, session: request.session, narrowed: narrowed !== undefined };
+  const selection = { pool, load, tried, session: request.session, narrowed: speaksForItself(plan) };
   const member = applyStrategy(candidates, pool, selectionContext(selection, deps.runtime), deps.hub);
-  const previous = trip.chain.at(-1);
-  if (previous) {
-    deps.hub.event({
-      event: "rotation",
-      pool: pool.name,
-      model: member.model.name,
-      provider: member.model.home.entry.id,
-      from: previous.model,
-      to: member.model.name,
-      reason: previous.outcome,
-      metadata: { request_id: request.id, ...(previous.status === undefined ? {} : { status: previous.status }) },
-    });
-  }
+  reportChoice({ member, candidates }, plan, trip, deps);
   return member;
 }
 
@@ -245,7 +229,6 @@ function settleOf({ member, permit, connection, from }: Held, context: ReportCon
 
 function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
-  if (!plan.narrowed) plan.pool.current = member;
   reportServed(member, plan, trip, deps.hub);
   const routing = recordOf(plan, trip, deps, { member, by: connection.servedBy });
   trip.commit();

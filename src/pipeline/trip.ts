@@ -27,6 +27,8 @@ export class Trip {
   readonly misses: Miss[] = [];
   /** The first model tried. */
   first?: Member;
+  /** Rotations that its pool had reported when the last of them was chosen. */
+  rotationsSeen = 0;
   /** Models tried. */
   readonly tried: Set<string> = new Set();
   /** Providers whose other models are ruled out for this request. */

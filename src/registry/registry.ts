@@ -8,6 +8,7 @@ import type { ProviderConnector } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { BackedUp } from "../rotation/fallback.ts";
+import { ReportedRotations } from "../rotation/reported_rotations.ts";
 import type { Operation } from "../capability/operations.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
@@ -57,6 +58,8 @@ export interface ModelEntry {
 export interface Member {
   readonly model: ModelEntry;
   readonly state: ModelState;
+  /** How often it had been in standby when the pool's strategy last chose it. */
+  standbysSeen?: number;
 }
 
 /** A group of models that share a capability, and how one of them is chosen. */
@@ -72,8 +75,10 @@ export interface Pool {
   readonly fallback?: SelectionStrategy;
   /** Configured or detected, not made for a name that came along. */
   readonly listed: boolean;
-  /** Who served last. */
+  /** The model it is with: the one that its strategy stays with, else the one chosen or that served last. */
   current?: Member;
+  /** Its rotations by failed attempts. */
+  readonly rotations: ReportedRotations;
   /** Members by operation and delivery, worked out at first use. */
   readonly capable: Map<`${Operation}:${Delivery}`, readonly Member[]>;
 }
@@ -174,6 +179,7 @@ export class Registry {
       strategyId: id,
       strategy: instance,
       ...this.backUp?.(instance, routing),
+      rotations: new ReportedRotations(),
       capable: new Map(),
     };
     if (plan.listed) this.#pools.set(name, pool);

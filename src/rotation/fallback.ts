@@ -22,6 +22,9 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
     strategy: {
       select: (views, context) => isExhausted(views, context) ? undefined : strategy.select(views, context),
       score: (view, context) => strategy.score(view, context),
+      get current() {
+        return strategy.current;
+      },
       observe: (outcome) => strategy.observe?.(outcome),
     },
   };

@@ -93,6 +93,13 @@ export class ModelState implements ModelView {
     return this.#resting?.standby?.reason;
   }
 
+  /** How often it was in standby: more than before says that it has recovered meanwhile. */
+  get standbyCount(): number {
+    let count = 0;
+    for (const rest of this.rests) count += rest.count;
+    return count;
+  }
+
   /** Since when it rests, monotonic ms. */
   get since(): number | undefined {
     return this.#resting?.standby?.since;

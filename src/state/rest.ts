@@ -66,6 +66,7 @@ export class Rest {
   #standby: Standby | undefined;
   #onTrial = false;
   #relapses = 0;
+  #count = 0;
   /** Requests begun on the present trial and not yet over. */
   trials: Set<object> = new Set();
 
@@ -84,6 +85,11 @@ export class Rest {
     return this.#onTrial;
   }
 
+  /** How often it has begun. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Failed trials since the last success: each one doubles the next cooldown. */
   get relapses(): number {
     return this.#relapses;
@@ -91,6 +97,7 @@ export class Rest {
 
   /** Becomes what it was once; trials under way are none of its any more. */
   restore({ standby, onTrial, relapses }: RestFacts): void {
+    if (standby !== undefined && this.#standby === undefined) this.#count++;
     this.#standby = standby;
     this.#onTrial = onTrial && standby === undefined;
     this.#relapses = Math.min(relapses, mostRelapses);
@@ -107,6 +114,7 @@ export class Rest {
     const until = now + restMs;
     const current = this.#standby;
     if (current !== undefined && current.until >= until) return undefined;
+    if (current === undefined) this.#count++;
     this.#standby = { reason, since: current?.since ?? now, until };
     this.#onTrial = false;
     this.trials = new Set();

@@ -6,6 +6,7 @@ import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
 import type { Member, ModelEntry, Pool, ProviderHome } from "../../src/registry/registry.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
+import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import { ModelState } from "../../src/state/model_state.ts";
 import { Rest } from "../../src/state/rest.ts";
 
@@ -68,6 +69,7 @@ export function poolOf(
     strategyId: "custom",
     strategy: first,
     listed: true,
+    rotations: new ReportedRotations(),
     capable: new Map(),
     ...strategies,
   };

@@ -1,0 +1,31 @@
+/**
+ * The rotations of a pool that were reported.
+ * @module
+ */
+
+/** Tells whether a failed attempt's rotation was reported already: of requests that fail at once, one reports it. */
+export class ReportedRotations {
+  #count = 0;
+  /** By the model left. */
+  readonly #last = new Map<string, { readonly to: string; readonly count: number }>();
+
+  /** How many there were. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Takes in a rotation.
+   *
+   * @param from The model left.
+   * @param to The model asked instead.
+   * @param since What `count` was when the model left was chosen.
+   * @returns Whether it is yet to be reported.
+   */
+  add(from: string, to: string, since: number): boolean {
+    const last = this.#last.get(from);
+    if (last !== undefined && last.to === to && last.count > since) return false;
+    this.#last.set(from, { to, count: ++this.#count });
+    return true;
+  }
+}
