@@ -116,10 +116,26 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     cors: buildCors(values.cors ?? {}),
     allowedHosts: values.allowed_hosts ?? [],
     maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
-    bodyLimit: values.body_limit ?? defaultProxy.bodyLimit,
+    ...bodyBounds(values, parts.report),
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     ...(values.listener === undefined ? {} : { listener: values.listener }),
   };
+}
+
+/** No client has room for a body larger than a quarter of what all share. */
+function bodyBounds(
+  { body_limit, body_memory }: ProxyValues,
+  report: Report,
+): Record<"bodyLimit" | "bodyMemory", number> {
+  const bodyMemory = body_memory ?? defaultProxy.bodyMemory;
+  const quarter = Math.floor(bodyMemory / 4);
+  if (body_limit !== undefined && body_limit > quarter) {
+    report.warn(
+      "proxy.body_limit",
+      `is over a quarter of "body_memory", and no client gets more: ${quarter} bytes hold`,
+    );
+  }
+  return { bodyLimit: Math.min(body_limit ?? defaultProxy.bodyLimit, quarter), bodyMemory };
 }
 
 function buildCors(values: CorsValues): CorsSettings {

@@ -110,12 +110,14 @@ export const defaultProxy: {
   readonly port: number;
   readonly maxConcurrent: number;
   readonly bodyLimit: number;
+  readonly bodyMemory: number;
   readonly drainDelayMs: number;
 } = {
   host: "127.0.0.1",
   port: 8080,
   maxConcurrent: 1000,
   bodyLimit: 33_554_432,
+  bodyMemory: 268_435_456,
   drainDelayMs: 0,
 };
 

@@ -37,6 +37,7 @@ export interface ProxyValues {
   readonly allowed_hosts?: readonly string[];
   readonly max_concurrent?: number;
   readonly body_limit?: number;
+  readonly body_memory?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
   readonly listener?: "node";
@@ -116,6 +117,11 @@ export const proxy = (): Field<ProxyValues> =>
     max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
     /** Largest JSON body. */
     body_limit: size({ default: defaultProxy.bodyLimit }),
+    /**
+     * What the bodies of all requests may take together while they are being read; more are answered 503. One client (its
+     * token, else its address, unless that is the own machine's) gets a quarter.
+     */
+    body_memory: size({ default: defaultProxy.bodyMemory }),
     /** Largest upload of sound or files. */
     upload_limit: later(size({ default: 536_870_912 })),
     /** Deadline of a request. */

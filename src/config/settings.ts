@@ -167,6 +167,8 @@ export interface ProxySettings {
   readonly maxConcurrent: number;
   /** Largest JSON body, bytes. */
   readonly bodyLimit: number;
+  /** What all bodies that are being read take together, bytes. */
+  readonly bodyMemory: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }

@@ -5,6 +5,9 @@
  */
 import type { Cancel, StopSignal } from "./runtime.ts";
 
+/** The address of the other end of a request's connection, without port; undefined where it is not known. */
+export type Peer = () => string | undefined;
+
 /** What a handler looks at of a `Request`; a server may hand over something lighter. */
 export interface PlainRequest {
   /** Of HTTP, in capitals. */
@@ -48,7 +51,7 @@ export interface RequestHandler {
    * The same without the objects of the Fetch standard, which some runtimes make at great cost. It ends its streams
    * itself when the request's signal aborts.
    */
-  readonly plain?: (request: PlainRequest) => Promise<PlainResponse>;
+  readonly plain?: (request: PlainRequest, peer?: Peer) => Promise<PlainResponse>;
 }
 
 /** Where to listen. */

@@ -1,11 +1,10 @@
 /**
- * Reading a JSON body within bounds.
+ * Reading a JSON body.
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { mostContainers } from "../pipeline/check_request.ts";
-import { joined } from "../util/joined.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { Refusal } from "./error_body.ts";
 
@@ -23,14 +22,17 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param request Its body has not been read yet.
- * @param limit Largest size, bytes.
- * @throws {Refusal} 413 when it is larger, 415 when it is not JSON by its headers.
+ * @param request Whose headers say what it is.
+ * @param read Reads its bytes.
+ * @throws {Refusal} 415 when it is not JSON by its headers; then nothing is read.
  * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
  */
-export async function readJson(request: PlainRequest, limit: number): Promise<JsonBody> {
+export async function readJson(
+  request: Pick<PlainRequest, "headers">,
+  read: () => Promise<Uint8Array>,
+): Promise<JsonBody> {
   checkType(request.headers);
-  const bytes = await readBytes(request, limit);
+  const bytes = await read();
   let text: string;
   try {
     text = decoder.decode(bytes); // also drops one leading byte order mark
@@ -104,24 +106,4 @@ function checkType(headers: PlainRequest["headers"]): void {
   if (!/^(identity)?$/i.test(encoding ?? "")) {
     throw unsupported("A compressed body is not supported: send it as it is");
   }
-}
-
-async function readBytes(request: PlainRequest, limit: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new Refusal(`The body is over the limit of ${limit} bytes (proxy.body_limit)`, {
-      status: 413,
-      code: "request_too_large",
-      headers: { connection: "close" }, // what is still on its way is not read
-    });
-  const declared = request.headers.get("content-length");
-  if (Number(declared) > limit) throw tooLarge();
-  if (declared !== null || request.body === null) return await request.bytes();
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of request.body) {
-    size += piece.length;
-    if (size > limit) throw tooLarge();
-    pieces.push(piece);
-  }
-  return joined(pieces);
 }

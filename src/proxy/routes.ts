@@ -10,7 +10,6 @@ import { ModelNotFoundError } from "../errors.ts";
 import { readNarrowing } from "../pipeline/narrowing.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Holder } from "./auth.ts";
 import type { Client } from "./client.ts";
@@ -36,6 +35,12 @@ export interface Exchange {
   readonly startedAt: number;
   /** The proxy is about to stop. */
   readonly isDraining: boolean;
+  /**
+   * The whole body of work, within the proxy's bounds; the request has its slot from then on. To be asked for once.
+   *
+   * @param limitMs Time until it has to be there.
+   */
+  readonly body: (limitMs: number) => Promise<Uint8Array>;
   /** To be called when a streamed answer is over. */
   readonly onEnd: () => void;
 }
@@ -45,7 +50,7 @@ export interface RouteEntry {
   readonly methods: readonly string[];
   /** Needs no token. */
   readonly isPublic?: boolean;
-  /** Counts toward the limit of requests at once, and is refused while stopping. */
+  /** Counts toward the limit of requests at once as soon as its body is there, and is refused while stopping. */
   readonly isWork?: boolean;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }
@@ -83,12 +88,11 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
 }
 
 async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
-  const { mesh, proxy: { bodyLimit }, request, requestId, headers, onEnd, client } = exchange;
+  const { mesh, request, requestId, headers, onEnd, client } = exchange;
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
   const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const message = `The request's body did not arrive within ${limitMs} ms`;
-  const { value, text } = await untilAborted(readJson(request, bodyLimit), undefined, { clock, ms: limitMs, message });
+  const { value, text } = await readJson(request, () => exchange.body(limitMs));
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
   const narrowing = readNarrowing(request.headers.get("x-mesh-route"), body);

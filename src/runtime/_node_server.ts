@@ -110,6 +110,7 @@ async function exchange(
       : await open.answerPlain(plain, {
         requestOf: (signal) => new MessageRequest(message, signal),
         left: () => client,
+        peer: () => message.socket.remoteAddress,
         over: () => over,
       });
     await send(answer, message, response);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Cancel, StopSignal } from "../contracts/runtime.ts";
-import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
+import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { Bag, type Thing } from "../util/bag.ts";
 import { isStream } from "../util/plain_stream.ts";
@@ -27,6 +27,8 @@ export interface PlainCall {
   readonly requestOf: (signal: StopSignal) => PlainRequest;
   /** What aborts when the client has left. */
   readonly left: () => StopSignal;
+  /** The other end of its connection. */
+  readonly peer: Peer;
   /** Tells what settles when all of the answer is sent, or nobody is left to send it to. */
   readonly over: () => Promise<unknown>;
 }
@@ -84,9 +86,9 @@ export class OpenAnswers {
    * @param plain The handler's own way.
    * @param call The request.
    */
-  answerPlain(plain: PlainHandler, { requestOf, left, over }: PlainCall): Promise<PlainResponse> {
+  answerPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
     const open = new OpenAnswer(left);
-    return this.#run(open, plain(requestOf(open.stop)), {
+    return this.#run(open, plain(requestOf(open.stop), peer), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
         if (!isStream(response.body)) return this.#over(open, response);

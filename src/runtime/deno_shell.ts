@@ -35,6 +35,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
           await open.answerPlain(plain, {
             requestOf: (signal) => setSignal(request, signal),
             left: () => clientSignal(request),
+            peer: () => info.remoteAddr.hostname,
             over: () => info.completed,
           }),
         ),

@@ -111,6 +111,7 @@ export const specifiedDefaults: Readonly<Record<string, unknown>> = {
   "proxy.port": 8080,
   "proxy.cors.enabled": true,
   "proxy.body_limit": "32MiB",
+  "proxy.body_memory": "256MiB",
   "proxy.upload_limit": "512MiB",
   "proxy.max_concurrent": 1000,
   "proxy.request_timeout": "600s",

@@ -64,6 +64,22 @@ Deno.test("validate() fills in what an empty document leaves out", () => {
   assertEquals(settings.warnings, []);
 });
 
+Deno.test("validate() holds bodies to a quarter of what all share, and warns where that is less than configured", () => {
+  const bounds = (proxy: object) => {
+    const { proxy: built, warnings } = validate({ proxy }, { known });
+    return [built?.bodyLimit, built?.bodyMemory, ...warnings.map(({ path, message }) => `${path}: ${message}`)];
+  };
+  const mib = 2 ** 20;
+  assertEquals(bounds({}), [32 * mib, 256 * mib]);
+  assertEquals(bounds({ body_limit: "64MiB" }), [64 * mib, 256 * mib]);
+  assertEquals(bounds({ body_memory: "4MiB" }), [mib, 4 * mib]);
+  assertEquals(bounds({ body_limit: "65MiB" }), [
+    64 * mib,
+    256 * mib,
+    'proxy.body_limit: is over a quarter of "body_memory", and no client gets more: 67108864 bytes hold',
+  ]);
+});
+
 Deno.test("validate() reads an entry of nothing as one with nothing set", () => {
   const settings = validate({ providers: { "acme.llm.v1": null }, pools: { "chat-completion": null } }, { known });
   assertEquals(settings.providers.get("acme.llm.v1")?.enabled, true);

@@ -1,0 +1,240 @@
+/**
+ * The proxy under one configuration: who may come in, and how many at once.
+ * @module
+ */
+import { builtInProxy } from "../config/defaults.ts";
+import type { ProxySettings } from "../config/settings.ts";
+import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Mesh } from "../mesh.ts";
+import { MeshError } from "../errors.ts";
+import { routingOf } from "../observe/routing_of.ts";
+import { isStream } from "../util/plain_stream.ts";
+import { Gate, type Holder } from "./auth.ts";
+import { BodyMemory, ClientLeftError, readBody } from "./body_reader.ts";
+import { Client } from "./client.ts";
+import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
+import type { HandlerOptions } from "./handler.ts";
+import { Door, isLoopback } from "./origin.ts";
+import { json } from "./json.ts";
+import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
+import { addRoutingHeaders } from "./routing_headers.ts";
+
+const no = () => false;
+
+/** One proxy: who may come in, and how many at once. */
+export class ProxyInstance {
+  readonly #mesh: Mesh;
+  readonly #proxy: ProxySettings;
+  readonly #gate: Gate;
+  readonly #door: Door;
+  readonly #isDraining: () => boolean;
+  readonly #isStopping: () => boolean;
+  readonly #clients: ReadonlyMap<string, Client>;
+  readonly #startedAt: number;
+  /** Work that has come and is not over, whether it has a slot yet or not. */
+  #open = 0;
+  /** Shared with the instances before and after this one; counts alone, so that none holds another. */
+  readonly #shared: SharedCounts;
+  #onIdle: (() => void) | undefined;
+
+  constructor(
+    mesh: Mesh,
+    { tokens = [], host, isDraining = no, isStopping = no }: HandlerOptions,
+    before?: ProxyInstance,
+  ) {
+    this.#shared = before === undefined ? { inFlight: 0, bodies: new BodyMemory() } : before.#shared;
+    this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
+    const { proxy = builtInProxy() } = mesh.settings;
+    this.#proxy = proxy;
+    this.#mesh = mesh;
+    const { state } = mesh;
+    this.#clients = new Map(proxy.clients.flatMap((client) => {
+      const { name } = client;
+      if (name === undefined) return [];
+      return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
+    }));
+    this.#gate = new Gate([
+      ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
+      ...tokens.map((token) => ({ token })),
+    ]);
+    this.#door = new Door({
+      cors: proxy.cors,
+      hasToken: !this.#gate.isOpen,
+      host: host ?? proxy.host,
+      allowedHosts: proxy.allowedHosts,
+    });
+    this.#isDraining = isDraining;
+    this.#isStopping = isStopping;
+  }
+
+  /** Resolves once it has no request left, when it gets no new ones. */
+  untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#open === 0) resolve();
+    });
+  }
+
+  /** Never throws. */
+  async serve(request: PlainRequest, requestId: string, peer?: Peer): Promise<PlainResponse> {
+    let headers: Record<string, string> = {};
+    let holder: Holder | undefined;
+    try {
+      headers = this.#door.check(request);
+      headers["x-request-id"] = requestId;
+      const path = pathOf(request.url);
+      const entry = routeOf(path, this.#proxy.endpoints);
+      const preflight = this.#door.preflight(request, entry);
+      if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
+      if (entry?.isPublic !== true) holder = this.#gate.check(request);
+      const arrival = { request, requestId, path, headers, client: holder?.client, from: { holder, peer } };
+      const response = await this.#answer(this.#check(request, path, entry), arrival);
+      return request.method === "HEAD" ? { ...response, body: null } : response;
+    } catch (error) {
+      const { signal } = request;
+      const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
+      const hasLeft = signal.aborted && !isStopped || error instanceof ClientLeftError;
+      if (hasLeft) return { status: 499, headers: {}, body: null }; // nobody is there to read it
+      const told = holder?.client?.retell(error, this.#mesh.runtime.clock.now()) ?? error;
+      return errorResponse(this.#mesh, isStopped ? signal.reason : told, requestId, headers);
+    }
+  }
+
+  #check(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
+    if (entry === undefined) {
+      throw new Refusal(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
+    }
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    if (entry.methods.includes(method)) return entry;
+    const allow = entry.methods.join(", ");
+    throw new Refusal(`The method ${request.method} is not allowed here: use ${allow}`, {
+      status: 405,
+      code: "method_not_allowed",
+      headers: { allow },
+    });
+  }
+
+  async #answer(entry: RouteEntry, arrival: Arrival): Promise<PlainResponse> {
+    if (!entry.isWork) return await entry.handle(this.#exchange(arrival));
+    let isOver = false;
+    let hasSlot = false;
+    const onEnd = () => {
+      if (isOver) return;
+      isOver = true;
+      if (hasSlot) this.#shared.inFlight--;
+      if (--this.#open === 0) this.#onIdle?.();
+    };
+    const body = async (limitMs: number) => {
+      const bytes = await this.#read(arrival, limitMs);
+      this.#checkRoom();
+      arrival.client?.admit(this.#mesh.runtime.clock.monotonic());
+      this.#shared.inFlight++;
+      hasSlot = true;
+      return bytes;
+    };
+    this.#checkRoom(); // nothing is read for a request that is refused anyway
+    this.#open++;
+    try {
+      const response = await entry.handle({ ...this.#exchange(arrival), body, onEnd });
+      if (!isStream(response.body)) onEnd();
+      return response;
+    } catch (error) {
+      onEnd();
+      throw error;
+    }
+  }
+
+  #exchange(arrival: Arrival): Exchange {
+    return {
+      ...arrival,
+      mesh: this.#mesh,
+      proxy: this.#proxy,
+      holder: () => this.#gate.holderOf(arrival.request),
+      startedAt: this.#startedAt,
+      isDraining: this.#isDraining() || this.#isStopping(),
+      body: () => Promise.resolve(new Uint8Array()),
+      onEnd: () => {},
+    };
+  }
+
+  #read({ request, from }: Arrival, limitMs: number): Promise<Uint8Array> {
+    const { bodyLimit, bodyMemory } = this.#proxy;
+    return readBody(request, {
+      maxBytes: bodyLimit,
+      memory: this.#shared.bodies,
+      memoryBytes: bodyMemory,
+      client: this.#gate.isOpen ? addressOf(from.peer) : from.holder,
+      clock: this.#mesh.runtime.clock,
+      limitMs,
+    });
+  }
+
+  /** Refuses work while stopping, and when all slots are taken. */
+  #checkRoom(): void {
+    const refuse = (message: string, code: string) =>
+      new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
+    if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
+    const { maxConcurrent } = this.#proxy;
+    if (this.#shared.inFlight >= maxConcurrent) {
+      throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
+    }
+  }
+}
+
+/** What is counted over all instances of one proxy. */
+interface SharedCounts {
+  /** Slots taken. */
+  inFlight: number;
+  readonly bodies: BodyMemory;
+}
+
+/** The address that a body counts for; none for the own machine's, where a reverse proxy may stand for all clients. */
+function addressOf(peer: Peer | undefined): string | undefined {
+  const address = peer?.()?.replace(/^::ffff:/i, "");
+  return address === undefined || isLoopback(address) ? undefined : address;
+}
+
+/** What is known of a request before it is served. */
+interface Arrival extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
+  /** Who sent it: the holder of its token, and the other end of its connection. */
+  readonly from: { readonly holder: Holder | undefined; readonly peer: Peer | undefined };
+}
+
+/** The path of a URL; only one that is not plain is worth a parser. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const path = start < 0 ? "" : url.slice(start);
+  return /^[\w/-]+$/.test(path) ? path : new URL(url).pathname;
+}
+
+/**
+ * The answer to a request that failed.
+ *
+ * @param mesh Whose traces have what nobody foresaw.
+ * @param error Anything that was thrown.
+ * @param requestId Of the request.
+ * @param known Headers that its answer has already.
+ */
+export function errorResponse(
+  mesh: Mesh,
+  error: unknown,
+  requestId: string,
+  known: Record<string, string>,
+): PlainResponse {
+  const answer = errorAnswer(error, requestId);
+  if (answer.status === 500) {
+    const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    mesh.hub.trace({
+      severity: "error",
+      component: "proxy",
+      message: mesh.redact(name),
+      request_id: requestId,
+      ...(error instanceof Error && !MeshError.isInstance(error) ? { stack: mesh.redact(error.stack ?? "") } : {}),
+    });
+  }
+  const headers = { ...known };
+  const record = typeof error === "object" && error !== null ? routingOf(error) : undefined;
+  if (record !== undefined) addRoutingHeaders(headers, record);
+  Object.assign(headers, answer.headers, { "x-request-id": requestId });
+  return json(answer.body, headers, answer.status);
+}
