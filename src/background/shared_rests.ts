@@ -9,11 +9,11 @@ import { MeteredState } from "../state/metered_state.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Rest } from "../state/rest.ts";
 import {
-  checkSnapshot,
   keyOf,
   type MeshSnapshot,
   namesOf,
   readRest,
+  readSnapshot,
   type SavedRest,
   writeRest,
 } from "../state/snapshot.ts";
@@ -186,9 +186,9 @@ export class SharedRests {
 function readMessage(text: string): Message | undefined {
   try {
     const message = JSON.parse(text) as Message;
-    checkSnapshot(message);
-    checkSnapshot({ ...message, rests: message.lifted });
-    return message;
+    const { snapshot } = readSnapshot(message);
+    const { snapshot: { rests: lifted } } = readSnapshot({ ...message, rests: message.lifted });
+    return { ...snapshot, from: message.from, lifted, asks: message.asks === true };
   } catch {
     return undefined; // of another release, or of somebody else
   }

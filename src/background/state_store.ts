@@ -12,6 +12,7 @@ import { CountedArchive } from "../state/counted_archive.ts";
 import type { CountedSnapshot } from "../state/counts.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { MeteredState } from "../state/metered_state.ts";
+import { leftOutOf } from "../state/snapshot.ts";
 import { keepAside } from "./_aside.ts";
 import type { StateKeeper } from "./state_keeper.ts";
 
@@ -51,6 +52,8 @@ export class StateStore implements StateKeeper {
   #written: string | undefined;
   /** What cannot be read is kept aside already, and not written over yet. */
   #isAside = false;
+  /** What could not be read of the record when it was read last. */
+  #leftOut: string | undefined;
 
   /** @param parts Storage, settings, clock and hub. */
   constructor(parts: StateStoreParts) {
@@ -199,7 +202,7 @@ export class StateStore implements StateKeeper {
     const reason = await this.#read((text) => {
       const stored = JSON.parse(text);
       if (text === this.#written) this.#archive!.know(stored);
-      else this.#archive!.takeUp(stored);
+      else this.#hasChanged = this.#noteLeftOut(this.#archive!.takeUp(stored)) || this.#hasChanged;
     });
     if (reason === undefined || this.#isAside) return;
     this.#trace("warning", `${reason}. ${await this.#keepAside()}. It is written anew`);
@@ -207,7 +210,7 @@ export class StateStore implements StateKeeper {
   }
 
   async #restore(archive: CountedArchive): Promise<void> {
-    const restore = (text: string) => archive.restore(JSON.parse(text));
+    const restore = (text: string) => void this.#noteLeftOut(archive.restore(JSON.parse(text)));
     const reason = await this.#read(restore).catch((error) => {
       throw told(error, "read");
     });
@@ -215,6 +218,14 @@ export class StateStore implements StateKeeper {
     const isBack = await this.#readBackup(restore);
     const aside = await this.#keepAside().catch((error) => told(error, "keep").message); // nothing is written until it is
     this.#trace("warning", `${reason}. ${aside}. ${isBack ? "Its backup is used" : "All models begin as active"}`);
+  }
+
+  /** Traces once what could not be read of a record; whether there was anything. */
+  #noteLeftOut(leftOut: readonly string[]): boolean {
+    const message = leftOutOf(leftOut);
+    if (message !== undefined && message !== this.#leftOut) this.#trace("warning", message);
+    this.#leftOut = message;
+    return message !== undefined;
   }
 
   async #readBackup(restore: (text: string) => void): Promise<boolean> {

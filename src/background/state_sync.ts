@@ -8,6 +8,7 @@ import { ConnectorError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import { StateArchive } from "../state/archive.ts";
 import type { MeshState } from "../state/mesh_state.ts";
+import { leftOutOf } from "../state/snapshot.ts";
 import type { StateKeeper, StateKeeping } from "./state_keeper.ts";
 
 /** What a {@linkcode StateSync} is made of. */
@@ -106,7 +107,8 @@ export class StateSync implements StateKeeper {
 
   async #restore(archive: StateArchive, bytes: Uint8Array): Promise<void> {
     try {
-      archive.restore(JSON.parse(new TextDecoder().decode(bytes)));
+      const leftOut = leftOutOf(archive.restore(JSON.parse(new TextDecoder().decode(bytes))));
+      if (leftOut !== undefined) this.#trace("warning", leftOut);
       this.#written = bytes; // known: what is taken back before the first write does not come back with it
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "Cannot take up the saved state: it is no JSON";

@@ -24,6 +24,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { draft, extend } from "../registry/extend.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { CountedArchive } from "../state/counted_archive.ts";
+import { leftOutOf } from "../state/snapshot.ts";
 import type { CountedSnapshot } from "../state/counts.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
@@ -204,13 +205,14 @@ export class ModelMeshBase extends ServerMesh {
   }
 
   /**
-   * Becomes what was remembered, by names.
+   * Becomes what was remembered, by names. An entry that cannot be read is left out, with a warning.
    *
    * @param snapshot What {@linkcode ModelMeshBase.exportState} gave, by way of JSON.
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    new CountedArchive(this.state, this.runtime.clock).restore(snapshot);
+    const message = leftOutOf(new CountedArchive(this.state, this.runtime.clock).restore(snapshot));
+    if (message !== undefined) this.hub.trace({ severity: "warning", component: "mesh", message });
     this.#feed.look();
   }
 

@@ -9,12 +9,12 @@ import type { KeyRing } from "./key_ring.ts";
 import type { FailureRow } from "./model_state.ts";
 import { Rest } from "./rest.ts";
 import {
-  checkSnapshot,
   keyOf,
   type MeshSnapshot,
   type Moment,
   namesOf,
   readRest,
+  readSnapshot,
   type SavedFailures,
   type SavedKey,
   type SavedRest,
@@ -80,10 +80,11 @@ export class StateArchive implements Archive {
    * left alone. Rests that are over by now end, on trial.
    *
    * @param snapshot What {@linkcode StateArchive.snapshot} made, by way of JSON.
+   * @returns Paths of entries that cannot be read and are left out.
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
-  restore(snapshot: unknown): void {
-    const { rests, failures, saved_at, keys = [] } = checkSnapshot(snapshot);
+  restore(snapshot: unknown): readonly string[] {
+    const { snapshot: { rests, failures, saved_at, keys = [] }, leftOut } = readSnapshot(snapshot);
     const now = momentOf(this.#clock);
     this.#unclaimedRests = new Map();
     for (const saved of rests) this.#unclaimed(saved).restore(readRest(saved, saved_at, now));
@@ -97,6 +98,7 @@ export class StateArchive implements Archive {
     for (const member of state.members) this.member(member);
     state.settle(now.monotonic);
     for (const member of state.members) member.state.settle(now.monotonic);
+    return leftOut;
   }
 
   /**
@@ -106,7 +108,7 @@ export class StateArchive implements Archive {
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
   merge(snapshot: unknown): void {
-    const { rests, saved_at, keys = [] } = checkSnapshot(snapshot);
+    const { snapshot: { rests, saved_at, keys = [] } } = readSnapshot(snapshot);
     const now = momentOf(this.#clock);
     this.#state.archive ??= this;
     const known = new Map(this.#state.rests.map((rest) => [keyOf(namesOf(rest)), rest]));

@@ -5,12 +5,12 @@
  */
 import type { Clock } from "../contracts/runtime.ts";
 import { StateArchive } from "./archive.ts";
-import { checkCounts, type CountedSnapshot, type SavedSpending, type SavedUsage } from "./counts.ts";
+import { type CountedSnapshot, readCounted, type SavedSpending, type SavedUsage } from "./counts.ts";
 import type { Budget } from "./ledger.ts";
 import type { MemberState, MeshState } from "./mesh_state.ts";
 import { MeteredState } from "./metered_state.ts";
 import type { Standby } from "./rest.ts";
-import { checkSnapshot, keyOf, namesOf, type SavedFailures, type SavedRest } from "./snapshot.ts";
+import { keyOf, namesOf, type SavedFailures, type SavedRest } from "./snapshot.ts";
 
 /** Two clocks and two roundings put the same end that far apart at most, ms. */
 const toleranceMs = 1000;
@@ -67,10 +67,11 @@ export class CountedArchive extends StateArchive {
    * Makes the state what was remembered, by names. Of what is spent already the larger sum counts.
    *
    * @param snapshot What {@linkcode CountedArchive.snapshot} made, by way of JSON.
+   * @returns Paths of entries that cannot be read and are left out.
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
-  override restore(snapshot: unknown): void {
-    const counted = checkCounts(checkSnapshot(snapshot));
+  override restore(snapshot: unknown): readonly string[] {
+    const { snapshot: counted, leftOut } = readCounted(snapshot);
     const { archive } = this.#state; // this one takes its place
     if (archive instanceof CountedArchive) this.onMember ??= archive.onMember;
     this.#known = counted;
@@ -78,6 +79,7 @@ export class CountedArchive extends StateArchive {
     super.restore(counted);
     for (const purse of this.#state.purses ?? []) this.claim(purse);
     this.know(counted);
+    return leftOut;
   }
 
   /**
@@ -85,10 +87,11 @@ export class CountedArchive extends StateArchive {
    * Of two ends of a rest the later one holds; sums grow by what theirs have grown.
    *
    * @param stored The record as it is.
+   * @returns Paths of entries that cannot be read and are left out.
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
-  takeUp(stored: unknown): void {
-    const theirs = checkCounts(checkSnapshot(stored));
+  takeUp(stored: unknown): readonly string[] {
+    const { snapshot: theirs, leftOut } = readCounted(stored);
     const known = this.#known;
     this.#lift(theirs, known);
     const before = byKey(known?.rests);
@@ -102,6 +105,7 @@ export class CountedArchive extends StateArchive {
       if (stored !== undefined) budget.merge(stored, spentBefore.get(id));
     }
     this.know(theirs);
+    return leftOut;
   }
 
   /** The record, as it was written or taken up last. */

@@ -2,10 +2,9 @@
  * What was used of limits and budgets, as plain JSON: what outlives the process, and what others add to it meanwhile.
  * @module
  */
-import { MeshError } from "../errors.ts";
-import type { BudgetSnapshot } from "./ledger.ts";
+import type { BudgetSnapshot, WindowSpend } from "./ledger.ts";
 import type { RestOwner } from "./rest.ts";
-import type { MeshSnapshot } from "./snapshot.ts";
+import { entryReader, type Members, type MeshSnapshot, type ReadSnapshot, readSnapshot } from "./snapshot.ts";
 
 /** What was used of the limits of a model in a pool. */
 export interface UsageCounts {
@@ -37,40 +36,45 @@ export interface CountedSnapshot extends MeshSnapshot {
 }
 
 /**
- * Checks the counts of a snapshot that comes from outside.
+ * Reads a snapshot with its counts, which comes from outside. An entry that does not fit is left out alone, as is a
+ * window of a budget.
  *
- * @param snapshot Its other members are checked already.
- * @throws {MeshError} `invalid_state`, naming the member that does not fit.
+ * @param value What was parsed.
+ * @throws {MeshError} `invalid_state` when it is no snapshot, or one of another version.
  */
-export function checkCounts(snapshot: MeshSnapshot): CountedSnapshot {
+export function readCounted(value: unknown): ReadSnapshot<CountedSnapshot> {
+  const { snapshot, leftOut: ofStates } = readSnapshot(value);
   const { usage = [], spending = [] } = snapshot as { usage?: unknown; spending?: unknown };
-  checkEach(usage, "usage", ({ pool, model, provider, requests, tokens, nano, window_end = 0 }) => {
-    const names = [pool, model, provider].every((name) => typeof name === "string");
-    return names && [requests, tokens, nano, window_end].every(isAmount);
-  });
-  checkEach(spending, "spending", ({ budget, days, months }) => {
-    return typeof budget === "string" && isWindows(days) && isWindows(months);
-  });
-  return snapshot;
+  const leftOut = [...ofStates];
+  const read = entryReader(leftOut);
+  const limits = read<SavedUsage>(usage, "usage", wrongInUsage);
+  const budgets = read<SavedSpending>(spending, "spending", ({ budget }) => isText(budget) ? undefined : "budget");
+  const windows = (list: unknown, at: string) => read<WindowSpend>(list, at, wrongInWindow);
+  return {
+    snapshot: {
+      ...snapshot,
+      usage: limits,
+      spending: budgets.map(({ days, months, ...rest }) => {
+        const at = `spending "${rest.budget}"`;
+        return { ...rest, days: windows(days, `${at} days`), months: windows(months, `${at} months`) };
+      }),
+    },
+    leftOut,
+  };
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function checkEach(list: unknown, at: string, fits: (entry: Members) => boolean): void {
-  const entries: readonly unknown[] = Array.isArray(list) ? list : [undefined];
-  const wrong = entries.findIndex((entry) => typeof entry !== "object" || entry === null || !fits(entry as Members));
-  if (wrong < 0) return;
-  throw new MeshError(
-    `Cannot take up the saved state: ${at}[${wrong}] is not what this release writes. It is damaged, or of another release`,
-    { code: "invalid_state" },
-  );
+function wrongInUsage({ window_end = 0, ...entry }: Members): string | undefined {
+  return ["pool", "model", "provider"].find((name) => !isText(entry[name])) ??
+    ["requests", "tokens", "nano"].find((name) => !isAmount(entry[name])) ??
+    (isAmount(window_end) ? undefined : "window_end");
 }
 
-function isWindows(value: unknown): boolean {
-  return Array.isArray(value) && value.every((window) => {
-    const { start, spent, held } = Object(window);
-    return Number.isSafeInteger(start) && isAmount(spent) && isAmount(held);
-  });
+function wrongInWindow({ start, ...entry }: Members): string | undefined {
+  return Number.isSafeInteger(start) ? ["spent", "held"].find((name) => !isAmount(entry[name])) : "start";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function isAmount(value: unknown): boolean {

@@ -141,64 +141,117 @@ export function readRest({ standby, on_trial, relapses = 0 }: SavedRest, savedAt
   };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+/** A snapshot that comes from outside, as far as it can be read. */
+export interface ReadSnapshot<Snapshot extends MeshSnapshot = MeshSnapshot> {
+  /** What can be read. */
+  readonly snapshot: Snapshot;
+  /** Paths of the members that cannot, each with its entry left out. */
+  readonly leftOut: readonly string[];
+}
+
+/** Reads the entries of one member; those that cannot be read are left out. */
+export type ReadEntries = <Entry>(list: unknown, at: string, wrongIn: FindWrong) => readonly Entry[];
+
+/** Names the member of an entry that does not fit; undefined when all do. */
+export type FindWrong = (entry: Members) => string | undefined;
+
+/** A JSON object. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** What each member of an entry has to be. */
+type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean>>;
 
 /**
- * Checks a snapshot that comes from outside, whole.
+ * Reads a snapshot that comes from outside. An entry that does not fit is left out alone.
  *
- * @param value What was read.
- * @throws {MeshError} `invalid_state`, naming the member that does not fit.
+ * @param value What was parsed.
+ * @throws {MeshError} `invalid_state` when it is no snapshot, or one of another version.
  */
-export function checkSnapshot(value: unknown): MeshSnapshot {
-  const { version, saved_at, rests, failures, keys = [] } = membersOf(value, "it");
-  demand(version === 1, "version");
-  demand(isCount(saved_at), "saved_at");
-  checkEach(rests, "rests", checkRest);
-  checkEach(failures, "failures", checkFailures);
-  checkEach(keys, "keys", checkKey);
-  return value as MeshSnapshot;
+export function readSnapshot(value: unknown): ReadSnapshot {
+  const { version, saved_at, rests, failures, keys = [] } = membersOf(value);
+  if (version !== 1) throw invalidState();
+  const leftOut: string[] = [];
+  const read = entryReader(leftOut);
+  if (!isCount(saved_at)) leftOut.push("saved_at");
+  const snapshot = {
+    ...value as MeshSnapshot,
+    saved_at: isCount(saved_at) ? saved_at as number : 0,
+    rests: read<SavedRest>(rests, "rests", wrongIn(restShape)),
+    failures: read<SavedFailures>(failures, "failures", wrongIn(failuresShape)),
+    keys: read<SavedKey>(keys, "keys", wrongIn(keyShape)),
+  };
+  return { snapshot, leftOut };
 }
 
-function checkEach(list: unknown, at: string, check: (entry: Members, at: string) => void): void {
-  demand(Array.isArray(list), at);
-  for (const [index, entry] of list.entries()) {
-    const where = `${at}[${index}]`;
-    const members = membersOf(entry, where);
-    const { pool, model, provider } = members;
-    demand(typeof provider === "string", `${where}.provider`);
-    demand(isName(model), `${where}.model`);
-    demand(isName(pool) && (pool === undefined || model !== undefined), `${where}.pool`);
-    check(members, where);
-  }
+/**
+ * Says what was left out.
+ *
+ * @param leftOut Paths.
+ * @returns Undefined when nothing was.
+ */
+export function leftOutOf(leftOut: readonly string[]): string | undefined {
+  if (leftOut.length === 0) return undefined;
+  const more = leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : "";
+  return `The saved state has entries that this release does not write, and leaves out: ${
+    leftOut.slice(0, 5).join(", ")
+  }${more}`;
 }
 
-function checkRest({ cause, standby, on_trial, relapses }: Members, at: string): void {
-  demand(cause === undefined || isWord(cause), `${at}.cause`);
-  demand(on_trial === undefined || on_trial === true, `${at}.on_trial`);
-  demand(relapses === undefined || isCount(relapses), `${at}.relapses`);
-  if (standby === undefined) return;
-  const { reason, since, until } = membersOf(standby, `${at}.standby`);
-  demand(isWord(reason), `${at}.standby.reason`);
-  demand(isCount(since), `${at}.standby.since`);
-  demand(until === null || isCount(until), `${at}.standby.until`);
+/**
+ * Reads entries.
+ *
+ * @param leftOut Takes the paths of what does not fit.
+ */
+export function entryReader(leftOut: string[]): ReadEntries {
+  return <Entry>(list: unknown, at: string, wrongIn: FindWrong) => {
+    if (!Array.isArray(list)) leftOut.push(at);
+    const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+    return entries.filter((entry, index): entry is Entry => {
+      const wrong = wrongIn(membersOf(entry));
+      if (wrong !== undefined) leftOut.push(`${at}[${index}].${wrong}`);
+      return wrong === undefined;
+    });
+  };
 }
 
-function checkFailures({ pool, failures, last_status }: Members, at: string): void {
-  demand(pool !== undefined, `${at}.pool`);
-  demand(isCount(failures), `${at}.failures`);
-  demand(last_status === undefined || isCount(last_status), `${at}.last_status`);
+const ownerShape: Shape = {
+  provider: isText,
+  model: (model) => model === undefined || isText(model),
+  pool: (pool, { model }) => pool === undefined || isText(pool) && model !== undefined,
+};
+
+const restShape: Shape = {
+  cause: (cause) => cause === undefined || isWord(cause),
+  on_trial: (onTrial) => onTrial === undefined || onTrial === true,
+  relapses: (relapses) => relapses === undefined || isCount(relapses),
+  standby: (standby) => {
+    const { reason, since, until } = membersOf(standby);
+    return standby === undefined || isWord(reason) && isCount(since) && (until === null || isCount(until));
+  },
+};
+
+const failuresShape: Shape = {
+  model: isText,
+  pool: isText,
+  failures: isCount,
+  last_status: (status) => status === undefined || isCount(status),
+};
+
+const keyShape: Shape = {
+  key: isText,
+  reason: (reason) => reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth",
+  until: isCount,
+  relapses: (relapses) => relapses === undefined || isCount(relapses),
+};
+
+function wrongIn(shape: Shape): FindWrong {
+  const members = Object.entries({ ...ownerShape, ...shape });
+  return (entry) => members.find(([name, fits]) => !fits(entry[name], entry))?.[0];
 }
 
-function checkKey({ key, reason, until, relapses }: Members, at: string): void {
-  demand(typeof key === "string", `${at}.key`);
-  demand(reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth", `${at}.reason`);
-  demand(isCount(until), `${at}.until`);
-  demand(relapses === undefined || isCount(relapses), `${at}.relapses`);
-}
-
-function membersOf(value: unknown, at: string): Members {
-  demand(typeof value === "object" && value !== null && !Array.isArray(value), at);
-  return value as Members;
+/** The members of an object; none of anything else. */
+function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Members : {};
 }
 
 /** Whole, not negative, and exact. */
@@ -211,15 +264,12 @@ function isWord(value: unknown): boolean {
   return typeof value === "string" && /^[a-z_]{1,40}$/.test(value);
 }
 
-/** A name, or none. */
-function isName(value: unknown): boolean {
-  return value === undefined || typeof value === "string";
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
-function demand(holds: boolean, at: string): asserts holds {
-  if (holds) return;
-  throw new MeshError(
-    `Cannot take up the saved state: ${at} is not what this release writes. It is damaged, or of another release`,
-    { code: "invalid_state" },
-  );
+function invalidState(): MeshError {
+  return new MeshError("Cannot take up the saved state: it is damaged, or of another release", {
+    code: "invalid_state",
+  });
 }

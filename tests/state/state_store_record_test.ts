@@ -59,12 +59,6 @@ describe("a record that cannot be read", () => {
     "bytes": Uint8Array.from({ length: 4000 }, (_, index) => index * 7 % 256),
     "a list": text("[]"),
     "one of a later version": text('{"version":2,"saved_at":0,"rests":[],"failures":[]}'),
-    "one with counts that are none": text(
-      '{"version":1,"saved_at":0,"rests":[],"failures":[],"usage":[{"pool":"chat","model":"a","provider":"one","requests":-1}]}',
-    ),
-    "one with money that is none": text(
-      '{"version":1,"saved_at":0,"rests":[],"failures":[],"spending":[{"budget":"all","days":[{"start":0,"spent":1e99,"held":0}],"months":[]}]}',
-    ),
   };
   for (const [what, bytes] of Object.entries(records)) {
     it(`is kept aside, and stops no start: ${what}`, async () => {
@@ -80,6 +74,44 @@ describe("a record that cannot be read", () => {
       assertEquals(await spentOf(storage), 1);
     });
   }
+
+  it("in single entries is read without those, and a warning names them", async () => {
+    const storage = new MemoryStorage(fakeClock());
+    const first = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
+    first.serve(7);
+    await first.store.close();
+    const { usage, spending, ...state } = await recordOf(storage);
+    const odd = {
+      ...state,
+      usage: [{ ...usage[0], model: "b", requests: -1 }, ...usage, { ...usage[0], model: "c", tokens: "20" }],
+      spending: [
+        { budget: 5, days: [], months: [] },
+        ...spending.map((entry) => ({ ...entry, days: [...entry.days, { start: 0, spent: 1e99, held: 0 }] })),
+      ],
+    };
+    await storage.save("state", text(JSON.stringify(odd)));
+    const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
+    assertEquals(second.traces, [
+      "warning The saved state has entries that this release does not write, and leaves out: usage[0].requests, " +
+      'usage[2].tokens, spending[0].budget, spending "provider one" days[1].spent, spending "pool chat" ' +
+      "days[1].spent and 1 more",
+    ]);
+    await second.store.close();
+    const { usage: left, spending: spent } = await recordOf(storage);
+    assertEquals([left, spent], [usage, spending]);
+  });
+
+  it("in single entries while the process runs is read without those, and written anew", async () => {
+    const storage = new MemoryStorage(fakeClock());
+    const one = await new Instance(storage, fakeClock(), "immediate").start();
+    one.serve(7);
+    await settle();
+    const { usage, ...state } = await recordOf(storage);
+    await storage.save("state", text(JSON.stringify({ ...state, usage: [...usage, { model: "b" }] })));
+    one.serve(1);
+    await one.store.close();
+    assertEquals([await spentOf(storage), (await recordOf(storage)).usage.length, one.traces.length], [8, 1, 1]);
+  });
 
   it("is one of at most three that are kept", async () => {
     const storage = new MemoryStorage(fakeClock());

@@ -201,13 +201,27 @@ describe("a storage that cannot be read", () => {
   });
 });
 
+describe("a record with an entry that cannot be read", () => {
+  it("is taken up without it, and a warning names it", async () => {
+    const storage = new TestStorage(fakeClock());
+    const rest = { provider: "one", standby: { reason: "manual", since: 0, until: null } };
+    const record = { version: 1, saved_at: 0, rests: [rest, { provider: 1 }], failures: [] };
+    await MemoryStorage.prototype.save.call(storage, "state", new TextEncoder().encode(JSON.stringify(record)));
+    const it = await loaded(storage);
+    assertEquals(it.traces, [
+      "warning The saved state has entries that this release does not write, and leaves out: rests[1].provider",
+    ]);
+    assertEquals(JSON.parse(text(await storage.load("state"))).rests, [rest]);
+  });
+});
+
 describe("a record that holds no state", () => {
   const records: readonly [string, why: string][] = [
     ["", "it is no JSON"],
     ["{", "it is no JSON"],
     ["\ufffd\u0000", "it is no JSON"],
-    ["null", "it is not what this release writes. It is damaged, or of another release"],
-    ['{"version":2}', "version is not what this release writes. It is damaged, or of another release"],
+    ["null", "it is damaged, or of another release"],
+    ['{"version":2}', "it is damaged, or of another release"],
   ];
   for (const [record, why] of records) {
     it(`stops no start, is told and kept aside: ${JSON.stringify(record)}`, async () => {
