@@ -25,6 +25,9 @@ const builtIn = "generation{text-generation{chat-completion,text-completion,code
 
 const customPath = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*$/;
 
+/** The tree without further leaves, once it was asked for: it never changes, and everybody has the same. */
+let builtInOnce: CapabilityTree | undefined;
+
 /** The paths under their parents, by parent; the empty parent holds the roots. */
 type Children = Map<CapabilityPath, CapabilityPath[]>;
 
@@ -67,7 +70,7 @@ export class CapabilityTree {
 
   /** Every node a name may stand for: none when it is unknown, several when it is ambiguous. */
   matches(name: string): readonly CapabilityPath[] {
-    return this.has(name) ? [name] : this.#byTail.get(name) ?? [];
+    return this.has(name) ? [name] : [...this.#byTail.get(name) ?? []];
   }
 
   /** The leaves below a node, itself when it is one; all of the tree's without a path; none when unknown. */
@@ -125,7 +128,9 @@ export class CapabilityTree {
  * ```
  */
 export function capabilityTree(custom: readonly CapabilityPath[] = []): CapabilityTree {
-  const reserved = new CapabilityTree().leaves();
+  const builtInTree = builtInOnce ??= new CapabilityTree();
+  if (custom.length === 0) return builtInTree;
+  const reserved = builtInTree.leaves();
   const problems = custom.flatMap((path, place) => {
     const message = problemOf(path, reserved);
     return message === undefined ? [] : [{ path: `capabilities[${place}]`, message }];
