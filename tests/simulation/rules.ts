@@ -83,8 +83,10 @@ export function ruledOutRule({ arrival, refusedBy }: Journey, { name, provider }
 export function errorRule(journey: Journey, error: unknown, client: AbortSignal): string | undefined {
   const { arrival, isCommitted, lastTrouble } = journey;
   if (client.aborted && error === client.reason) return undefined;
-  const stack = error instanceof Error ? error.stack : undefined;
-  if (!MeshError.isInstance(error)) return `request ${arrival.id} failed with ${stack ?? error}, expected a MeshError`;
+  if (!MeshError.isInstance(error)) {
+    const stack = error instanceof Error ? error.stack : undefined; // takes long to make: only for who wants to see it
+    return `request ${arrival.id} failed with ${stack ?? error}, expected a MeshError`;
+  }
   if (!isCommitted || lastTrouble !== undefined && StreamInterruptedError.isInstance(error)) return undefined;
   return `the stream of request ${arrival.id} broke off with ${error}, expected an end: its vendor did nothing wrong`;
 }
