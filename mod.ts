@@ -274,6 +274,7 @@ export type { StateKeeping } from "./src/background/state_keeper.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";
 export type { ServerMesh } from "./src/server_mesh.ts";
+export type { ConfigSource } from "./src/config/config_source.ts";
 export type { NewProvider } from "./src/config/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";
 export type { HoldCause } from "./src/state/holds.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { configuredState } from "../background/configured_state.ts";
-import { loadDocument } from "../config/load.ts";
+import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
@@ -68,8 +68,9 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     mesh.configure(settingsOfDetection(surroundingsOf(mesh), options), addPools);
     checkTarget(mesh, options);
   } else refuseBeside(options);
-  const isRead = typeof config === "object" && !namesPackages(config); // code is loaded when the client gets ready
-  if (isRead) configureWith(mesh, config, options);
+  const given = config === undefined ? undefined : givenDocument(config);
+  const isRead = given !== undefined && !namesPackages(given.document); // code is loaded when the client gets ready
+  if (isRead) configureWith(mesh, given, options);
   return new ServerClient({
     mesh,
     capability: options.capability ?? null,
@@ -87,7 +88,7 @@ function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
   throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
 }
 
-function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, source?: string): void {
+function configureWith(mesh: Mesh, { document, source }: SourcedDocument, options: CreateOptions): void {
   const { apiKeys } = options;
   mesh.configure(settingsOf(document, surroundingsOf(mesh), {
     ...(source === undefined ? {} : { source }),
@@ -96,21 +97,8 @@ function configureWith(mesh: Mesh, document: unknown, options: CreateOptions, so
   checkTarget(mesh, options);
 }
 
-async function load(mesh: Mesh, config: string | object, options: CreateOptions): Promise<void> {
-  if (typeof config === "string") return await loadFile(mesh, config, options);
-  await loadPackages(config, mesh);
-  configureWith(mesh, config, options);
-}
-
-async function loadFile(mesh: Mesh, path: string, options: CreateOptions): Promise<void> {
-  const { files } = mesh.runtime;
-  if (files === undefined) {
-    throw new ConfigError(
-      [{ path: "", message: "this runtime has no files: pass the configuration as an object" }],
-      path,
-    );
-  }
-  const document = await loadDocument(path, files);
-  await loadPackages(document, mesh);
-  configureWith(mesh, document, options, path);
+async function load(mesh: Mesh, config: ConfigSource, options: CreateOptions): Promise<void> {
+  const read = await readSource(config, mesh.runtime.files);
+  await loadPackages(read.document, mesh);
+  configureWith(mesh, read, options);
 }

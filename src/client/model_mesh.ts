@@ -12,6 +12,7 @@ import { checkedDocument, MeshConfigBase } from "../config/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/save.ts";
 import { settingsOf } from "../config/sources.ts";
+import { type ConfigSource, readSource } from "../config/config_source.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { StatsRecord } from "../contracts/events.ts";
@@ -75,13 +76,14 @@ export class ModelMeshBase extends ServerMesh {
   /**
    * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
    *
-   * @param config A configuration document, as an object.
+   * @param config A configuration: a document as an object, a `MeshConfig`, or a file's path.
    * @throws {ConfigError} With all that is wrong.
    * @throws {NoProvidersError} When it has no providers and none is detected.
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
-  async initialize(config: unknown): Promise<void> {
-    await this.start(config);
+  async initialize(config: ConfigSource): Promise<void> {
+    const { document, source } = await readSource(config, this.runtime.files);
+    await this.start(document, source);
   }
 
   /**

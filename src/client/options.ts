@@ -2,6 +2,7 @@
  * What `create` and the calls of a client take.
  * @module
  */
+import type { ConfigSource } from "../config/config_source.ts";
 import type { StateKeeping } from "../background/state_keeper.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
@@ -13,8 +14,8 @@ import type { ChatStream } from "./stream.ts";
 export interface CreateOptions {
   /** What the client is for: a short name, a full path or an inner node of the capability tree. */
   capability?: string;
-  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file, or a document as an object. */
-  config?: string | Readonly<Record<string, unknown>>;
+  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file, a document as an object, or a `MeshConfig`. */
+  config?: ConfigSource;
   /** Only these providers: vendors, connector ids or entry ids. */
   providers?: readonly string[];
   /** Only these models, in this order of preference, in place of the providers' defaults: names such as `openai.gpt-5-mini`. */

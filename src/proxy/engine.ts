@@ -6,7 +6,7 @@ import { serverParts } from "../background/server_parts.ts";
 import { ConfiguredKeeper } from "../background/configured_state.ts";
 import type { StateKeeper } from "../background/state_keeper.ts";
 import type { Watch } from "../background/watch.ts";
-import { loadDocument } from "../config/load.ts";
+import { type ConfigSource, readSource } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
@@ -29,9 +29,6 @@ export interface EngineParts {
   /** Told everything. */
   readonly sinks?: readonly Observability[];
 }
-
-/** A configuration: a file's path or a document; undefined: what is detected in the environment. */
-export type ConfigSource = string | Readonly<Record<string, unknown>> | undefined;
 
 /** One mesh under one configuration. */
 export class Engine {
@@ -67,7 +64,7 @@ export class Engine {
    * @param config Where it is.
    * @throws Whatever makes a start impossible; the engine is closed then.
    */
-  async start(config: ConfigSource): Promise<void> {
+  async start(config: ConfigSource | undefined): Promise<void> {
     try {
       await this.#configure(config);
       await this.mesh.ready();
@@ -124,11 +121,10 @@ export class Engine {
     };
   }
 
-  async #configure(config: ConfigSource): Promise<void> {
+  async #configure(config: ConfigSource | undefined): Promise<void> {
     const { mesh } = this;
     if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
-    const source = typeof config === "string" ? config : undefined;
-    const document = source === undefined ? config : await loadDocument(source, mesh.runtime.files!);
+    const { document, source } = await readSource(config, mesh.runtime.files);
     await loadPackages(document, mesh);
     mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
   }

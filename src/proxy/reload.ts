@@ -4,12 +4,13 @@
  */
 import { MeshError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
-import { type ConfigSource, Engine, type EngineParts } from "./engine.ts";
+import type { ConfigSource } from "../config/config_source.ts";
+import { Engine, type EngineParts } from "./engine.ts";
 
 /** What a reload does beside making another engine. */
 export interface ReloadSteps {
   /** Where the configuration is. */
-  readonly config: ConfigSource;
+  readonly config: ConfigSource | undefined;
   /** Throws when the server that runs cannot serve this mesh. */
   readonly check: (mesh: Mesh) => void;
   /** Has new requests answered by this mesh; resolves once the mesh before it has none left. */

@@ -2,6 +2,7 @@
  * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
  * @module
  */
+import type { ConfigSource } from "../config/config_source.ts";
 import { builtInProxy } from "../config/defaults.ts";
 import type { ProxySettings } from "../config/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
@@ -19,8 +20,8 @@ const graceMs = 30_000;
 
 /** Options of {@linkcode serve}. */
 export interface ServeOptions {
-  /** A configuration: a file's path or a document. Without one, providers are detected from the environment. */
-  config?: string | Readonly<Record<string, unknown>>;
+  /** A configuration: a file's path, a document or a `MeshConfig`. Without one, providers are detected from the environment. */
+  config?: ConfigSource;
   /** Bind address; wins over the configuration's. */
   host?: string;
   /** Port; wins over the configuration's; 0 takes a free one. */

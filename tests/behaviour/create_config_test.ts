@@ -9,6 +9,7 @@ import {
   SecretNotFoundError,
   UnsupportedRequestError,
 } from "../../mod.ts";
+import { serve } from "../../proxy.ts";
 import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
@@ -54,6 +55,29 @@ describe("create() with a configuration", () => {
       await client.close();
     });
   }
+
+  it("takes a MeshConfig wherever a configuration is taken, and initialize() a path too", async () => {
+    await using upstream = await startUpstream(answer());
+    await using folder = await makeFolder();
+    const path = await folder.write("mesh.yaml", yaml(upstream.url));
+    const program = { providers: { acme: { connector: "openai.compatible.v1", base_url: upstream.url } } };
+    for (const config of [await MeshConfig.load(path), MeshConfig.parse(document(upstream.url))]) {
+      await using client = create({ config, env });
+      assertEquals(client.describe().pools.map(({ name }) => name), ["chat"]);
+      assertEquals((await client.chat.completions.create({ messages })).model, "acme-small");
+      const proxy = await serve({ config: MeshConfig.parse({ ...config.document, ...program }), port: 0 });
+      assertEquals(proxy.mesh.listPools().map(({ name }) => name), ["chat"]);
+      await proxy.stop();
+      const mesh = new ModelMesh({ env });
+      await mesh.initialize(config);
+      assertEquals(mesh.listPools().map(({ name }) => name), ["chat"]);
+      await mesh.close();
+    }
+    const mesh = new ModelMesh({ env });
+    await mesh.initialize(path);
+    assertEquals(mesh.settings.source, path);
+    await mesh.close();
+  });
 
   it("takes a document as an object", async () => {
     await using upstream = await startUpstream(answer());

@@ -5,6 +5,7 @@ import { chmod, readFile, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import {
   ConfigError,
+  type ConfigSource,
   ConnectorError,
   create,
   memoryStorage,
@@ -46,7 +47,7 @@ async function withMesh<Result>(
 }
 
 /** One that runs by a document. */
-async function meshOf(config: unknown, options: MeshOptions = { env }): Promise<ModelMesh> {
+async function meshOf(config: ConfigSource, options: MeshOptions = { env }): Promise<ModelMesh> {
   const mesh = new ModelMesh(options);
   await mesh.initialize(config);
   return mesh;

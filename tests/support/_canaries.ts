@@ -4,7 +4,7 @@
  */
 import { AssertionError } from "@std/assert";
 import { Buffer } from "node:buffer";
-import type { MeshEvent, RoutingRecord, TraceEntry } from "../../mod.ts";
+import type { ConfigSource, MeshEvent, RoutingRecord, TraceEntry } from "../../mod.ts";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -132,7 +132,7 @@ export function canaryConfig(url: string): Record<string, unknown> {
  * @param config Its configuration.
  * @param Kind Of its engine.
  */
-export async function startSite(config: unknown, Kind: typeof ModelMesh = ModelMesh): Promise<Site> {
+export async function startSite(config: ConfigSource, Kind: typeof ModelMesh = ModelMesh): Promise<Site> {
   const told: Told[] = [];
   const clock = fakeClock({ skipSleeps: true });
   const mesh = new Kind({ clock, env: canaryEnv, on: (record) => told.push(record) });
