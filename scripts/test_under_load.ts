@@ -1,0 +1,96 @@
+/**
+ * Runs the tests again and again while every core is kept busy by somebody else, as on a build machine: what passes
+ * only on an idle one fails here. One line per run; the first failure ends it, with what that run said of it.
+ *
+ * `--runs=10` how often; other arguments go to the test command, such as a path.
+ * @module
+ */
+
+/** How one run of the tests went. */
+export interface Run {
+  readonly isGood: boolean;
+  /** All it printed. */
+  readonly output: string;
+}
+
+/** What {@linkcode runAll} does, and whom it tells. */
+export interface Runs {
+  readonly runs: number;
+  /** Runs the tests once. */
+  readonly run: () => Promise<Run>;
+  readonly tell: (line: string) => void;
+}
+
+/**
+ * Runs the tests until a run fails.
+ *
+ * @returns Whether all runs were good.
+ */
+export async function runAll({ runs, run, tell }: Runs): Promise<boolean> {
+  for (let number = 1; number <= runs; number++) {
+    const from = performance.now();
+    const { isGood, output } = await run();
+    const seconds = ((performance.now() - from) / 1000).toFixed(1);
+    tell(`run ${number} of ${runs}: ${output.trimEnd().split("\n").at(-1)}, ${seconds} s`);
+    if (isGood) continue;
+    tell(output.slice(Math.max(0, output.indexOf("\n ERRORS "))));
+    return false;
+  }
+  return true;
+}
+
+/** Keeps a core busy, and ends with whoever started it, however that ends: then its input is closed. */
+const busy = `
+  Deno.stdin.read(new Uint8Array(1)).then(() => Deno.exit());
+  const spin = () => {
+    for (const from = performance.now(); performance.now() - from < 50;);
+    setTimeout(spin);
+  };
+  spin();`;
+
+/** Processes that do nothing, as fast as they can. */
+export interface Load extends AsyncDisposable {
+  readonly pids: readonly number[];
+}
+
+/**
+ * Starts a load, which ends when it is disposed of.
+ *
+ * @param count How many processes.
+ */
+export function startLoad(count: number): Load {
+  const command = new Deno.Command(Deno.execPath(), { args: ["eval", busy], stdin: "piped", stdout: "null" });
+  const children = Array.from({ length: count }, () => command.spawn());
+  return {
+    pids: children.map(({ pid }) => pid),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(children.map(async (child) => {
+        child.kill("SIGKILL");
+        await Promise.all([child.status, child.stdin.close().catch(() => {})]);
+      }));
+    },
+  };
+}
+
+/** The README's test command, with this very Deno. */
+async function runTests(args: readonly string[]): Promise<Run> {
+  const cwd = new URL("../", import.meta.url);
+  const command = new Deno.Command(Deno.execPath(), { args: ["task", "test", ...args], cwd, stdin: "null" });
+  const { success, stdout } = await command.output();
+  return { isGood: success, output: new TextDecoder().decode(stdout) };
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const given = args.find((arg) => arg.startsWith("--runs="))?.slice("--runs=".length) ?? "10";
+  const runs = Number(given);
+  if (!Number.isInteger(runs) || runs < 1) {
+    console.error(`--runs: expected a whole number from 1, found "${given}"`);
+    return 2;
+  }
+  const others = args.filter((arg) => !arg.startsWith("--runs="));
+  await using _load = startLoad(navigator.hardwareConcurrency);
+  const areGood = await runAll({ runs, run: () => runTests(others), tell: console.log });
+  return areGood ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
