@@ -266,7 +266,10 @@ export class Mesh {
 
   #assemble(settings: Settings, addPools: Assembly["addPools"], discovered?: Discovered): Assembly {
     const makeState = this.#parts.metering?.(settings, this.runtime.clock);
-    const state = new MeshState((transition) => this.#tell(transition), makeState);
+    const state = new MeshState((transition) => this.#tell(transition), makeState, (pool) => {
+      const message = `The rotation policy of the pool "${pool}" failed`;
+      this.hub.trace({ severity: "error", component: "pool", message });
+    });
     const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered });
     addPools(registry);
     const { runtime, hub, redact } = this;

@@ -100,8 +100,12 @@ export interface SelectionOutcome {
   readonly served?: ModelView | undefined;
 }
 
-/** Spec: Rotation, Selection. One instance serves one pool; what it remembers is its own. */
-export interface SelectionStrategy {
+/**
+ * Spec: Rotation. One instance serves one pool; what it remembers is its own. `select` and `score` are required; what else
+ * it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` the verdict on
+ * failures, `shouldRecover` and `getRecoverySchedule` the cooldown. Limits, budgets and what vendors say hold all the same.
+ */
+export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<RecoveryPolicy> {
   /** The candidate to ask; undefined leaves the choice to the fallback strategy. Candidates are never empty. */
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined;
   /** How well a candidate fits, the highest first: what `explain` shows. */
@@ -117,16 +121,16 @@ export interface SelectionStrategy {
 
 /** Spec: Rotation, Deactivation. */
 export interface DeactivationPolicy {
-  /** Whether the model should rest. */
+  /** Whether the model is put into standby; asked after each of its requests. */
   shouldDeactivate(model: ModelView): boolean;
-  /** Why. */
+  /** Why: a word of lower case letters. */
   getReason(model: ModelView): StandbyReason | undefined;
 }
 
 /** Spec: Rotation, Recovery. */
 export interface RecoveryPolicy {
-  /** Whether a resting model should be reconsidered. */
+  /** Whether a model in standby is reconsidered; asked with each request, and when its time is over. `now` is monotonic ms. */
   shouldRecover(model: ModelView, now: number): boolean;
-  /** When it will be; undefined: not by itself. */
+  /** When it will be, monotonic ms; undefined: not by itself. Asked when it is put into standby. */
   getRecoverySchedule(model: ModelView): number | undefined;
 }

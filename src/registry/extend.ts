@@ -49,7 +49,8 @@ export function extend(
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
     for (const model of newcomers(pool, home, registry, drafted)) {
-      const facts = { ...model, pool: pool.name, provider: entry, routing: pool.routing, budget };
+      const { name, routing, strategy: policies } = pool;
+      const facts = { ...model, pool: name, provider: entry, routing, budget, policies };
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
     }
     pool.capable.clear();

@@ -174,7 +174,7 @@ export class Registry {
       ...plan,
       members: plan.models.map((model) => ({
         model,
-        state: state.add({ ...model, pool: name, provider: model.home.entry, routing, budget }),
+        state: state.add({ ...model, pool: name, provider: model.home.entry, routing, budget, policies: instance }),
       })),
       strategyId: id,
       strategy: instance,

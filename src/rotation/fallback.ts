@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModelView, SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
+import { policiesIn } from "./policy.ts";
 
 /** A strategy, and the one asked when it chooses nobody. */
 export interface BackedUp {
@@ -20,6 +21,7 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
   return {
     fallback,
     strategy: {
+      ...policiesIn(strategy),
       select: (views, context) => isExhausted(views, context) ? undefined : strategy.select(views, context),
       score: (view, context) => strategy.score(view, context),
       get current() {

@@ -2,8 +2,8 @@
  * The owner of all that has happened: every model's state, every rest, every provider's retry budget.
  * @module
  */
-import type { RetryBudgetSettings } from "../config/settings.ts";
-import { consecutiveFailures } from "../rotation/deactivation.ts";
+import type { RetryBudgetSettings, RoutingSettings } from "../config/settings.ts";
+import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import type { Holds } from "./holds.ts";
 import type { Budget } from "./ledger.ts";
 import type { MeterFacts } from "./meter.ts";
@@ -15,6 +15,8 @@ import { RetryBudget } from "./retry_budget.ts";
 export interface ModelStateRequest extends MeterFacts {
   /** Share under strategies that weigh. */
   readonly weight: number;
+  /** What the pool's rotation connector brings in place of the built-in policy. */
+  readonly policies?: OwnPolicies;
 }
 
 /** Makes the state of a model that counts more than failures. */
@@ -51,22 +53,27 @@ export class MeshState {
   holds?: Holds;
   readonly #onTransition: (transition: Transition) => void;
   readonly #make: MakeState;
+  readonly #onPolicyFailure: (pool: string) => void;
 
   /**
    * @param onTransition Told every change between active and standby.
    * @param make Makes the models' states; they count failures alone when it is left out.
+   * @param onPolicyFailure Told that the policy a pool's rotation connector brings has thrown.
    */
   constructor(
     onTransition: (transition: Transition) => void,
     make: MakeState = (facts) => new ModelState(facts),
+    onPolicyFailure: (pool: string) => void = () => {},
   ) {
     this.#onTransition = onTransition;
     this.#make = make;
+    this.#onPolicyFailure = onPolicyFailure;
   }
 
   /** The state of a model in a pool, active at first sight. */
   add(request: ModelStateRequest): ModelState {
-    const { pool, name, provider: { id: provider }, weight, routing } = request;
+    const { pool, name, provider: { id: provider }, weight, routing, policies = {} } = request;
+    const policy = policyOf(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
     const state = this.#make({
       name,
       provider,
@@ -75,9 +82,9 @@ export class MeshState {
       model: this.modelRest(name, provider),
       providerRest: this.providerRest(provider),
       cooldownMs: routing.recovery.cooldownMs,
-      policy: consecutiveFailures(routing.deactivation),
+      policy,
       onTransition: this.#onTransition,
-    }, request);
+    }, policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request);
     const member = { pool, state };
     this.members.push(member);
     this.holds?.attach(member);
@@ -134,4 +141,10 @@ export class MeshState {
     map.set(key, made);
     return made;
   }
+}
+
+/** The verdict on failures is another's. */
+function withoutErrorRate({ deactivation, ...routing }: RoutingSettings): RoutingSettings {
+  const { errorRate: _, ...others } = deactivation;
+  return { ...routing, deactivation: others };
 }

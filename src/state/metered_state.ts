@@ -127,6 +127,11 @@ export class MeteredState extends ModelState {
     }
   }
 
+  protected override mayRecover(now: number): boolean {
+    const order = this.meter.standing(now);
+    return !(order?.restMs !== undefined && order.restMs > 0 && this.#restOf(order) === this.own);
+  }
+
   /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */
   #notice(): void {
     const isResting = this.own.standby !== undefined;
@@ -147,7 +152,9 @@ export class MeteredState extends ModelState {
     const { cooldownMs } = this.#facts;
     const rest = this.#restOf(order);
     if (restMs === undefined && rest.standby !== undefined) return; // several requests learn it at once
-    const transition = doubles
+    const transition = rest === this.own && restMs === undefined
+      ? this.deactivate(reason, now, doubles === true)
+      : doubles
       ? rest.beginCooldown(reason, now, cooldownMs)
       : rest.begin(reason, now, restMs ?? cooldownMs);
     if (transition !== undefined) {

@@ -2,7 +2,8 @@
  * What is known of one model in one pool, and how a request's outcome changes it.
  * @module
  */
-import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { RotationPolicy } from "../rotation/policy.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
 import type { KeyRing } from "./key_ring.ts";
 import type { Load, RequestEnd, Spending } from "./meter.ts";
@@ -35,7 +36,7 @@ export interface ModelStateFacts {
   readonly providerRest: Rest;
   /** Cooldown after a deactivation, ms. */
   readonly cooldownMs: number;
-  readonly policy: DeactivationPolicy;
+  readonly policy: RotationPolicy;
   readonly onTransition: (transition: Transition) => void;
 }
 
@@ -133,7 +134,8 @@ export class ModelState implements ModelView {
     let longest: Rest | undefined;
     for (const rest of this.rests) {
       if (rest.standby === undefined) continue;
-      const ended = rest.settle(now);
+      const isPolicys = rest === this.own && this.#facts.policy.shouldRecover !== undefined;
+      const ended = isPolicys ? this.#reconsider(now) : rest.settle(now);
       if (ended !== undefined) this.#facts.onTransition(ended);
       else if (longest === undefined || rest.standby.until > longest.standby!.until) longest = rest;
     }
@@ -204,22 +206,64 @@ export class ModelState implements ModelView {
     this.#inFlight--;
     // a trial that has ended meanwhile is none of this request's any more, though another may be under way
     const trials = ticket.trials.filter((rest) => rest.trials.delete(ticket));
-    if (vote === "failure") this.#fail(trials, now, status);
-    if (vote !== "success") return;
-    this.#failures = 0;
-    for (const rest of trials) rest.prove(); // only a request of the trial itself passes it, none begun before the rest
+    if (vote === "failure") {
+      this.#failures++;
+      this.#lastStatus = status;
+    } else if (vote === "success") {
+      this.#failures = 0;
+      for (const rest of trials) rest.prove(); // only a request of the trial itself passes it, none begun before the rest
+    }
+    if (this.own.standby === undefined && this.#isToGo(trials, vote)) {
+      for (const rest of trials) rest.endTrial();
+      const reason = this.#facts.policy.getReason(this) ?? "retry_limit";
+      this.#tell(this.deactivate(reason, now, true));
+      this.#failures = 0;
+    }
   }
 
-  #fail(trials: readonly Rest[], now: number, status: number | undefined): void {
+  #isToGo(trials: readonly Rest[], vote: Vote): boolean {
+    const { policy } = this.#facts;
+    if (policy.isOwn) return policy.shouldDeactivate(this);
+    return vote === "failure" && (trials.some((rest) => rest.onTrial) || policy.shouldDeactivate(this));
+  }
+
+  /**
+   * Puts it into standby in its pool, for the cooldown or as the pool's policy schedules it.
+   *
+   * @param reason Why.
+   * @param now Monotonic ms.
+   * @param doubles Whether each failed trial doubles the cooldown.
+   */
+  protected deactivate(reason: StandbyReason, now: number, doubles: boolean): Transition | undefined {
     const { own, policy, cooldownMs } = this.#facts;
-    this.#failures++;
-    this.#lastStatus = status;
-    const failedTrial = trials.some((rest) => rest.onTrial);
-    if (own.standby !== undefined || !(failedTrial || policy.shouldDeactivate(this))) return;
-    for (const rest of trials) rest.endTrial();
-    const reason = policy.getReason(this) ?? "retry_limit";
-    this.#failures = 0;
-    this.#tell(own.beginCooldown(reason, now, cooldownMs));
+    const transition = doubles ? own.beginCooldown(reason, now, cooldownMs) : own.begin(reason, now, cooldownMs);
+    if (transition === undefined || policy.recoverAt === undefined) return transition;
+    this.#resting = own; // the policy sees it as it is now
+    const until = policy.recoverAt(this);
+    if (until === undefined) return transition;
+    own.endAt(until, now);
+    const { restMs: _, ...rest } = transition;
+    return until < Infinity ? { ...rest, restMs: own.standby!.until - now } : rest;
+  }
+
+  /**
+   * Whether nothing but the pool's policy keeps it in standby.
+   *
+   * @param _now Monotonic ms.
+   */
+  protected mayRecover(_now: number): boolean {
+    return true;
+  }
+
+  /** Has the pool's policy decide about a standby; one that goes on is looked at again. */
+  #reconsider(now: number): Transition | undefined {
+    const { own, policy, cooldownMs } = this.#facts;
+    this.#resting = own;
+    if (this.mayRecover(now) && policy.shouldRecover!(this, now)) return own.lift(undefined, true);
+    if (own.standby!.until > now) return undefined;
+    const next = policy.recoverAt?.(this) ?? 0;
+    own.endAt(next > now ? next : now + cooldownMs, now);
+    return undefined;
   }
 
   /** Sets the model aside in every pool: a fact about its vendor. */

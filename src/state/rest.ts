@@ -130,6 +130,12 @@ export class Rest {
     return this.begin(reason, now, restMs);
   }
 
+  /** Changes the end of a standby under way; Infinity: it does not end by itself. */
+  endAt(wanted: number, now: number): void {
+    const until = wanted < Infinity ? Math.min(Math.max(now, wanted), now + longestRestMs) : wanted;
+    if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
+  }
+
   /** Takes it back on trial when its rest is over. */
   settle(now: number): Transition | undefined {
     return (this.#standby?.until ?? Infinity) > now ? undefined : this.lift(undefined, true);
