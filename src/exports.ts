@@ -25,6 +25,6 @@ export { ChatStream } from "./client/stream.ts";
 export type { MeshParts } from "./background/mesh_parts.ts";
 export { type ListedPool, Mesh } from "./mesh.ts";
 export { routingOf } from "./observe/routing_of.ts";
-export type { ListedEntry, ModelList } from "./registry/model_list.ts";
+export type { ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";
 export { version } from "./version.ts";

@@ -135,7 +135,10 @@ function listModels(exchange: Exchange): PlainResponse {
 function listOf({ mesh, client }: Exchange): ModelList {
   const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
   const pools = client?.pools;
-  return { object, data: pools === undefined ? data : data.filter(({ id, mesh }) => mesh && pools.has(id)) };
+  return {
+    object,
+    data: pools === undefined ? data : data.filter(({ id, mesh }) => mesh.type === "pool" && pools.has(id)),
+  };
 }
 
 function oneListedModel(exchange: Exchange): PlainResponse {

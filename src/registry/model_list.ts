@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Registry } from "./registry.ts";
-import { statusOf } from "./status.ts";
+import { listModels, statusOf } from "./status.ts";
 
 /** One entry of the list. */
 export interface ListedEntry {
@@ -16,14 +16,32 @@ export interface ListedEntry {
   readonly created: number;
   /** `mesh` for a pool, the vendor for a model. */
   readonly owned_by: string;
-  /** For a pool: what it is and how it does. */
-  readonly mesh?: {
-    readonly type: "pool";
-    readonly capability: string | null;
-    readonly strategy: string;
-    readonly active: number;
-    readonly standby: number;
-  };
+  /** What it is and how it does. */
+  readonly mesh: PoolFacts | ModelFacts;
+}
+
+/** A pool in the list. */
+export interface PoolFacts {
+  /** Always `pool`. */
+  readonly type: "pool";
+  /** The node it targets; null for a list of models with nothing in common. */
+  readonly capability: string | null;
+  /** Its strategy's id. */
+  readonly strategy: string;
+  /** `standby` when all its models are. */
+  readonly status: "active" | "standby";
+  /** Models that may be asked. */
+  readonly active: number;
+  /** Models in standby. */
+  readonly standby: number;
+}
+
+/** A model in the list. */
+export interface ModelFacts {
+  /** Always `model`. */
+  readonly type: "model";
+  /** `standby` when it is in every pool it is in. */
+  readonly status: "active" | "standby";
 }
 
 /** The body of `GET /v1/models`. */
@@ -48,14 +66,16 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
       object: "model",
       created: 0,
       owned_by: "mesh",
-      mesh: { type: "pool", capability, strategy, active, standby },
+      mesh: { type: "pool", capability, strategy, status: active > 0 ? "active" : "standby", active, standby },
     };
   });
-  const models = registry.models.map((model): ListedEntry => ({
+  const listed = listModels(registry, clock.monotonic());
+  const models = registry.models.map((model, index): ListedEntry => ({
     id: model.name,
     object: "model",
     created: 0,
     owned_by: model.home.vendor,
+    mesh: { type: "model", status: listed[index]!.status },
   }));
   return { object: "list", data: [...pools, ...models] };
 }

@@ -48,13 +48,13 @@ describe("GET /v1/models", () => {
     const spare = {
       id: "spare",
       ...pool,
-      mesh: { ...facts, strategy: "mesh.round-robin.v1", active: 1, standby: 0 },
+      mesh: { ...facts, strategy: "mesh.round-robin.v1", status: "active", active: 1, standby: 0 },
     };
     assertEquals(body.object, "list");
     const [chatEntry, spareEntry, ...models] = body.data as { id: string; owned_by: string; mesh?: unknown }[];
-    assertEquals(chatEntry, { id: "chat", ...pool, mesh: { ...priority, active: 2, standby: 0 } });
+    assertEquals(chatEntry, { id: "chat", ...pool, mesh: { ...priority, status: "active", active: 2, standby: 0 } });
     assertEquals(spareEntry, spare);
-    assertEquals(models.map(({ mesh }) => mesh), models.map(() => undefined), "only pools have the member");
+    assertEquals(models.map(({ mesh }) => mesh), models.map(() => ({ type: "model", status: "active" })));
     assertEquals(models.map(({ id }) => id), ["first", "second"]);
     assertEquals(models.every(({ owned_by }) => owned_by === "openai-compatible"), true);
 
@@ -63,9 +63,24 @@ describe("GET /v1/models", () => {
     assertEquals((later.body.data as unknown[])[0], {
       id: "chat",
       ...pool,
-      mesh: { ...priority, active: 1, standby: 1 },
+      mesh: { ...priority, status: "active", active: 1, standby: 1 },
     });
     assertEquals((later.body.data as unknown[])[1], spare);
+  });
+
+  it("says of one entry whether it is active or in standby", async () => {
+    await using upstream = await startUpstream(status(500));
+    await using proxy = await startTestProxy({
+      upstreams: { a: upstream.url },
+      pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } },
+    });
+    const statusesOf = async () => {
+      const entries = await Promise.all(["chat", "a"].map((id) => get(proxy, `/v1/models/${id}`)));
+      return entries.map(({ body }) => (body.mesh as { type: string; status: string }).status);
+    };
+    assertEquals(await statusesOf(), ["active", "active"]);
+    await (await proxy.chat()).body?.cancel();
+    assertEquals(await statusesOf(), ["standby", "standby"]);
   });
 
   it("names what a request may name: every id is served", async () => {
