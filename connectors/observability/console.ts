@@ -3,10 +3,10 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
+import type { LogRecord, MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
 import { ConfigError } from "../../src/errors.ts";
 
-type MeshRecord = MeshEvent | RoutingRecord | TraceEntry;
+type MeshRecord = MeshEvent | RoutingRecord | LogRecord | TraceEntry;
 
 /** What a terminal or a reader of lines would act on: control characters, line ends, changes of direction. */
 // deno-lint-ignore no-control-regex
@@ -30,7 +30,7 @@ export const consoleObservability: Connector<"observability"> = {
         // neither a record that cannot be written down nor a closed terminal is the request's concern
       }
     };
-    return { emit: put, trace: put, flush: () => Promise.resolve() };
+    return { emit: put, log: put, trace: put, flush: () => Promise.resolve() };
   },
 };
 
@@ -53,6 +53,8 @@ function messageOf(record: MeshRecord): string {
       return eventText(record);
     case "routing":
       return routingText(record);
+    case "log":
+      return logText(record);
     case "trace":
       return `${record.severity} ${record.component}: ${record.message}`;
   }
@@ -63,6 +65,12 @@ function eventText({ event, pool, model, provider, from, to, reason, metadata }:
   const change = from === undefined && to === undefined ? "" : `${from ?? "?"} -> ${to ?? "?"} `;
   const status = metadata?.status === undefined ? "" : `, ${metadata.status}`;
   return `${event}${pool === undefined ? "" : ` ${pool}`}: ${subject}${change}(${reason}${status})`;
+}
+
+function logText({ level, method, path, status, code, client, suppressed }: LogRecord): string {
+  const sender = client === undefined ? "" : ` from ${client}`;
+  const others = suppressed === undefined ? "" : `, and ${suppressed} more before`;
+  return `${level} refused ${method} ${path}${sender}: ${status} ${code}${others}`;
 }
 
 function routingText({ pool, model, fallback_chain, routing_latency_ms, attempts }: RoutingRecord): string {

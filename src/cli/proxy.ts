@@ -2,18 +2,15 @@
  * `modelmesh proxy`: serves until it is told to stop.
  * @module
  */
-import type { Severity } from "../contracts/events.ts";
-import type { Observability } from "../contracts/observability.ts";
 import type { Cancel } from "../contracts/runtime.ts";
 import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import { consoleConnector, severities } from "./console_output.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { textOf, watchFile } from "./file_watch.ts";
-
-const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
 
 /** The command. */
 export const proxy: Command = {
@@ -30,16 +27,18 @@ Options:
   --watch              Read the configuration again when its file changes
   --demo               Three simulated providers and no key: watch a failover
   --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
+  --log-format <form>  text or json: the form of events, whatever standard error is
   --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
   --json               Print the address as JSON on standard output
   --help               Show this help
 
-Events go to standard error, one JSON line each, or a readable line on a terminal.
+Events go to standard error, one JSON line each, or a readable line on a terminal. A console sink of the configuration
+takes the place of these.
 On SIGHUP the configuration is read again; one that does not hold is told, and the old one goes on. With a terminal as
 standard input SIGHUP ends the proxy: its window was closed.
 Exit code: 0 stopped as asked, 1 could not start, 2 usage
 `,
-  values: ["config", "host", "port", "token", "log-level"],
+  values: ["config", "host", "port", "token", "log-level", "log-format"],
   repeated: ["token"],
   switches: ["demo", "watch"],
   async run(flags, parts) {
@@ -52,14 +51,16 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     }
     const port = readPort(flags.value("port"));
     const host = flags.value("host");
-    const sinks = [eventSink(flags, parts)];
-    const { connectors, runtime, shell } = parts;
+    const { runtime, shell } = parts;
+    const output = consoleConnector(flags, parts);
+    const connectors = parts.connectors.map((one) => one.id === output.id ? output : one);
+    const console = output.create({}, runtime);
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {
       const config = demo?.config ?? path;
       const known = path !== undefined && flags.has("watch") ? await textOf(path, runtime.files!) : undefined;
       const running = await start(() =>
-        startProxy({ connectors, runtime, shell, sinks }, {
+        startProxy({ connectors, runtime, shell, console }, {
           tokens: flags.all("token"),
           ...(config === undefined ? {} : { config }),
           ...(host === undefined ? {} : { host }),
@@ -89,23 +90,6 @@ async function start(run: () => Promise<RunningProxy>): Promise<RunningProxy> {
     }
     throw error;
   }
-}
-
-/** Events and traces on standard error. */
-function eventSink(flags: Flags, { connectors, runtime, shell }: CommandParts): Observability {
-  const level = flags.value("log-level") ?? "info";
-  const least = severities.indexOf(level as Severity);
-  if (least < 0) throw new UsageError(`The option "--log-level" takes ${severities.join(", ")}, not "${level}"`);
-  const connector = connectors.find(({ id }) => id === "mesh.console.v1")!;
-  const sink = connector.create({
-    format: shell.stderr.isTerminal ? "text" : "json",
-    write: (line: string) => shell.stderr.writeSoon(`${line}\n`),
-  }, runtime) as Observability;
-  return {
-    emit: (record) => sink.emit(record),
-    trace: (entry) => severities.indexOf(entry.severity) >= least && sink.trace(entry),
-    flush: () => sink.flush(),
-  };
 }
 
 function greet({ url, mesh, warnings }: RunningProxy, demo: Demo | undefined, flags: Flags, parts: CommandParts): void {

@@ -100,6 +100,30 @@ export interface TraceEntry {
   readonly [key: string]: unknown;
 }
 
+/** A line about a request that was refused before it was routed. */
+export interface LogRecord {
+  /** Always `log`. */
+  readonly type: "log";
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** How bad. */
+  readonly level: Severity;
+  /** The request's id. */
+  readonly request_id: string;
+  /** Whose it was, where clients have names. */
+  readonly client?: string;
+  /** Of HTTP. */
+  readonly method: string;
+  /** Of the URL, without its query. */
+  readonly path: string;
+  /** Of HTTP. */
+  readonly status: number;
+  /** A word of the error table. */
+  readonly code: string;
+  /** Refused requests since the last line that got none of their own: there are at most 10 lines a second. */
+  readonly suppressed?: number;
+}
+
 /** What a {@linkcode StatsRecord} is about. A model's numbers are those of all its pools together. */
 export type StatsScope = "model" | "provider" | "pool";
 

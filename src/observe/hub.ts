@@ -2,7 +2,7 @@
  * Hands records to every sink. A sink that throws hurts no request and no other sink.
  * @module
  */
-import type { MeshEvent, RoutingRecord, Severity, TraceEntry } from "../contracts/events.ts";
+import type { LogRecord, MeshEvent, RoutingRecord, Severity, TraceEntry } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
@@ -10,6 +10,9 @@ import { tellQuietly } from "./told.ts";
 
 /** What an event is made of; id and time are added. */
 export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
+
+/** What a line of the request log is made of; time is added. */
+export type LogFacts = Omit<LogRecord, "type" | "timestamp">;
 
 /** A note of a component; time is added. */
 export interface TraceFacts {
@@ -51,6 +54,12 @@ export class Hub {
   /** Tells all sinks a routing decision. */
   routing(record: RoutingRecord): void {
     this.#each((sink) => sink.emit(record));
+  }
+
+  /** Tells all sinks a line of the request log. */
+  log(facts: LogFacts): void {
+    const record: LogRecord = { type: "log", timestamp: this.timestamp(), ...facts };
+    this.#each((sink) => sink.log?.(record));
   }
 
   /** Tells all sinks a note. */

@@ -8,6 +8,7 @@ import type { StateKeeper } from "../background/state_keeper.ts";
 import type { Watch } from "../background/watch.ts";
 import { type ConfigSource, readSource } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
+import { defaultSink } from "../config/defaults.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -28,6 +29,8 @@ export interface EngineParts {
   readonly runtime: Runtime;
   /** Told everything. */
   readonly sinks?: readonly Observability[];
+  /** Told everything, unless the configuration has a console sink of its own. */
+  readonly console?: Observability;
 }
 
 /** One mesh under one configuration. */
@@ -36,6 +39,7 @@ export class Engine {
   readonly mesh: ServerMesh;
   readonly #keeper: ConfiguredKeeper;
   #metering: MeshMetering | undefined;
+  readonly #console: Observability | undefined;
   #watch: Watch | undefined;
   /** The engine before, until it retires: whoever still held it then would hold every one before it. */
   #before: Engine | undefined;
@@ -44,7 +48,8 @@ export class Engine {
    * @param parts What it is made of.
    * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
    */
-  constructor({ connectors, runtime, sinks = [] }: EngineParts, before?: Engine) {
+  constructor({ connectors, runtime, sinks = [], console }: EngineParts, before?: Engine) {
+    this.#console = console;
     this.#before = before;
     this.#keeper = new ConfiguredKeeper(() => this.mesh, before && before.#keeper);
     this.mesh = new ServerMesh({
@@ -123,9 +128,18 @@ export class Engine {
 
   async #configure(config: ConfigSource | undefined): Promise<void> {
     const { mesh } = this;
-    if (config === undefined) return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
+    if (config === undefined) {
+      this.#addConsole();
+      return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
+    }
     const { document, source } = await readSource(config, mesh.runtime.files);
     await loadPackages(document, mesh);
-    mesh.configure(settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source }));
+    const settings = settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source });
+    if (!settings.observability.some(({ connector }) => connector === defaultSink)) this.#addConsole();
+    mesh.configure(settings);
+  }
+
+  #addConsole(): void {
+    if (this.#console !== undefined) this.mesh.addSink(this.#console);
   }
 }

@@ -7,6 +7,7 @@ import type { ProxySettings } from "../config/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
+import type { LogFacts } from "../observe/hub.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { Gate, type Holder } from "./auth.ts";
@@ -16,8 +17,12 @@ import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
 import type { HandlerOptions } from "./handler.ts";
 import { Door, isLoopback } from "./origin.ts";
 import { json } from "./json.ts";
+import { LineLimit } from "./line_limit.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
+
+/** As much of a path is logged, characters. */
+const maxLoggedPath = 200;
 
 const no = () => false;
 
@@ -42,7 +47,9 @@ export class ProxyInstance {
     { tokens = [], host, isDraining = no, isStopping = no }: HandlerOptions,
     before?: ProxyInstance,
   ) {
-    this.#shared = before === undefined ? { inFlight: 0, bodies: new BodyMemory() } : before.#shared;
+    this.#shared = before === undefined
+      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LineLimit() }
+      : before.#shared;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
@@ -96,8 +103,22 @@ export class ProxyInstance {
       const hasLeft = signal.aborted && !isStopped || error instanceof ClientLeftError;
       if (hasLeft) return { status: 499, headers: {}, body: null }; // nobody is there to read it
       const told = holder?.client?.retell(error, this.#mesh.runtime.clock.now()) ?? error;
-      return errorResponse(this.#mesh, isStopped ? signal.reason : told, requestId, headers);
+      const reason = isStopped ? signal.reason : told;
+      this.#log(reason, request, { request_id: requestId, ...(holder?.client && { client: holder.client.name }) });
+      return errorResponse(this.#mesh, reason, requestId, headers);
     }
+  }
+
+  /** Leaves a line about a request that was refused before it was routed; what was routed has a record of its own. */
+  #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
+    const { status, body } = errorAnswer(error, facts.request_id);
+    if (status === 500 || (typeof error === "object" && error !== null && routingOf(error) !== undefined)) return;
+    const { hub, redact, runtime: { clock } } = this.#mesh;
+    const suppressed = this.#shared.lines.take(clock.monotonic());
+    if (suppressed === undefined) return;
+    const path = redact(pathOf(url).slice(0, maxLoggedPath));
+    const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
+    hub.log(suppressed === 0 ? line : { ...line, suppressed });
   }
 
   #check(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
@@ -186,6 +207,8 @@ interface SharedCounts {
   /** Slots taken. */
   inFlight: number;
   readonly bodies: BodyMemory;
+  /** Lines about refused requests. */
+  readonly lines: LineLimit;
 }
 
 /** The address that a body counts for; none for the own machine's, where a reverse proxy may stand for all clients. */

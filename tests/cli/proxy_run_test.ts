@@ -88,6 +88,44 @@ describe("modelmesh proxy", () => {
     assertNotMatch(err, /^\{/m);
   });
 
+  it("leaves records to a console sink of the configuration, each printed once", async () => {
+    await using upstream = await startUpstream(answer());
+    const { "mesh.json": text } = files(upstream.url);
+    const observability = { routing: { connector: "mesh.console.v1" } };
+    const setup = { files: { "mesh.json": JSON.stringify({ ...JSON.parse(text), observability }) } };
+    const linesOf = async (args: readonly string[], isTerminal: boolean) => {
+      const { err } = await withProxyCommand(
+        ["--config", "mesh.json", ...args],
+        { ...setup, isTerminal },
+        async (url) => {
+          await (await chat(url)).body?.cancel();
+          await (await chat(url, { model: "nothing" })).body?.cancel();
+        },
+      );
+      const isLine = /"type":"(routing|log)"|\d\d:\d\d:\d\d (routing|warning)/;
+      return err.split("\n").filter((line) => isLine.test(line)).map((line) => line.startsWith("{") ? "json" : "text");
+    };
+    assertEquals(await linesOf([], false), ["json", "json"]);
+    assertEquals(await linesOf([], true), ["text", "text"]);
+    assertEquals(await linesOf(["--log-format", "json"], true), ["json", "json"]);
+    assertEquals(await linesOf(["--log-format", "text"], false), ["text", "text"]);
+    assertEquals(await linesOf(["--log-level", "error"], false), ["json"], "a refusal is a warning");
+  });
+
+  it("writes records in the form of --log-format", async () => {
+    await using upstream = await startUpstream(answer());
+    for (const [format, isTerminal] of [["json", true], ["text", false]] as const) {
+      const setup = { files: files(upstream.url), isTerminal };
+      const { err } = await withProxyCommand(["--config", "mesh.json", "--log-format", format], setup, async (url) => {
+        await (await chat(url)).body?.cancel();
+      });
+      assertMatch(err, format === "json" ? /^\{"type":"routing"/m : /^\d\d:\d\d:\d\d routing chat: one ok \(/m);
+    }
+    const { shell, code } = startCommand(["proxy", "--log-format", "yaml"]);
+    assertEquals(await code, 2);
+    assertStringIncludes(shell.err, 'The option "--log-format" takes text, json, not "yaml"');
+  });
+
   it("prints its address as JSON when asked, and nothing else on standard output", async () => {
     const setup = { files: files("http://127.0.0.1:9/v1") };
     const { out } = await withProxyCommand(["--config", "mesh.json", "--json"], setup, async (url, shell) => {

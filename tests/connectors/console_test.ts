@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { consoleObservability } from "../../connectors/observability/console.ts";
 import { envSecrets } from "../../connectors/secrets/env.ts";
-import type { MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
+import type { LogRecord, MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 
@@ -59,6 +59,17 @@ const routing: RoutingRecord = {
   attempts: 2,
 };
 
+const refusal: LogRecord = {
+  type: "log",
+  timestamp: rotation.timestamp,
+  level: "warning",
+  request_id: "r",
+  method: "GET",
+  path: "/v1/models",
+  status: 401,
+  code: "invalid_api_key",
+};
+
 const note: TraceEntry = {
   type: "trace",
   timestamp: rotation.timestamp,
@@ -89,12 +100,16 @@ Deno.test("mesh.console.v1 writes one JSON line per record, type first", async (
 Deno.test("mesh.console.v1 writes compact lines for people", () => {
   const { observability, lines } = sink({ format: "text" });
   for (const record of [rotation, deactivation, outage, routing]) observability.emit(record);
+  observability.log?.(refusal);
+  observability.log?.({ ...refusal, client: "app", suppressed: 3 });
   observability.trace(note);
   assertEquals(lines, [
     "12:03:04 rotation demo: a -> b (rate_limited, 429)",
     "12:03:04 deactivation demo: a active -> standby (retry_limit)",
     "12:03:04 health: one (probe_failed)",
     "12:03:04 routing demo: a rate_limited -> b ok (attempts 2, overhead 0.1 ms)",
+    "12:03:04 warning refused GET /v1/models: 401 invalid_api_key",
+    "12:03:04 warning refused GET /v1/models from app: 401 invalid_api_key, and 3 more before",
     "12:03:04 warning router: slow",
   ]);
 });

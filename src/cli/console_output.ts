@@ -1,0 +1,54 @@
+/**
+ * Where a running proxy writes its records: `--log-level` and `--log-format`.
+ * @module
+ */
+import { defaultSink } from "../config/defaults.ts";
+import type { Connector } from "../contracts/connector.ts";
+import type { Severity } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import { type CommandParts, type Flags, UsageError } from "./command.ts";
+
+/** Levels, the least severe first. */
+export const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
+
+/** Forms of a record. */
+const formats = ["text", "json"];
+
+/**
+ * The console sink on standard error: readable lines on a terminal, JSON elsewhere, unless a flag or the configuration
+ * says which. The proxy's own and a configured one are made alike.
+ *
+ * @param flags As typed.
+ * @param parts Connectors and shell.
+ * @throws {UsageError} When a flag has a value that is none.
+ */
+export function consoleConnector(flags: Flags, { connectors, shell }: CommandParts): Connector<"observability"> {
+  const least = severities.indexOf(oneOf(severities, flags, "log-level") ?? "info");
+  const format = oneOf(formats, flags, "log-format");
+  const connector = connectors.find(({ id }) => id === defaultSink) as Connector<"observability">;
+  const isLogged = (level: Severity) => severities.indexOf(level) >= least;
+  return {
+    ...connector,
+    create(config, runtime): Observability {
+      const sink = connector.create({
+        format: shell.stderr.isTerminal ? "text" : "json",
+        ...config,
+        ...(format === undefined ? {} : { format }),
+        write: (line: string) => shell.stderr.writeSoon(`${line}\n`),
+      }, runtime);
+      return {
+        emit: (record) => sink.emit(record),
+        log: (record) => isLogged(record.level) && sink.log?.(record),
+        trace: (entry) => isLogged(entry.severity) && sink.trace(entry),
+        flush: () => sink.flush(),
+      };
+    },
+  };
+}
+
+function oneOf<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
+  const given = flags.value(name);
+  const value = values.find((one) => one === given);
+  if (given === value) return value;
+  throw new UsageError(`The option "--${name}" takes ${values.join(", ")}, not "${given}"`);
+}
