@@ -2,6 +2,7 @@
  * Records that cannot be read: nothing is thrown away.
  * @module
  */
+import { ConnectorError, MeshError } from "../errors.ts";
 import type { CodedStorage } from "../storage/coded_storage.ts";
 
 /** Most of them that are kept. */
@@ -22,4 +23,16 @@ export async function keepAside(storage: CodedStorage, key: string, now: number)
   const kept = await storage.list(start);
   await Promise.all(kept.slice(0, -mostKept).map((old) => storage.delete(old)));
   return aside;
+}
+
+/**
+ * Why a record cannot be read, when that is what an error says.
+ *
+ * @param error Of reading it; any other one is thrown.
+ */
+export function unreadableBy(error: unknown): string {
+  if (error instanceof SyntaxError) return "Cannot take up the saved state: it is no JSON";
+  const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
+  if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;
+  throw error;
 }

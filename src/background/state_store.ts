@@ -13,7 +13,8 @@ import type { CountedSnapshot } from "../state/counts.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { MeteredState } from "../state/metered_state.ts";
 import { leftOutOf } from "../state/snapshot.ts";
-import { keepAside } from "./_aside.ts";
+import { keepAside, unreadableBy } from "./_aside.ts";
+import { RecordLock } from "./record_lock.ts";
 import type { StateKeeper } from "./state_keeper.ts";
 
 /** What a {@linkcode StateStore} is made of. */
@@ -31,8 +32,8 @@ export interface StateStoreParts {
 /** The record that holds the state. */
 const stateKey = "state";
 
-/** How long a lock holds whose owner is gone, ms. */
-const lockMs = 10_000;
+/** How long a start waits for another process's lock, ms: an owner that was killed keeps it for longer. */
+const startWaitMs = 500;
 
 /**
  * One process's part in a record that holds a state. Whenever it writes, it takes up what others have written first;
@@ -41,7 +42,7 @@ const lockMs = 10_000;
  */
 export class StateStore implements StateKeeper {
   readonly #parts: StateStoreParts;
-  readonly #owner = crypto.randomUUID();
+  readonly #lock: RecordLock | undefined;
   #archive: CountedArchive | undefined;
   #syncing: Promise<void> | undefined;
   #hasChanged = false;
@@ -58,6 +59,8 @@ export class StateStore implements StateKeeper {
   /** @param parts Storage, settings, clock and hub. */
   constructor(parts: StateStoreParts) {
     this.#parts = parts;
+    const { storage, clock, settings: { locking } } = parts;
+    if (locking !== undefined) this.#lock = new RecordLock({ storage, key: stateKey, clock, locking });
   }
 
   /**
@@ -145,11 +148,25 @@ export class StateStore implements StateKeeper {
 
   /** A storage that does not take the first write will not take any: a start says so. One that is full may have room again. */
   async #begin(): Promise<void> {
-    await this.write();
+    const written = this.write();
+    if (await this.#isLate(written)) {
+      return this.#trace("warning", "Another process has the lock of the saved state: it is saved once that is free");
+    }
     const failure = this.#failure;
     if (failure === undefined || !isForGood(failure)) return;
     this.#archive = this.#failure = undefined; // there is nothing to keep, and nothing more to tell at the end
     throw failure;
+  }
+
+  /** Whether a write still waits for another process's lock after a while; else it is over by then. */
+  #isLate(written: Promise<void>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.clock.after(startWaitMs, () => this.#lock?.isAwaited && resolve(true));
+      written.then(() => {
+        cancel();
+        resolve(false);
+      });
+    });
   }
 
   async #turn(): Promise<void> {
@@ -161,7 +178,7 @@ export class StateStore implements StateKeeper {
     do {
       await Promise.resolve(); // changes come in groups; one write is enough for all
       this.#hasChanged = false;
-      await this.#reported(() => this.#locked((isOurs) => this.#sync(isOurs)));
+      await this.#reported(() => this.#lock?.run((isOurs) => this.#sync(isOurs)) ?? this.#sync());
     } while (this.#hasChanged && this.#failure === undefined && this.#parts.settings.policy !== "periodic");
     this.#syncing = undefined; // here, and not when the promise is settled: a change in between would be forgotten
   }
@@ -172,29 +189,17 @@ export class StateStore implements StateKeeper {
     this.#syncing = undefined;
   }
 
-  async #locked(work: (isOurs: () => boolean) => Promise<void>): Promise<void> {
-    const { storage, clock, settings: { locking } } = this.#parts;
-    if (locking === undefined) return await work(() => true);
-    const lock = await storage.acquire(stateKey, { owner: this.#owner, ttlMs: lockMs, ...locking });
-    try {
-      await work(() => clock.now() < lock.expiresAt);
-    } finally {
-      await storage.release(lock);
-    }
-  }
-
-  async #sync(isOurs: () => boolean): Promise<void> {
+  /** False when the lock was lost meanwhile, and nothing is written. */
+  async #sync(isOurs: () => boolean = () => true): Promise<boolean> {
     await this.#takeUp();
     const snapshot = this.#archive!.snapshot();
     const text = JSON.stringify(snapshot);
-    if (!isOurs()) {
-      const message = "Cannot save the state: the lock was lost meanwhile, since this process was held up";
-      throw new ConnectorError(message, undefined, "locked");
-    }
+    if (!isOurs()) return false;
     this.#written = text; // also when it fails: it may be there all the same
     await this.#parts.storage.save(stateKey, new TextEncoder().encode(text));
     this.#archive!.know(snapshot);
     this.#isAside = false;
+    return true;
   }
 
   /** What others have written. What cannot be read goes aside, and is written anew. */
@@ -261,7 +266,7 @@ export class StateStore implements StateKeeper {
   }
 
   /** A problem that stays is told once. */
-  async #reported(work: () => Promise<void>): Promise<void> {
+  async #reported(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
@@ -276,14 +281,6 @@ export class StateStore implements StateKeeper {
   #trace(severity: "warning" | "error", message: string): void {
     this.#parts.hub.trace({ severity, component: "storage", message });
   }
-}
-
-/** Why a record cannot be read, when that is what an error says; any other one is thrown. */
-function unreadableBy(error: unknown): string {
-  if (error instanceof SyntaxError) return "Cannot take up the saved state: it is no JSON";
-  const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
-  if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;
-  throw error;
 }
 
 /** Whether another try will not do either. */

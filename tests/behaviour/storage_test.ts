@@ -80,6 +80,17 @@ async function onStage(play: (stage: Stage) => Promise<void>, scriptOfA = ok({ t
   }
 }
 
+/** Lets time pass beside real files until a promise is settled. */
+async function passing<Result>(clock: FakeClock, result: Promise<Result>): Promise<Result> {
+  let isOver = false;
+  const over = result.finally(() => isOver = true);
+  await until(async () => {
+    if (!isOver) await clock.advance(100);
+    return isOver;
+  });
+  return await over;
+}
+
 describe("a process with a storage section", () => {
   it("goes on where the last one was: what rests, and what is spent", () =>
     onStage(async ({ path, open }) => {
@@ -106,6 +117,21 @@ describe("a process with a storage section", () => {
       await next.close();
       await killed.close();
     }, limited));
+
+  it("begins while the lock of its file is another one's", () =>
+    onStage(async ({ path, open }) => {
+      const clock = fakeClock();
+      const storage = await openStorage({ path }, { clock });
+      const lock = await storage.acquire("state", { owner: "another", ttlMs: 1e12 });
+      const process = open({ path, sync_policy: "immediate", locking: { timeout: "300d" } }, { clock });
+      const ready = process.ready();
+      await passing(clock, ready);
+      assertEquals(await storage.isLocked("state"), true);
+      assertEquals(await process.ask(), "from a");
+      await storage.release(lock);
+      await passing(clock, process.close());
+      assertEquals(JSON.parse(await readFile(path, "utf8")).spending.length > 0, true);
+    }));
 
   it("shares it with another one: a budget is one budget", () =>
     onStage(async ({ path, open }) => {

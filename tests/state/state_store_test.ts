@@ -212,6 +212,75 @@ describe("the lock of the record", () => {
     await one.store.close();
   });
 
+  it("of a process that was killed holds up no start, and is passed within 5 s", async () => {
+    const clock = fakeClock();
+    const storage = new MemoryStorage(clock);
+    const killed = new Instance(storage, fakeClock(), "immediate"); // no heartbeat: its clock stands still
+    const save = storage.save.bind(storage);
+    storage.save = () => new Promise(() => {});
+    void killed.start();
+    await settle();
+    storage.save = save;
+    assertEquals(await storage.isLocked("state"), true);
+    const next = new Instance(storage, clock, "immediate");
+    const started = next.start();
+    await clock.advance(500);
+    await started;
+    next.serve(3);
+    assertEquals([await storage.isLocked("state"), await storage.exists("state")], [true, false]);
+    assertEquals(next.traces, [
+      "warning Another process has the lock of the saved state: it is saved once that is free",
+    ]);
+    await clock.advance(4500);
+    assertEquals([await spentOf(storage), await storage.isLocked("state")], [3, false]);
+    await next.store.close();
+    assertEquals([next.traces.length, clock.pending], [1, 0]);
+  });
+
+  it("of a process that lives is its own for as long as a write takes", async () => {
+    const clock = fakeClock();
+    const storage = new MemoryStorage(clock);
+    const one = await new Instance(storage, clock, "immediate").start();
+    const other = await new Instance(storage, clock, "immediate").start();
+    const save = storage.save.bind(storage);
+    storage.save = async (key, data) => {
+      storage.save = save;
+      await clock.sleep(20_000);
+      await save(key, data);
+    };
+    one.serve(3);
+    await settle();
+    other.serve(4);
+    await clock.advance(19_000);
+    assertEquals(await spentOf(storage), 0);
+    await clock.advance(2000);
+    assertEquals([await spentOf(storage), await storage.isLocked("state")], [7, false]);
+    await one.store.close();
+    await other.store.close();
+    assertEquals([one.traces, other.traces, clock.pending], [[], [], 0]);
+  });
+
+  it("that was lost for a moment is taken again, and what others wrote in it is kept", async () => {
+    const clock = fakeClock();
+    const storage = new MemoryStorage(clock);
+    const one = await new Instance(storage, clock, "immediate").start();
+    const other = await new Instance(storage, clock, "immediate").start();
+    const load = storage.load.bind(storage);
+    storage.load = async (key) => {
+      storage.load = load;
+      const before = await load(key);
+      clock.jumpWall(3000); // as after a stop of the process
+      other.serve(4);
+      await settle();
+      return before;
+    };
+    one.serve(3);
+    await settle();
+    await one.store.close();
+    await other.store.close();
+    assertEquals([await spentOf(storage), one.traces, other.traces], [7, [], []]);
+  });
+
   it("that was lost while the process was held up is no right to write", async () => {
     const clock = fakeClock();
     const storage = new MemoryStorage(clock);
