@@ -44,13 +44,13 @@ export function activate(name: string, parts: ManualParts): void {
   const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) keyRingOf(state, provider)?.release();
   const told = new Set<string>();
-  for (const rest of state.rests.filter(isMeant)) {
+  // those that wait belong to pools not made yet, or to a model that is in no pool
+  for (const rest of [...state.rests, ...state.archive?.waiting ?? []].filter(isMeant)) {
     const transition = rest.lift("manual");
     const key = keyOf(rest.owner);
     if (transition !== undefined && !told.has(key)) state.tell(transition); // once, for all that it rested for
     if (transition !== undefined) told.add(key);
   }
-  for (const rest of [...state.archive?.waiting ?? []].filter(isMeant)) rest.lift(); // of pools not made yet
 }
 
 function ownerOf(name: string, { registry }: ManualParts): RestOwner {

@@ -179,7 +179,7 @@ async function ask<T>(
     vote = voteOn(failed, pool);
     step(failed.failure.kind, failed.failure.status);
   } catch (error) {
-    step("aborted");
+    if (permit.isUsed) step("aborted");
     // a deadline blames no model but one that had a fair chance and gave no sign of life
     if (DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs) vote = "failure";
     throw error;

@@ -13,7 +13,7 @@ import type { Connector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ServerMesh } from "../server_mesh.ts";
-import { statesFor } from "./handover.ts";
+import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
@@ -43,6 +43,8 @@ export class Engine {
   #watch: Watch | undefined;
   /** The engine before, until it retires: whoever still held it then would hold every one before it. */
   #before: Engine | undefined;
+  /** The engine that has taken over. */
+  #next: Engine | undefined;
 
   /**
    * @param parts What it is made of.
@@ -93,9 +95,8 @@ export class Engine {
     await next.#keeper.takeOver(next.mesh.state);
     if (this.#keeper.isSharedWith(next.mesh.settings.storage)) return; // like a process beside it, up to its last request
     new StateArchive(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
-    // whoever answers the requests under way has its state; what rests here is back there, and told there
-    state.rests.length = 0;
-    state.members.length = 0;
+    this.#next = next;
+    state.retire((transition) => handOver(transition, this.mesh, this.#latest.mesh));
   }
 
   /**
@@ -105,6 +106,11 @@ export class Engine {
    */
   countsFor({ storage }: Settings): MeshMetering | undefined {
     return this.#keeper.isSharedWith(storage) ? undefined : this.#metering;
+  }
+
+  /** The one that answers now. */
+  get #latest(): Engine {
+    return this.#next === undefined ? this : this.#next.#latest;
   }
 
   /** The states of an engine that still runs, where the first one looks for those of the last process. */

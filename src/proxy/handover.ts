@@ -3,8 +3,10 @@
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Mesh } from "../mesh.ts";
 import { StateArchive } from "../state/archive.ts";
+import type { Transition } from "../state/rest.ts";
 import type { MeshSnapshot, SavedRest } from "../state/snapshot.ts";
 
 /**
@@ -28,11 +30,36 @@ export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
   };
 }
 
+/**
+ * Hands over what a request under way finds out: a fact about a provider that is the same, and that something was used up,
+ * which the next mesh judges by its own limits.
+ *
+ * @param transition What the request found out.
+ * @param before The mesh it was sent by.
+ * @param next The one that has taken over.
+ */
+export function handOver(transition: Transition, before: Mesh, next: Mesh): void {
+  const { owner, reason } = transition;
+  const now = next.runtime.clock.monotonic();
+  const [one, other] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
+  if (usedUp.has(reason)) next.state.review(owner, now);
+  else if (isSameProvider(one, other)) next.state.follow(transition, now);
+}
+
 function isSameProvider(one: ProviderEntry | undefined, other: ProviderEntry | undefined): boolean {
   return one?.connector === other?.connector && one?.baseUrl === other?.baseUrl &&
     one?.apiKeys.join("\n") === other?.apiKeys.join("\n") &&
     JSON.stringify(one?.tokens) === JSON.stringify(other?.tokens);
 }
+
+/** Reasons of which a configuration says what they are. */
+const usedUp: ReadonlySet<StandbyReason> = new Set([
+  "request_limit",
+  "token_limit",
+  "budget_limit",
+  "quota_window",
+  "provider_budget",
+]);
 
 function isForMoney({ standby }: SavedRest): boolean {
   return standby?.reason === "budget_limit" || standby?.reason === "provider_budget";

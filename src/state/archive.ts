@@ -65,7 +65,7 @@ export class StateArchive implements Archive {
     return {
       version: 1,
       saved_at: now.wall,
-      rests: [...this.#state.rests, ...this.waiting].flatMap((rest) => writeRest(rest, now) ?? []),
+      rests: [...this.#state.rests, ...this.#owner.waiting].flatMap((rest) => writeRest(rest, now) ?? []),
       failures: this.#state.members.flatMap(({ pool, state }) => {
         const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
         if (failures === 0) return [];
@@ -115,12 +115,12 @@ export class StateArchive implements Archive {
     for (const saved of rests) {
       const facts = readRest(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
-      const own = known.get(keyOf(saved)) ?? this.#unclaimed(saved);
+      const own = known.get(keyOf(saved)) ?? this.#owner.#unclaimed(saved);
       if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     for (const [provider, own] of byProvider(keys)) this.#rings.get(provider)?.merge(own, saved_at, now);
     for (const member of this.#state.members) {
-      this.#hold(member);
+      this.#owner.#hold(member);
       member.state.settle(now.monotonic);
     }
   }
@@ -130,6 +130,12 @@ export class StateArchive implements Archive {
     const key = keyOf(namesOf(rest));
     rest.restore(this.#unclaimedRests.get(key) ?? { onTrial: false, relapses: 0 });
     this.#unclaimedRests.delete(key);
+  }
+
+  /** The one that hands out what waits to come into being. */
+  get #owner(): StateArchive {
+    const { archive } = this.#state;
+    return archive instanceof StateArchive ? archive : this;
   }
 
   /** The rest of what has not come into being here. */

@@ -172,6 +172,10 @@ export class MemberMeter implements Meter {
     return order?.restMs === undefined ? this.#spentOrder() : order; // without a window a rest starts the counts anew
   }
 
+  spent(): StandbyOrder | undefined {
+    return this.#spentOrder() ?? this.limits.order();
+  }
+
   recovered(): void {
     this.limits.recovered();
     this.#failures?.clear();
@@ -183,7 +187,7 @@ export class MemberMeter implements Meter {
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
     if (vote === "success" && output !== undefined && !estimated) outputs.add(output);
-    return this.#providerOrder(end, now) ?? this.#spentOrder() ?? this.limits.order() ?? this.#rateOrder(vote, now);
+    return this.#providerOrder(end, now) ?? this.spent() ?? this.#rateOrder(vote, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */

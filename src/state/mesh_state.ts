@@ -51,7 +51,7 @@ export class MeshState {
   purses?: { readonly id: string; readonly budget: Budget }[];
   /** Rests beside those that every model has, once there are any. */
   holds?: Holds;
-  readonly #onTransition: (transition: Transition) => void;
+  #onTransition: (transition: Transition) => void;
   readonly #make: MakeState;
   readonly #onPolicyFailure: (pool: string) => void;
 
@@ -83,7 +83,7 @@ export class MeshState {
       providerRest: this.providerRest(provider),
       cooldownMs: routing.recovery.cooldownMs,
       policy,
-      onTransition: this.#onTransition,
+      onTransition: (transition) => this.#onTransition(transition),
     }, policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request);
     const member = { pool, state };
     this.members.push(member);
@@ -120,6 +120,44 @@ export class MeshState {
   /** The rest of a model in every pool. */
   modelRest(name: string, provider: string): Rest {
     return this.#shared(this.#models, name, () => this.#rest({ model: name, provider }));
+  }
+
+  /**
+   * Another state has taken over. Requests under way still have their models here; what they find out belongs there.
+   *
+   * @param onTransition Called for every change that they cause, in place of the listener so far.
+   */
+  retire(onTransition: (transition: Transition) => void): void {
+    this.rests.length = 0;
+    this.members.length = 0;
+    this.#onTransition = onTransition;
+  }
+
+  /**
+   * Goes into standby as another state did, as far as it knows the owner.
+   *
+   * @param transition What happened there; a recovery changes nothing.
+   * @param now Monotonic ms.
+   */
+  follow({ owner, to, reason, restMs = Infinity }: Transition, now: number): void {
+    if (to !== "standby") return;
+    const isOwner = (rest: Rest) =>
+      rest.owner.pool === owner.pool && rest.owner.model === owner.model && rest.owner.provider === owner.provider;
+    this.tell(this.rests.find(isOwner)?.begin(reason, now, restMs));
+  }
+
+  /**
+   * Has models that share an owner look at what was used of their limits.
+   *
+   * @param owner A model in a pool, a model or a provider.
+   * @param now Monotonic ms.
+   */
+  review({ pool, model, provider }: Rest["owner"], now: number): void {
+    for (const member of this.members) {
+      const { name, provider: own } = member.state;
+      if (own !== provider || (model ?? name) !== name || (pool ?? member.pool) !== member.pool) continue;
+      member.state.review?.(now);
+    }
   }
 
   /** Tells a change that was made to a rest from outside. */

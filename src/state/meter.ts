@@ -115,6 +115,8 @@ export interface Meter {
   spend(load: Load, now: number): Spending;
   /** A request is over. */
   finished(vote: "success" | "failure" | "none", end: RequestEnd, now: number): StandbyOrder | undefined;
+  /** The rest that a limit or a budget asks for by now. */
+  spent(): StandbyOrder | undefined;
   /** The rest that still has to be kept although its time is over. */
   standing(now: number): StandbyOrder | undefined;
   /** The model is back: what counts between two rests begins anew. */

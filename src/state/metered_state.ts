@@ -86,6 +86,10 @@ export class MeteredState extends ModelState {
     this.#obey(this.meter.sent(), now);
   }
 
+  override review(now: number): void {
+    this.#obey(this.meter.spent(), now);
+  }
+
   override withdraw(ticket: Ticket, now: number): void {
     super.withdraw(ticket, now);
     this.meter.withdrawn();

@@ -178,6 +178,13 @@ export class ModelState implements ModelView {
   sent?(now: number): void;
 
   /**
+   * Goes into standby where a limit has been reached elsewhere.
+   *
+   * @param now Monotonic ms.
+   */
+  review?(now: number): void;
+
+  /**
    * A request is admitted.
    *
    * @param _now Monotonic ms.

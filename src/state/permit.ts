@@ -32,6 +32,7 @@ export class Permit {
   #at: number;
   /** The call was sent; before that it costs nothing. */
   #isTaken = false;
+  #isUsed = false;
   /** The model's counts know that the request is sent. */
   #isSent = false;
   #isOver = false;
@@ -98,9 +99,14 @@ export class Permit {
     this.#isTaken = false;
   }
 
+  /** Whether a call was sent, this one or an earlier one. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
   /** The share in the counts of the call that is sent now. */
   take(): Spending | undefined {
-    this.#isTaken = true;
+    this.#isTaken = this.#isUsed = true;
     return this.#spending;
   }
 

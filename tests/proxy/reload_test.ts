@@ -129,6 +129,29 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
   assertEquals(started.told, ["deactivation retry_limit", "recovery retry_limit"], "each told once, by one engine");
 });
 
+Deno.test("what a request under way finds out after a reload holds for the model, and the next reload", async () => {
+  await using upstream = await startUpstream(answer({ text: "served" }));
+  await using started = await start(over(upstream, {}, { retry: { max_attempts: 0 } }));
+  const gate = new Gate();
+  upstream.follow({
+    play: async (exchange) => {
+      await gate.pass();
+      await status(429, { headers: { "retry-after": "600" } }).play(exchange);
+    },
+  });
+  const refused = started.ask();
+  await gate.reached(1);
+  await started.renew(over(upstream, { aliases: { one: "chat" } }));
+  await started.renew(over(upstream, { aliases: { two: "chat" } }));
+  gate.openAll();
+  assertEquals(await codeOf(refused), 429);
+  const [model] = Object.values(started.proxy.mesh.poolStatus())[0]!.models;
+  assertEquals([model!.status, model!.reason], ["standby", "rate_limited"]);
+  assertEquals(started.told.filter((line) => line.startsWith("deactivation")), ["deactivation rate_limited"]);
+  assertEquals(await codeOf(started.ask()), 429);
+  assertEquals(upstream.calls, 1, "no call while the model is in standby");
+});
+
 Deno.test("what was spent and set aside counts on under new limits, with requests under way", async () => {
   const budgets = (limit: number) => ({
     ...dollar,

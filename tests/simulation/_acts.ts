@@ -5,10 +5,13 @@
 import { Chance } from "./chance.ts";
 import { wired } from "./features.ts";
 import { hour, minute, second } from "./_times.ts";
+import type { Arrival } from "./_traffic.ts";
 import type { ModelPlan, ProviderPlan } from "./scenario.ts";
 
-/** The wall clock is set, or an operator sets something aside or takes it back. */
+/** The wall clock is set, an operator sets something aside or takes it back, or reloads; all clients leave. */
 export type Act =
+  | { readonly kind: "reload"; readonly at: number }
+  | { readonly kind: "leave"; readonly at: number }
   | { readonly kind: "wall"; readonly at: number; readonly ms: number }
   | { readonly kind: "deactivate" | "activate"; readonly at: number; readonly target: string };
 
@@ -17,10 +20,11 @@ interface ActWorld {
   readonly horizonMs: number;
   readonly providers: readonly ProviderPlan[];
   readonly models: readonly ModelPlan[];
+  readonly arrivals: readonly Arrival[];
 }
 
 /** All acts of a world in order. */
-export function acts({ seed, horizonMs, providers, models }: ActWorld): Act[] {
+export function acts({ seed, horizonMs, providers, models, arrivals }: ActWorld): Act[] {
   const chance = new Chance(seed, "acts");
   const planned: Act[] = [];
   for (let jumps = chance.happens(0.3) ? chance.whole(1, 3) : 0; jumps > 0; jumps--) {
@@ -33,6 +37,14 @@ export function acts({ seed, horizonMs, providers, models }: ActWorld): Act[] {
     const at = Math.round(chance.between(0, horizonMs * 0.9));
     planned.push({ kind: "deactivate", at, target });
     planned.push({ kind: "activate", at: Math.round(chance.between(at, horizonMs)), target });
+  }
+  const later = new Chance(seed, "later acts");
+  for (const kind of ["reload", "leave"] as const) {
+    const times = later.happens(0.3) ? later.whole(1, 4) : 0;
+    // while requests are under way
+    for (let left = times; left > 0; left--) {
+      planned.push({ kind, at: Math.round(later.pick(arrivals).at + later.skewed(300, 2)) });
+    }
   }
   return planned.sort((one, other) => one.at - other.at);
 }

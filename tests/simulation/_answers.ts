@@ -19,11 +19,11 @@ export function textFor({ id }: Arrival): string {
 
 /** A whole answer. */
 export function answerFor(arrival: Arrival, isEmpty: boolean): ChatCompletion {
-  return { ...answerOf(isEmpty ? "" : textFor(arrival)), usage: usageFor(arrival) };
+  return { ...answerOf(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
 }
 
 /** One of the three events of a streamed answer. */
 export function chunkFor(arrival: Arrival, place: number, isEmpty: boolean): CompletionChunk {
   if (place < 2) return chunkOf(isEmpty ? "" : place === 0 ? textFor(arrival) : ".");
-  return { value: { ...chunkOf(undefined).value, usage: usageFor(arrival) } };
+  return { value: { ...chunkOf(undefined).value, usage: arrival.oddUsage ?? usageFor(arrival) } };
 }

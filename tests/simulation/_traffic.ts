@@ -2,6 +2,7 @@
  * Who asks what, and when.
  * @module
  */
+import type { CompletionUsage } from "../../mod.ts";
 import { Chance } from "./chance.ts";
 import { stormFrom, stormMs, type Trouble } from "./_troubles.ts";
 import type { PoolPlan } from "./_pool_plans.ts";
@@ -27,7 +28,12 @@ export interface Arrival {
   readonly leavesAfterMs?: number;
   /** Every vendor refuses it with 400. */
   readonly isFaulty: boolean;
+  /** What a vendor's answer says of its usage, where that cannot be true. */
+  readonly oddUsage?: CompletionUsage;
 }
+
+/** Token counts that no call takes. */
+const oddCounts: readonly unknown[] = ["20", {}, [], null, -1, -1e15, 1.5, 1e16, 1e308, Infinity, NaN];
 
 interface TrafficWorld {
   readonly seed: number;
@@ -45,7 +51,16 @@ export function traffic(world: TrafficWorld): Arrival[] {
   for (let burst = chance.whole(0, 4); burst > 0; burst--) times.push(...burstOf(world, chance));
   if (isStorm) times.push(...Array.from({ length: 400 }, () => stormFrom + chance.between(0, stormMs)));
   times.sort((one, other) => one - other);
-  return times.map((at, id) => arrival(Math.round(at), id, chance.pick(pools).name, chance));
+  const odd = new Chance(seed, "odd usage");
+  return times.map((at, id) => {
+    const made = arrival(Math.round(at), id, chance.pick(pools).name, chance);
+    return odd.happens(0.05) ? { ...made, oddUsage: oddUsage(odd) } : made;
+  });
+}
+
+function oddUsage(chance: Chance): CompletionUsage {
+  const [prompt_tokens, completion_tokens, total_tokens] = [0, 1, 2].map(() => chance.pick(oddCounts));
+  return { prompt_tokens, completion_tokens, total_tokens } as CompletionUsage;
 }
 
 /** Many at once, most often while something goes wrong. */

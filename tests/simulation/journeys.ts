@@ -13,6 +13,8 @@ export interface Journey {
   readonly pool: PoolPlan;
   /** Monotonic ms. */
   readonly startedAt: number;
+  /** Reloads before it: the engine that answers it knows no later state. */
+  readonly reloads: number;
   /** Wall clock when the present model was asked first, ms. */
   wall: number;
   /** Models asked, in order, each once. */
@@ -31,6 +33,8 @@ export interface Journey {
   home?: string;
   /** Calls over the network. */
   sends: number;
+  /** Its client's; aborted once the client has left. */
+  client?: AbortSignal;
   /** Calls under way. */
   readonly underWay: Set<VendorCall>;
   /** A stream's first content is there. */
@@ -38,11 +42,16 @@ export interface Journey {
 }
 
 /** A request that has just arrived. */
-export function journeyOf(arrival: Arrival, pool: PoolPlan, startedAt: number): Journey {
+export function journeyOf(
+  arrival: Arrival,
+  pool: PoolPlan,
+  { startedAt, reloads }: Pick<Journey, "startedAt" | "reloads">,
+): Journey {
   return {
     arrival,
     pool,
     startedAt,
+    reloads,
     wall: 0,
     asked: [],
     askedOrder: 0,

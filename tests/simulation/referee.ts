@@ -52,6 +52,8 @@ export class Referee implements VendorWatch {
   counts: ReadonlyMap<string, VendorCounts> = new Map();
   /** Calls over the network so far. */
   sends = 0;
+  /** Reloads so far. */
+  reloads = 0;
   readonly #parts: RefereeParts;
   readonly #purses: Purses;
   readonly #storm: Storm;
@@ -85,7 +87,7 @@ export class Referee implements VendorWatch {
   /** A request is on its way. */
   arrived(arrival: Arrival): Journey {
     const pool = this.#parts.scenario.pools.find(({ name }) => name === arrival.pool)!;
-    const journey = journeyOf(arrival, pool, this.#now);
+    const journey = journeyOf(arrival, pool, { startedAt: this.#now, reloads: this.reloads });
     this.open.set(arrival.id, journey);
     this.#storm.arrived(this.#now);
     this.note(() => `request ${arrival.id} to ${arrival.pool}${arrival.stream ? ", streamed" : ""}`);
@@ -111,7 +113,7 @@ export class Referee implements VendorWatch {
     this.hold("nothing to standby", standbyRule(journey, model, isRetry, facts));
     if (isRetry) return;
     this.hold("ruled out for the request", ruledOutRule(journey, model));
-    this.hold("one at a time on trial", trialRule(journey, model, facts));
+    if (journey.reloads === this.reloads) this.hold("one at a time on trial", trialRule(journey, model, facts));
     const spent = this.#purses.spentFor(journey, model, facts.wall);
     if (spent !== undefined) {
       this.hold("budgets", `request ${call.arrival.id} went to ${model.name}: ${spent} is spent`);
@@ -151,7 +153,12 @@ export class Referee implements VendorWatch {
     this.note(() => `request ${arrival.id} is answered by ${by}`);
     this.hold("right answer", answeredRule(journey, by, text));
     this.#over(journey);
-    if (text !== "") this.book.prove(placeOf(journey, model), journey.askedOrder);
+    // an engine that has taken over meanwhile has its own trial
+    if (text !== "" && journey.reloads === this.reloads) this.book.prove(placeOf(journey, model), journey.askedOrder);
+    if (arrival.oddUsage !== undefined) {
+      this.#purses.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
+      return;
+    }
     if (costNano !== undefined && costNano !== costOf(journey, model)) {
       this.hold("cost", `request ${arrival.id} cost ${costNano} nano-dollars, expected ${costOf(journey, model)}`);
     }
@@ -202,7 +209,7 @@ export class Referee implements VendorWatch {
   }
 
   get #facts(): Facts {
-    const { book, models, counts, open } = this;
-    return { book, models, counts, open, purses: this.#purses, now: this.#now, wall: this.#parts.clock.now() };
+    const { book, models, counts, open, reloads } = this;
+    return { book, models, counts, open, reloads, purses: this.#purses, now: this.#now, wall: this.#parts.clock.now() };
   }
 }

@@ -19,6 +19,8 @@ export interface Facts {
   readonly counts: ReadonlyMap<string, VendorCounts>;
   /** Requests that are not over, by number. */
   readonly open: ReadonlyMap<number, Journey>;
+  /** Reloads so far. */
+  readonly reloads: number;
   /** Monotonic ms. */
   readonly now: number;
   /** Wall clock, ms. */
@@ -35,7 +37,7 @@ export function placeOf({ pool }: Journey, { name, provider }: ModelPlan): Place
 
 /** No request is sent to a model in standby. */
 export function standbyRule(journey: Journey, model: ModelPlan, isRetry: boolean, facts: Facts): string | undefined {
-  if (isRetry && !wired.has("retries_heed_standby")) return undefined;
+  if (journey.reloads < facts.reloads || isRetry && !wired.has("retries_heed_standby")) return undefined;
   const entry = facts.book.standby(placeOf(journey, model)).find((one) => !isWithinLimit(one, journey, isRetry, facts));
   if (entry === undefined) return undefined;
   return `request ${journey.arrival.id} ${isRetry ? "was sent again" : "went"} to ${model.name} in ` +
@@ -53,7 +55,9 @@ function isWithinLimit(entry: Entry, { pool }: Journey, isRetry: boolean, { now 
 /** One request at a time to a model on trial, while somebody else could take the next one. */
 export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): string | undefined {
   for (const trial of facts.book.trials(placeOf(journey, model))) {
-    const other = [...facts.open.values()].find((one) => one !== journey && isTrialOf(one, trial, facts));
+    const other = [...facts.open.values()].find((one) =>
+      one !== journey && one.reloads === journey.reloads && isTrialOf(one, trial, facts)
+    ); // a reload begins the trial anew
     if (other === undefined) continue;
     const free = candidates(journey, facts).find((one) =>
       !journey.asked.slice(0, -1).includes(one.name) && one !== model &&
@@ -93,6 +97,7 @@ export function errorRule(journey: Journey, error: unknown, client: AbortSignal)
 
 /** A request goes unanswered only when nobody is left who could be asked. */
 export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
+  if (journey.reloads < facts.reloads || journey.client?.aborted) return undefined;
   const outcomes = record.fallback_chain.map(({ outcome }) => outcome);
   if (["ok", "empty", "aborted"].some((end) => outcomes.includes(end)) || isFaulty(journey)) return undefined;
   const spared = candidates(journey, facts).find((model) =>

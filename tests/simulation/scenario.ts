@@ -67,12 +67,13 @@ export function scenarioOf(seed: number): Scenario {
   const world = { seed, horizonMs, isStorm, providers, models };
   const pools = poolPlans(world);
   const planned = troubles(world);
+  const arrivals = traffic({ ...world, pools, troubles: planned });
   return {
     ...world,
     pools,
     troubles: planned,
-    arrivals: traffic({ ...world, pools, troubles: planned }),
-    acts: acts(world),
+    arrivals,
+    acts: acts({ ...world, arrivals }),
     ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.pick([0.005, 0.05, 0.5]) } : {}),
   };
 }

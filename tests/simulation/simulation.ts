@@ -3,10 +3,14 @@
  * @module
  */
 import { ModelMesh } from "../../mod.ts";
+import type { Mesh } from "../../src/mesh.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
+import { CountedArchive } from "../../src/state/counted_archive.ts";
+import { readCounted } from "../../src/state/counts.ts";
 import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
 import { configOf } from "./_config.ts";
+import { Engines } from "./_engines.ts";
 import type { Journey } from "./journeys.ts";
 import { Referee } from "./referee.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
@@ -77,7 +81,9 @@ class World {
   readonly #clock: FakeClock;
   readonly #referee: Referee;
   readonly #vendors: Vendors;
-  readonly #mesh: ModelMesh;
+  readonly #engines: Engines;
+  /** Clients of requests that are not over. */
+  readonly #clients = new Set<AbortController>();
   readonly #chance: Chance;
   readonly #arrivals: Arrival[];
   #answered = 0;
@@ -94,18 +100,21 @@ class World {
     this.#vendors = new Vendors({ scenario, clock, watch: referee, arrivalOf: (id) => this.#arrivals[id]! });
     referee.counts = this.#vendors.counts;
     const { fetch } = this.#vendors;
-    this.#mesh = new ModelMesh({ clock, fetch, random: chance.next, env: {}, on: referee.record });
+    const { runtime } = new ModelMesh({ clock, fetch, random: chance.next, env: {} });
+    const sink = { emit: referee.record, trace: () => {}, flush: () => Promise.resolve() };
+    const onReload = () => void referee.reloads++;
+    this.#engines = new Engines({ runtime, sink, onReload, config: () => configOf(scenario, this.#vendors) });
   }
 
   async live(): Promise<SimulationEnd> {
-    await this.#mesh.initialize(configOf(this.#scenario, this.#vendors));
+    await this.#engines.start();
     const { arrivals, acts } = this.#scenario;
     const steps = [
       ...arrivals.map((arrival) => ({ at: arrival.at, take: () => void this.#request(arrival) })),
       ...acts.map((act) => ({ at: act.at, take: () => this.#act(act) })),
     ].sort((one, other) => one.at - other.at);
     for (const { at, take } of steps) {
-      await this.#until(at);
+      if (at > this.#clock.monotonic()) await this.#until(at); // what comes at one time begins in one turn
       if (this.#isSpoilt) break;
       take();
     }
@@ -131,13 +140,14 @@ class World {
   /** Before anybody asks the mesh for its states: that alone would end what is over. */
   #look(): void {
     const now = this.#clock.monotonic();
-    for (const { name, members } of this.#mesh.registry.pools) {
+    const { mesh } = this.#engines;
+    for (const { name, members } of mesh.registry.pools) {
       for (const { state: { retryAt = Infinity, name: model } } of members) {
         if (retryAt >= now) continue;
         this.#referee.hold("recoveries in time", `${model} in ${name} rests, expected to be back since ${retryAt} ms`);
       }
     }
-    for (const wrong of statusRule(this.#mesh.poolStatus(), this.#referee, this.#clock)) {
+    for (const wrong of statusRule(mesh.poolStatus(), this.#referee, this.#clock)) {
       this.#referee.hold("every change of state has its event", wrong);
     }
   }
@@ -147,35 +157,44 @@ class World {
       this.#referee.note(() => `the wall clock is set by ${act.ms} ms`);
       return this.#clock.jumpWall(act.ms);
     }
+    if (act.kind === "reload") {
+      this.#referee.note(() => "the configuration is read again");
+      return void this.#engines.reload().catch((error) => this.#referee.hold("reloads", `failed: ${error}`));
+    }
+    if (act.kind === "leave") {
+      this.#referee.note(() => "all clients leave");
+      return this.#clients.forEach(leave);
+    }
     this.#referee.note(() => `an operator says ${act.kind} ${act.target}`);
-    const operator = this.#mesh as unknown as Record<Act["kind"], (target: string) => void>;
-    operator[act.kind](act.target);
+    this.#engines.act(act.kind, act.target);
     if (act.kind === "activate") this.#referee.takenBack(act.target);
   }
 
   async #request(arrival: Arrival): Promise<void> {
     const journey = this.#referee.arrived(arrival);
     const client = new AbortController();
+    this.#clients.add(client);
+    journey.client = client.signal;
     const { leavesAfterMs = Infinity } = arrival;
-    const leave = () => client.abort(new DOMException("The client left", "AbortError"));
-    const cancel = leavesAfterMs === Infinity ? () => {} : this.#clock.after(leavesAfterMs, leave);
+    const cancel = leavesAfterMs === Infinity ? () => {} : this.#clock.after(leavesAfterMs, () => leave(client));
     try {
-      await this.#converse(journey, client.signal);
+      await this.#engines.serve((mesh) => this.#converse(mesh, journey, client.signal));
     } catch (error) {
       this.#referee.failed(journey, error, client.signal);
     } finally {
       cancel();
+      this.#clients.delete(client);
     }
     await settle();
     this.#referee.left(journey);
   }
 
-  async #converse(journey: Journey, client: AbortSignal): Promise<void> {
+  async #converse(mesh: Mesh, journey: Journey, client: AbortSignal): Promise<void> {
     const { arrival } = journey;
     const cancels = arrival.id % 2 === 0; // a client leaves a stream by its signal, or by reading no further
     const wire = new AbortController();
     client.addEventListener("abort", () => journey.isCommitted && cancels ? undefined : wire.abort(client.reason));
-    const answer = await this.#mesh.chat(requestOf(arrival, wire.signal));
+    const answer = await mesh.chat(requestOf(arrival, wire.signal));
     journey.isCommitted = true;
     let text = "";
     if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
@@ -206,7 +225,7 @@ class World {
     if (underWay > 0) {
       this.#referee.hold("no call outlives its request", `${underWay} calls are under way, expected none`);
     }
-    for (const { name, members } of this.#mesh.registry.pools) {
+    for (const { name, members } of this.#engines.mesh.registry.pools) {
       for (const { state: { inFlight, name: model } } of members) {
         if (inFlight === 0) continue;
         this.#referee.hold("in-flight counts", `${model} in ${name} counts ${inFlight} requests in flight, expected 0`);
@@ -237,13 +256,26 @@ class World {
     }
   }
 
+  /** What a store would be given is what the next process can read. */
+  #save(): void {
+    const { state, runtime: { clock } } = this.#engines.mesh;
+    const written = JSON.parse(JSON.stringify(new CountedArchive(state, clock).snapshot()));
+    const { leftOut } = readCounted(written);
+    if (leftOut.length > 0) this.#referee.hold("what is written can be read", `${leftOut.join(", ")} cannot`);
+  }
+
   async #close(): Promise<void> {
-    await this.#mesh.close();
+    this.#save();
+    await this.#engines.close();
     await settle();
     const { pending } = this.#clock;
     if (this.#isSpoilt || pending === 0) return;
     this.#referee.hold("no timer is left after close()", `${pending} timers are set, expected none`);
   }
+}
+
+function leave(client: AbortController): void {
+  client.abort(new DOMException("The client left", "AbortError"));
 }
 
 function requestOf(arrival: Arrival, signal: AbortSignal): RoutedRequest {
