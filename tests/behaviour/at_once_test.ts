@@ -113,13 +113,13 @@ describe("limits of a pool, with 40 calls begun in one turn", () => {
     });
   }
 
-  it("count a stream that its client cut, and an answer without usage, as reserved", async () => {
+  it("count a stream that its client cut, and an answer without usage, by estimate", async () => {
     const gate = new Gate();
     gate.open(2); // the role and the first piece
     const cut = stream({ pieces: ["from", " a"], gate });
     const noUsage = ok({ text: "from a", usage: null });
     for (const [script, isStream] of [[cut, true], [noUsage, false]] as const) {
-      const deactivation = { token_limit: 100, quota_window: "daily" };
+      const deactivation = { token_limit: 5, quota_window: "daily" }; // what the request reads
       await using test = await scene({ a: script, b: free }, { pool: { deactivation } });
       const { client } = test.test;
       if (isStream) {
