@@ -33,8 +33,8 @@ export interface RecordLockParts {
 export class RecordLock {
   readonly #parts: RecordLockParts;
   readonly #owner = crypto.randomUUID();
-  /** Another owner has it, and it is waited for. */
-  isAwaited = false;
+  /** Whether another owner is waited for. */
+  isPatient = true;
 
   /** @param parts Storage, record, clock and times. */
   constructor(parts: RecordLockParts) {
@@ -56,8 +56,7 @@ export class RecordLock {
 
   async #try(work: (isOurs: () => boolean) => Promise<boolean>): Promise<boolean> {
     const { storage, clock, locking } = this.#parts;
-    this.isAwaited = true;
-    let lock = await this.#acquire(locking).finally(() => this.isAwaited = false);
+    let lock = await this.#acquire(this.isPatient ? locking : { timeoutMs: 0 });
     let beat = Promise.resolve();
     const stop = clock.every(heartbeatMs, () =>
       beat = this.#acquire({ timeoutMs: 0 }).then((renewed) => {

@@ -32,8 +32,7 @@ export interface StateStoreParts {
 /** The record that holds the state. */
 const stateKey = "state";
 
-/** How long a start waits for another process's lock, ms: an owner that was killed keeps it for longer. */
-const startWaitMs = 500;
+const laterMessage = "Another process has the lock of the saved state: it is saved once that is free";
 
 /**
  * One process's part in a record that holds a state. Whenever it writes, it takes up what others have written first;
@@ -146,27 +145,19 @@ export class StateStore implements StateKeeper {
     archive.onMember = listenTo;
   }
 
-  /** A storage that does not take the first write will not take any: a start says so. One that is full may have room again. */
+  /**
+   * A storage that does not take the first write will not take any: a start says so. One that is full may have room
+   * again; another process's lock is waited for later on.
+   */
   async #begin(): Promise<void> {
-    const written = this.write();
-    if (await this.#isLate(written)) {
-      return this.#trace("warning", "Another process has the lock of the saved state: it is saved once that is free");
-    }
+    if (this.#lock !== undefined) this.#lock.isPatient = false;
+    await this.write();
+    if (this.#lock !== undefined) this.#lock.isPatient = true;
     const failure = this.#failure;
+    if (isLocked(failure)) void this.write();
     if (failure === undefined || !isForGood(failure)) return;
     this.#archive = this.#failure = undefined; // there is nothing to keep, and nothing more to tell at the end
     throw failure;
-  }
-
-  /** Whether a write still waits for another process's lock after a while; else it is over by then. */
-  #isLate(written: Promise<void>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const cancel = this.#parts.clock.after(startWaitMs, () => this.#lock?.isAwaited && resolve(true));
-      written.then(() => {
-        cancel();
-        resolve(false);
-      });
-    });
   }
 
   async #turn(): Promise<void> {
@@ -272,15 +263,20 @@ export class StateStore implements StateKeeper {
       this.#failure = undefined;
     } catch (error) {
       const failure = told(error, "save");
-      if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
+      if (isLocked(failure) && this.#lock?.isPatient === false) this.#trace("info", laterMessage);
+      else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
     }
   }
 
-  #trace(severity: "warning" | "error", message: string): void {
+  #trace(severity: "info" | "warning" | "error", message: string): void {
     this.#parts.hub.trace({ severity, component: "storage", message });
   }
+}
+
+function isLocked(error: MeshError | undefined): boolean {
+  return ConnectorError.isInstance(error) && error.problem === "locked";
 }
 
 /** Whether another try will not do either. */

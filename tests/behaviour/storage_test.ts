@@ -15,7 +15,7 @@ import {
   type Storage,
 } from "../../mod.ts";
 import { type FakeClock, fakeClock, makeFolder, messages, runProgram, textOf } from "../support/_library.ts";
-import { until } from "../support/patience.ts";
+import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -124,8 +124,7 @@ describe("a process with a storage section", () => {
       const storage = await openStorage({ path }, { clock });
       const lock = await storage.acquire("state", { owner: "another", ttlMs: 1e12 });
       const process = open({ path, sync_policy: "immediate", locking: { timeout: "300d" } }, { clock });
-      const ready = process.ready();
-      await passing(clock, ready);
+      await happens("it is ready", process.ready());
       assertEquals(await storage.isLocked("state"), true);
       assertEquals(await process.ask(), "from a");
       await storage.release(lock);

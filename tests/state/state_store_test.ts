@@ -223,15 +223,13 @@ describe("the lock of the record", () => {
     storage.save = save;
     assertEquals(await storage.isLocked("state"), true);
     const next = new Instance(storage, clock, "immediate");
-    const started = next.start();
-    await clock.advance(500);
-    await started;
+    await next.start();
     next.serve(3);
     assertEquals([await storage.isLocked("state"), await storage.exists("state")], [true, false]);
     assertEquals(next.traces, [
-      "warning Another process has the lock of the saved state: it is saved once that is free",
+      "info Another process has the lock of the saved state: it is saved once that is free",
     ]);
-    await clock.advance(4500);
+    await clock.advance(5000);
     assertEquals([await spentOf(storage), await storage.isLocked("state")], [3, false]);
     await next.store.close();
     assertEquals([next.traces.length, clock.pending], [1, 0]);
