@@ -8,7 +8,7 @@ import { latency, tail } from "./latency.ts";
 import { library } from "./library.ts";
 import { memory } from "./memory.ts";
 import { routing } from "./routing.ts";
-import { importing, start } from "./start.ts";
+import { importing, start, stop } from "./start.ts";
 import { events, streams } from "./streams.ts";
 import { throughput, tls } from "./throughput.ts";
 
@@ -25,5 +25,6 @@ export const figures: readonly Figure[] = [
   library,
   routing,
   start,
+  stop,
   importing,
 ];

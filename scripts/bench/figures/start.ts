@@ -1,11 +1,11 @@
 /**
- * From nothing to listening, and the import of the library.
+ * From nothing to listening, from there to refusing, and the import of the library.
  * @module
  */
 import type { Bench, Figure } from "../kit/bench.ts";
 import { writeConfiguration } from "../contestants/ours.ts";
 import { ownPackage, temporaryFolder } from "../kit/packages.ts";
-import { freePort, output, startProgram, untilListening } from "../kit/process.ts";
+import { freePort, output, type Running, startProgram, untilListening, untilRefusing } from "../kit/process.ts";
 import { denoCommand, nodePath, programPath, root } from "../kit/runtimes.ts";
 import { median } from "../kit/statistics.ts";
 import type { Row } from "../kit/table.ts";
@@ -25,8 +25,15 @@ const starts: readonly { name: string; title: string; command(): Promise<string[
   { name: "node24", title: "Node 24", command: async () => [await nodePath("24"), await ownPackage()] },
 ];
 
-/** Time from starting the process to its first accepted connection, ms. */
-async function startOnce(bench: Bench, command: readonly string[]): Promise<number> {
+/** A proxy that listens. */
+interface Started {
+  readonly program: Running;
+  readonly port: number;
+  /** From starting the process to its first accepted connection, ms. */
+  readonly ms: number;
+}
+
+async function startProxy(bench: Bench, command: readonly string[]): Promise<Started> {
   const folder = await Deno.makeTempDir({ dir: await temporaryFolder() });
   const port = freePort();
   const config = await writeConfiguration({ port, upstream: bench.upstream.url(false), folder });
@@ -35,6 +42,27 @@ async function startOnce(bench: Bench, command: readonly string[]): Promise<numb
   const program = await startProgram({ command: whole, core: "gateway", folder, log: `${folder}/log` });
   try {
     await untilListening(program, port, 20_000, 1);
+  } catch (error) {
+    await program.kill();
+    throw error;
+  }
+  return { program, port, ms: performance.now() - from };
+}
+
+async function startOnce(bench: Bench, command: readonly string[]): Promise<number> {
+  const { program, ms } = await startProxy(bench, command);
+  await program.kill();
+  return ms;
+}
+
+/** Time from SIGTERM to the first refused connection, ms. A connection that is open does not hold that up. */
+async function stopOnce(bench: Bench, command: readonly string[]): Promise<number> {
+  const { program, port } = await startProxy(bench, command);
+  try {
+    using _open = await Deno.connect({ hostname: "127.0.0.1", port });
+    const from = performance.now();
+    program.child.kill("SIGTERM");
+    await untilRefusing(port, 5_000);
     return performance.now() - from;
   } finally {
     await program.kill();
@@ -68,6 +96,30 @@ export const start: Figure = {
     }
     const none = await timesOf([...denoCommand(programPath("nothing.ts"))]);
     bench.rows.push({ figure: "the same for an empty program: Deno", measured: none, unit: "ms", better: "less" });
+  },
+};
+
+/** How long new connections are accepted once it was told to end. */
+export const stop: Figure = {
+  name: "stop",
+  title: "modelmesh proxy, from SIGTERM to refusing connections",
+  isQuick: true,
+  async run(bench) {
+    const { contestants } = bench.options;
+    for (const { name, title, command } of starts) {
+      if (contestants.length > 0 && !contestants.includes(name)) continue;
+      const times: number[] = [];
+      try {
+        const whole = await command();
+        for (let round = 0; round < tries; round++) times.push(await stopOnce(bench, whole));
+      } catch (error) {
+        bench.problem(`stop, ${title}: ${(error as Error).message}`);
+        continue;
+      }
+      bench.raw[`stop ${title}`] = times;
+      const figure = `SIGTERM to refusing connections, slowest of ${tries}: ${title}`;
+      bench.rows.push({ figure, measured: Math.max(...times), unit: "ms", better: "less", must: 100 });
+    }
   },
 };
 

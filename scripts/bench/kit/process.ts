@@ -167,6 +167,21 @@ export async function untilListening(
   }
 }
 
+/**
+ * Waits until nobody listens on a port.
+ *
+ * @param port Where.
+ * @param limitMs The longest to wait.
+ * @throws {Error} When somebody still does then.
+ */
+export async function untilRefusing(port: number, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs;
+  while (await canConnect(port)) {
+    if (performance.now() > until) throw new Error(`it still listened after ${limitMs / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 function canConnect(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" });
