@@ -3,6 +3,8 @@
  * @module
  */
 import { isSecretName } from "../config/references.ts";
+import type { ProviderConnector } from "../contracts/connector.ts";
+import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { linesOf, readDotenv } from "./env_files.ts";
@@ -32,7 +34,7 @@ export const secrets: Command = {
   help:
     `Usage: modelmesh secrets set <name> <value> --store <id>     Store a secret; "-" reads its value from standard input
        modelmesh secrets import <file> --store <id>          Store all that a dotenv file has
-       modelmesh secrets list --store <id>                   List names
+       modelmesh secrets list --store <id>                   List names; of the environment those that providers have
        modelmesh secrets delete <name> --store <id>          Delete a secret
 
 Values are never printed. One on the command line stays in the shell's history: prefer "-".
@@ -96,9 +98,16 @@ async function importFile([path]: readonly string[], { id, store }: NamedStore, 
 }
 
 async function list(_args: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
-  if (store.list === undefined) throw new ConnectorError(`${id} does not tell which secrets it has`);
-  const names = await store.list();
+  const names = await (store.list?.() ?? knownOnes(store, parts));
   return done({ id, names }, names.join("\n"), parts, flags);
+}
+
+/** Of a store that cannot list, such as the environment, the variables that providers are detected by. */
+async function knownOnes(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
+  const providers = connectors.filter((one): one is ProviderConnector => one.kind === "provider");
+  const names = new Set(providers.flatMap(({ detection }) => detection?.keys ?? []));
+  const values = await Promise.all([...names].map((name) => store.get(name)));
+  return [...names].filter((_, index) => values[index] !== undefined);
 }
 
 async function remove([name]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {

@@ -102,6 +102,14 @@ describe("modelmesh secrets import", () => {
 });
 
 describe("modelmesh secrets list and delete", () => {
+  it("lists of the environment the variables of providers that are set, and no other", async () => {
+    const env = { GROQ_API_KEY: canaries.key, OPENAI_API_KEY: canaries.key, MISTRAL_API_KEY: " ", OTHER: "x" };
+    const { code, out } = await run(["list", "--store", "mesh.env.v1"], { env });
+    assertEquals([code, out], [0, "OPENAI_API_KEY\nGROQ_API_KEY\n"]);
+    const json = await run(["list", "--store", "mesh.env.v1", "--json"], { env });
+    assertEquals(JSON.parse(json.out).names, ["OPENAI_API_KEY", "GROQ_API_KEY"]);
+  });
+
   const files = { ".env": `B=${canaries.key}\nA=${canaries.second}\n` };
 
   it("list names, one a line, or as JSON", async () => {
