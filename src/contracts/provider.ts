@@ -288,7 +288,7 @@ export interface UsageReport {
 export interface CostAndPricing {
   /** A model's prices, oldest first; undefined when nobody knows. */
   getPricing(model: string): readonly DatedPricing[] | undefined;
-  /** Told after each answer. */
+  /** Called after each answer that says its usage, with numbers that can be true. */
   reportUsage(usage: UsageReport): void;
 }
 
