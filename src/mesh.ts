@@ -18,6 +18,7 @@ import { chat, type ChatAnswer } from "./pipeline/chat.ts";
 import type { RouteDeps, RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
+import type { ProviderAnswers } from "./registry/provider_answers.ts";
 import type { ProviderHome, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
@@ -264,13 +265,32 @@ export class Mesh {
     return this.#assembly;
   }
 
-  #assemble(settings: Settings, addPools: Assembly["addPools"], discovered?: Discovered): Assembly {
+  /** The same with what providers answered, over the same instances of them. */
+  #reassemble(
+    { settings, addPools, registry }: Assembly,
+    discovered: Discovered | undefined,
+    answers: ProviderAnswers,
+  ) {
+    const made = this.#assemble(settings, addPools, discovered, answers);
+    made.registry.homes.forEach((home, place) => {
+      const { provider, credential } = registry.homes[place]!;
+      Object.assign(home, { provider, credential });
+    });
+    return made;
+  }
+
+  #assemble(
+    settings: Settings,
+    addPools: Assembly["addPools"],
+    discovered?: Discovered,
+    answers?: ProviderAnswers,
+  ): Assembly {
     const makeState = this.#parts.metering?.(settings, this.runtime.clock);
     const state = new MeshState((transition) => this.#tell(transition), makeState, (pool) => {
       const message = `The rotation policy of the pool "${pool}" failed`;
       this.hub.trace({ severity: "error", component: "pool", message });
     });
-    const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered });
+    const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered, answers });
     addPools(registry);
     const { runtime, hub, redact } = this;
     return { settings, state, registry, addPools, deps: { ...this.#parts, registry, runtime, hub, redact } };
@@ -287,7 +307,9 @@ export class Mesh {
     };
     const first = assemble();
     const discovered = await this.#parts.discover?.(first.registry.homes, { ...this.routeDeps, settings });
-    const assembly = discovered?.size ? assemble(discovered) : first;
+    const listed = discovered?.size ? assemble(discovered) : first;
+    const answers = await this.#parts.askProviders?.(listed.registry.homes, listed.registry, this);
+    const assembly = answers ? this.#reassemble(listed, discovered, answers) : listed;
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);
     this.#recovery.schedule(assembly.state);

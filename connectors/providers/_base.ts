@@ -68,10 +68,11 @@ export abstract class BaseProvider implements Provider {
     return this.known(model)?.capabilities ?? [];
   }
 
-  /** Sync and stream, for what the catalogue knows; by full path or last segment. */
+  /** Sync and stream: of what the catalogue knows its capabilities, by full path or last segment; of all else any. */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
     const lastOf = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
-    return delivery !== "batch" && this.getCapabilities(model).some((path) => lastOf(path) === lastOf(capability));
+    const known = this.getCapabilities(model);
+    return delivery !== "batch" && (known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability)));
   }
 
   /** Unknown, unless the vendor tells. */

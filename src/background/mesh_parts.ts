@@ -9,6 +9,7 @@ import type { RouteDeps } from "../pipeline/request.ts";
 import type { FillRegistry } from "../registry/build.ts";
 import type { meteringOf } from "../state/metering.ts";
 import type { costNanoUsd } from "../util/cost.ts";
+import type { askProviders } from "./ask_providers.ts";
 import type { discoverModels } from "./discover.ts";
 import type { StateKeeping } from "./state_keeper.ts";
 import type { startWatch } from "./watch.ts";
@@ -35,6 +36,12 @@ export interface MeshParts {
    * @internal
    */
   readonly discover?: typeof discoverModels;
+  /**
+   * Asks providers what they know of their models: `askProviders`. Without it the catalogue and the settings say all.
+   *
+   * @internal
+   */
+  readonly askProviders?: typeof askProviders;
   /**
    * What an answer costs: `costNanoUsd`. Without it no cost is told.
    *

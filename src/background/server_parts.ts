@@ -8,16 +8,27 @@ import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
 import { meteringOf } from "../state/metering.ts";
 import { costNanoUsd } from "../util/cost.ts";
+import { askProviders } from "./ask_providers.ts";
 import { discoverModels } from "./discover.ts";
 import type { MeshParts } from "./mesh_parts.ts";
 import { startWatch } from "./watch.ts";
 
-type PartName = "fill" | "discover" | "costOf" | "estimateOutput" | "metering" | "fit" | "tryKeys" | "watch";
+type PartName =
+  | "fill"
+  | "discover"
+  | "askProviders"
+  | "costOf"
+  | "estimateOutput"
+  | "metering"
+  | "fit"
+  | "tryKeys"
+  | "watch";
 
 /** Configured models and pools, local servers, costs, limits and budgets, rotation of keys, probes and calendars. */
 export const serverParts: Required<Pick<MeshParts, PartName>> = {
   fill: fillAsConfigured,
   discover: discoverModels,
+  askProviders,
   costOf: costNanoUsd,
   estimateOutput: () => new OutputEstimate(),
   metering: meteringOf,

@@ -4,6 +4,7 @@
  */
 import { activate, deactivate, type ManualParts } from "../background/manual.ts";
 import { configuredState } from "../background/configured_state.ts";
+import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
 import { serverParts } from "../background/server_parts.ts";
@@ -21,8 +22,9 @@ import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
+import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
-import { draft, extend } from "../registry/extend.ts";
+import { type Draft, draft, extend } from "../registry/extend.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { CountedArchive } from "../state/counted_archive.ts";
 import { leftOutOf } from "../state/snapshot.ts";
@@ -237,19 +239,18 @@ export class ModelMeshBase extends ServerMesh {
     const written = settingsOf(next, surroundings, source === undefined ? {} : { source });
     const config = new MeshConfigBase(checkedDocument(next, written));
     const settings = await this.#withSecrets(written);
-    const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>) => {
-      const made = draft(provider.id, { settings, catalogue, runtime, discovered });
+    const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
+      const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
       if (made.home !== undefined) this.open(made.home);
       return made;
     };
     const first = draftWith();
-    const found = await discoverModels(first.home === undefined ? [] : [first.home], {
-      settings,
-      runtime,
-      hub,
-      redact,
-    });
-    extend(this.registry, found.size === 0 ? first : draftWith(found), { settings, state: this.state });
+    const homeOf = ({ home }: Draft) => home === undefined ? [] : [home];
+    const found = await discoverModels(homeOf(first), { settings, runtime, hub, redact });
+    const listed = found.size === 0 ? first : draftWith(found);
+    const answers = await askProviders(homeOf(listed), listed.registry, this);
+    const drafted = answers === undefined ? listed : draftWith(found, answers);
+    extend(this.registry, drafted, { settings, state: this.state });
     this.#config = config;
     this.#settings = settings;
     await this.#watch.renew(settings);

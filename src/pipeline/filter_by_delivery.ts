@@ -5,7 +5,7 @@
 import type { Operation } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, Pool, ProviderHome } from "../registry/registry.ts";
+import type { Member, ModelEntry, Pool, ProviderHome } from "../registry/registry.ts";
 
 /** What is asked for, and how. */
 export interface Asked {
@@ -28,7 +28,9 @@ export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, 
   const key = `${operation}:${delivery}` as const;
   let capable = pool.capable.get(key);
   if (capable === undefined) {
-    capable = pool.members.filter(({ model }) => model.delivers(delivery) && model.leaves.some(serves));
+    capable = pool.members.filter(({ model }) =>
+      model.delivers(delivery) && model.leaves.some((leaf) => serves(leaf) && isSupported(model, leaf, delivery))
+    );
     pool.capable.set(key, capable);
   }
   if (capable.length > 0) return capable;
@@ -39,6 +41,17 @@ export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, 
     code: "unsupported_by_pool",
     param: "model",
   });
+}
+
+/** What its provider says. A leaf that the configuration alone gives the model is not for the provider to judge. */
+function isSupported({ info, home }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
+  const answers = home.answers?.get(info.id);
+  if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;
+  try {
+    return home.provider!.supports(info.id, leaf, delivery) !== false;
+  } catch {
+    return true;
+  }
 }
 
 /** Providers that did not list their models may be why there is none. */

@@ -6,11 +6,13 @@ import { servesChat } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, Settings } from "../config/settings.ts";
 import type { ProviderConnector } from "../contracts/connector.ts";
-import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
+import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
+import { mergeRules } from "./parameter_rules.ts";
+import { type ProviderAnswers, withAnswers } from "./provider_answers.ts";
 import { type ModelEntry, type ProviderHome, Registry } from "./registry.ts";
 
 /** What a registry is built from. */
@@ -21,6 +23,8 @@ export interface BuildParts {
   readonly runtime: Runtime;
   /** What became of asking providers for their models, by entry id. */
   readonly discovered?: ReadonlyMap<string, ModelListing>;
+  /** What providers answered about their models. */
+  readonly answers?: ProviderAnswers | undefined;
   /** Puts in the models, and the pools that the settings name; the models of the catalogue when left out. */
   readonly fill?: FillRegistry;
 }
@@ -66,13 +70,15 @@ export function catalogueModels(
   discovered: BuildParts["discovered"],
 ): ModelEntry[] {
   const listed = discovered?.get(home.entry.id)?.models;
-  return (listed ?? home.connector?.models ?? []).map((info) => ({
+  const offered = listed ?? home.connector?.models ?? [];
+  return offered.map((known) => withAnswers(known, home.answers?.get(known.id))).map((info) => ({
     name: `${home.vendor}.${info.id}`,
     info: withConnectorFacts(info, home.connector),
     leaves: leavesOf(info, tree),
     pooled: listed !== undefined || (info.defaultFor?.length ?? 0) > 0,
     delivers: (delivery) => delivery !== "batch",
     weight: 1,
+    limits: home.answers?.get(info.id)?.limits,
     home,
   }));
 }
@@ -103,10 +109,16 @@ export function addLeafPools(registry: Registry): void {
   }
 }
 
-function homeOf(entry: ProviderEntry, { catalogue, state, discovered }: BuildParts): ProviderHome {
+function homeOf(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderHome {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
   const listProblem = discovered?.get(entry.id)?.problem;
-  const facts = { entry, retryBudget, ...(listProblem === undefined ? {} : { listProblem }) };
+  const own = answers?.get(entry.id);
+  const facts = {
+    entry,
+    retryBudget,
+    ...(own && { answers: own }),
+    ...(listProblem === undefined ? {} : { listProblem }),
+  };
   if (entry.instance !== undefined) return { ...facts, vendor: entry.id };
   const connector = catalogue.get("provider", entry.connector) as ProviderConnector;
   return { ...facts, connector, vendor: connector.vendor };
@@ -135,24 +147,4 @@ export function withConnectorFacts(info: ModelInfo, connector: ProviderConnector
 export function leavesOf({ id, capabilities }: ModelInfo, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return [...new Set(names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name)))];
-}
-
-/**
- * Two sets of rules as one.
- *
- * @param one The wider ones.
- * @param other The ones that win where both say something.
- */
-export function mergeRules(
-  one: ParameterRules | undefined,
-  other: ParameterRules | undefined,
-): ParameterRules | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return {
-    rename: { ...one.rename, ...other.rename },
-    drop: [...one.drop ?? [], ...other.drop ?? []],
-    refuse: [...one.refuse ?? [], ...other.refuse ?? []],
-    fill: { ...one.fill, ...other.fill },
-    fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
-  };
 }

@@ -10,7 +10,9 @@ import type { ProviderConnector } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
 import { nearest } from "../util/nearest.ts";
 import { withFallback } from "../rotation/fallback.ts";
-import { addDistinct, type BuildParts, catalogueModels, leavesOf, mergeRules, withConnectorFacts } from "./build.ts";
+import { addDistinct, type BuildParts, catalogueModels, leavesOf, withConnectorFacts } from "./build.ts";
+import { mergeRules } from "./parameter_rules.ts";
+import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts";
 
 /**
@@ -80,7 +82,8 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
 
 function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {
   const { id } = model;
-  const known = catalogued(id, home.connector);
+  const answers = home.answers?.get(id);
+  const known = withAnswers(catalogued(id, home.connector), answers);
   const info: ModelInfo = {
     ...known,
     id,
@@ -100,7 +103,7 @@ function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: Capab
     pooled: true,
     delivers,
     weight: model.weight,
-    limits: model.limits,
+    limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
     home,
   };
 }

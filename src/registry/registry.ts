@@ -9,6 +9,7 @@ import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/pro
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { BackedUp } from "../rotation/fallback.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
+import type { ModelAnswers } from "./provider_answers.ts";
 import type { Operation } from "../capability/operations.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
@@ -26,6 +27,8 @@ export interface ProviderHome {
   readonly listProblem?: string;
   /** Same-model retries its traffic allows. */
   readonly retryBudget: RetryBudget;
+  /** What it answered about its models, by the id it knows them by; undefined before it was asked. */
+  answers?: ReadonlyMap<string, ModelAnswers>;
   /** Made when the mesh is initialised. */
   provider?: Provider;
   /** Resolved when the mesh is initialised, and again when it takes over from another. */

@@ -1,0 +1,97 @@
+/**
+ * Asking providers what they know of their models, at the start. What nobody says stays as the catalogue has it.
+ * @module
+ */
+import type { ModelInfo, Provider } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import { infoIn, limitsIn, type ModelAnswers, pricingIn, type ProviderAnswers } from "../registry/provider_answers.ts";
+import type { ProviderHome, Registry } from "../registry/registry.ts";
+
+/** Longest wait for what one provider knows, ms. */
+const limitMs = 5_000;
+
+/** What asking needs. */
+export interface AskParts {
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+}
+
+/**
+ * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
+ *
+ * @param homes The providers, opened; each gets its answers.
+ * @param registry Their models.
+ * @param parts What asking needs.
+ * @returns The answers, where any of them is not what the catalogue says.
+ */
+export async function askProviders(
+  homes: readonly ProviderHome[],
+  registry: Registry,
+  parts: AskParts,
+): Promise<ProviderAnswers | undefined> {
+  const asked = homes.map((home) => new Inquiry(home, registry, parts));
+  await Promise.all(asked.map((inquiry) => inquiry.run()));
+  if (!asked.some(({ hasNews }) => hasNews)) return undefined;
+  return new Map(homes.map(({ entry, answers = new Map() }) => [entry.id, answers]));
+}
+
+/** The questions to one provider. */
+class Inquiry {
+  /** Whether anything it said is not in the catalogue. */
+  hasNews = false;
+  readonly #home: ProviderHome;
+  readonly #registry: Registry;
+  readonly #parts: AskParts;
+
+  constructor(home: ProviderHome, registry: Registry, parts: AskParts) {
+    this.#home = home;
+    this.#registry = registry;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<void> {
+    const { clock } = this.#parts.runtime;
+    const ids = new Set(this.#registry.models.flatMap(({ home, info }) => home === this.#home ? info.id : []));
+    let cancel = () => {};
+    const late = new Promise<undefined>((resolve) => {
+      cancel = clock.after(limitMs, () => {
+        this.#warn("getModelInfo", `did not answer within ${limitMs} ms`);
+        resolve(undefined);
+      });
+    });
+    const answers = await Promise.all([...ids].map(async (id) => [id, await this.#about(id, late)] as const));
+    cancel();
+    this.#home.answers = new Map(answers);
+  }
+
+  async #about(id: string, late: Promise<undefined>): Promise<ModelAnswers> {
+    const { tree } = this.#registry;
+    const { models = [] } = this.#home.connector ?? {};
+    const provider = this.#home.provider!;
+    const info = await this.#ask("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
+    const names = await this.#ask("getCapabilities", () => provider.getCapabilities(id));
+    const pricing = await this.#ask("getPricing", () => provider.getPricing(id));
+    const limits = limitsIn(await this.#ask("getRateLimits", () => provider.getRateLimits(id)));
+    const leaves = (Array.isArray(names) ? names : []).flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
+    this.hasNews ||= limits !== undefined ||
+      info !== undefined && !models.includes(info as ModelInfo) ||
+      leaves.length > 0 && !models.some(({ capabilities }) => capabilities === names) ||
+      pricing !== undefined && !models.some((model) => model.pricing === pricing);
+    return { limits, info: infoIn(info), pricing: pricingIn(pricing), leaves: leaves.length > 0 ? leaves : undefined };
+  }
+
+  async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
+    try {
+      return await ask() ?? undefined;
+    } catch {
+      this.#warn(question, "failed");
+      return undefined;
+    }
+  }
+
+  #warn(question: keyof Provider, problem: string): void {
+    const message = `The provider "${this.#home.entry.id}": ${question}() ${problem}`;
+    this.#parts.hub.trace({ severity: "warning", component: "provider", message });
+  }
+}

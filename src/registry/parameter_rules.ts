@@ -1,0 +1,25 @@
+/**
+ * How requests are reworded for a model.
+ * @module
+ */
+import type { ParameterRules } from "../contracts/provider.ts";
+
+/**
+ * Two sets of rules as one.
+ *
+ * @param one The wider ones.
+ * @param other The ones that win where both say something.
+ */
+export function mergeRules(
+  one: ParameterRules | undefined,
+  other: ParameterRules | undefined,
+): ParameterRules | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    rename: { ...one.rename, ...other.rename },
+    drop: [...one.drop ?? [], ...other.drop ?? []],
+    refuse: [...one.refuse ?? [], ...other.refuse ?? []],
+    fill: { ...one.fill, ...other.fill },
+    fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
+  };
+}

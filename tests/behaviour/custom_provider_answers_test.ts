@@ -1,0 +1,199 @@
+/** What a provider of the program's own answers about its models has its effect; the configuration wins over it. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { create, type CreateOptions, ModelMesh, type Provider, RateLimitError, routingOf } from "../../mod.ts";
+import { answerOf, customProvider } from "../support/_custom_provider.ts";
+import { fakeClock, messages, textOf } from "../support/_library.ts";
+
+const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: answerOf(text) }) });
+
+/** A client whose pool `chat` has a model `own` of the provider under test, then one of a plain provider. */
+function clientOf(answers: Partial<Provider>, settings: { own?: object; pool?: object; config?: object } = {}) {
+  const traces: string[] = [];
+  const config: CreateOptions["config"] = {
+    providers: {
+      own: { instance: customProvider({ ...says("own"), ...answers }) },
+      plain: { instance: customProvider(says("plain")) },
+    },
+    models: { own: { provider: "own", model: "own-1", ...settings.own }, plain: { provider: "plain" } },
+    pools: { chat: { models: ["own", "plain"], strategy: "priority", ...settings.pool } },
+    ...settings.config,
+  };
+  const clock = fakeClock();
+  const client = create({ config, clock });
+  client.mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: async () => {} });
+  const ask = async (request: object = {}) => textOf(await client.chat.completions.create({ messages, ...request }));
+  return { client, clock, ask, traces, [Symbol.asyncDispose]: () => client.close() };
+}
+
+describe("getCapabilities", () => {
+  it("puts a model into the pools of the capabilities it names, which may be short", async () => {
+    const asked: string[] = [];
+    const getCapabilities = (model: string) => (asked.push(model), ["translation", "nowhere"]);
+    const pools = { texts: { capability: "translation" }, chat: { capability: "chat-completion" } };
+    await using one = clientOf({ getCapabilities }, { config: { pools } });
+    await one.client.ready();
+    assertEquals(asked, ["own-1"]);
+    const { texts, chat } = one.client.mesh.poolStatus();
+    assertEquals([texts, chat].map((pool) => pool?.models.map(({ name }) => name)), [["own"], ["plain"]]);
+    assertEquals([await one.ask({ model: "texts" }), await one.ask({ model: "chat" })], ["own", "plain"]);
+  });
+
+  it("keeps a model out of a request that it names no capability for", async () => {
+    await using one = clientOf({ getCapabilities: () => ["text-embeddings"] });
+    assertEquals(await one.ask(), "plain");
+  });
+
+  it("yields to the configuration", async () => {
+    const own = { capabilities: ["chat-completion"] };
+    await using one = clientOf({ getCapabilities: () => ["text-embeddings"] }, { own });
+    assertEquals(await one.ask(), "own");
+  });
+});
+
+describe("supports", () => {
+  it("keeps a model out of requests in a form it does not deliver", async () => {
+    const asked: string[][] = [];
+    const supports: Provider["supports"] = (...question) => (asked.push(question), question[2] !== "stream");
+    await using one = clientOf({ supports });
+    assertEquals(await one.ask(), "own");
+    const stream = await one.client.chat.completions.create({ messages, stream: true });
+    for await (const _ of stream);
+    assertEquals(routingOf(stream)?.model, "plain");
+    assertEquals(
+      asked,
+      ["sync", "stream"].map((delivery) => {
+        return ["own-1", "generation.text-generation.chat-completion", delivery];
+      }),
+    );
+  });
+
+  it("is not asked about what the configuration alone gives a model", async () => {
+    const own = { capabilities: ["chat-completion"] };
+    await using one = clientOf({ getCapabilities: () => ["translation"], supports: () => false }, { own });
+    assertEquals(await one.ask(), "own");
+  });
+});
+
+describe("getModelInfo", () => {
+  it("says what a model can do and how much it takes", async () => {
+    const info = { id: "own-1", features: { tool_calling: false }, constraints: { context_window: 100 } };
+    await using one = clientOf({ getModelInfo: (model) => Promise.resolve(model === "own-1" ? info : undefined) });
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    assertEquals([await one.ask(), await one.ask({ tools })], ["own", "plain"]);
+    assertEquals(await one.ask({ messages: [{ role: "user", content: "word ".repeat(1_000) }] }), "plain");
+  });
+
+  it("yields to the configuration, field by field", async () => {
+    const info = { id: "own-1", features: { tool_calling: false, vision: false } };
+    const own = { features: { tool_calling: true } };
+    await using one = clientOf({ getModelInfo: () => Promise.resolve(info) }, { own });
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
+    assertEquals([await one.ask({ tools }), await one.ask({ messages: [{ role: "user", content: [image] }] })], [
+      "own",
+      "plain",
+    ]);
+  });
+
+  it("may reword requests", async () => {
+    const seen: unknown[] = [];
+    const good = customProvider(says("own"));
+    await using one = clientOf({
+      getModelInfo: () => Promise.resolve({ id: "own-1", parameters: { drop: ["temperature"] } }),
+      complete: (request, options) => (seen.push(request.body.temperature), good.complete(request, options)),
+    });
+    assertEquals([await one.ask({ temperature: 1 }), seen], ["own", [undefined]]);
+  });
+
+  it("that never answers holds a start up for 5 s, and is reported", async () => {
+    await using one = clientOf({ getModelInfo: () => new Promise(() => {}) });
+    const answer = one.ask();
+    await one.clock.advance(5_000);
+    assertEquals([await answer, one.traces], ["own", [
+      'The provider "own": getModelInfo() did not answer within 5000 ms',
+    ]]);
+  });
+});
+
+describe("getPricing", () => {
+  const cheap = [{ input: 1, output: 1 }];
+
+  it("is what cost-first goes by, and what an answer costs", async () => {
+    const spent: unknown[] = [];
+    const plain = { provider: "plain", pricing: { input: 2, output: 2 } };
+    const reportUsage: Provider["reportUsage"] = ({ costUsd }) => spent.push(costUsd);
+    for (
+      const [pricing, expected] of [[cheap, "own"], [[{ input: 3, output: 3 }], "plain"], [undefined, "plain"]] as const
+    ) {
+      await using one = clientOf({ getPricing: () => pricing, reportUsage }, {
+        pool: { strategy: "cost-first" },
+        config: { models: { own: { provider: "own", model: "own-1" }, plain } },
+      });
+      assertEquals(await one.ask(), expected);
+    }
+    assertEquals(spent, [5e-6]);
+  });
+
+  it("yields to the configuration, field by field", async () => {
+    const spent: unknown[] = [];
+    const own = { pricing: { output: 4 } };
+    const answers: Partial<Provider> = { getPricing: () => cheap, reportUsage: ({ costUsd }) => spent.push(costUsd) };
+    await using one = clientOf(answers, { own });
+    assertEquals([await one.ask(), spent], ["own", [11e-6]]);
+  });
+});
+
+describe("getRateLimits", () => {
+  it("holds like a declared limit", async () => {
+    await using one = clientOf({ getRateLimits: () => ({ rpm: 2 }) });
+    assertEquals([await one.ask(), await one.ask(), await one.ask()], ["own", "own", "plain"]);
+    assertEquals(await Promise.all([one.ask(), one.ask()]), ["plain", "plain"]);
+    await assertRejects(() => one.ask({ model: "own" }), RateLimitError);
+  });
+
+  it("yields to the configuration, field by field", async () => {
+    const own = { limits: { rpm: 1 } };
+    await using one = clientOf({ getRateLimits: () => ({ rpm: 2, concurrent: 1 }) }, { own });
+    assertEquals([await one.ask(), await one.ask()], ["own", "plain"]);
+  });
+});
+
+describe("A provider's answers", () => {
+  const wrong = [null, 42, "text", {}, [null], [{ input: "free" }], { rpm: "many" }, { features: 7, constraints: [] }];
+
+  it("that are no answers, and questions that throw, cost no request", async () => {
+    const fails = () => {
+      throw new Error("lost");
+    };
+    for (const answer of [...wrong, fails]) {
+      const say = typeof answer === "function" ? answer : () => answer as never;
+      const answers = { getCapabilities: say, supports: fails, getPricing: say, getRateLimits: say };
+      await using one = clientOf({ ...answers, getModelInfo: async () => await say() });
+      assertEquals(await one.ask(), "own");
+      assertEquals(one.traces.length, typeof answer === "function" ? 4 : 0);
+    }
+  });
+
+  it("count for a provider that is added later, and for a connector of the program's own", async () => {
+    const mesh = new ModelMesh({ clock: fakeClock() });
+    mesh.registerConnector("acme.llm.v1", {
+      id: "acme.llm.v1",
+      kind: "provider",
+      vendor: "acme",
+      models: [{ id: "acme-1" }],
+      keyless: true,
+      create: () => customProvider({ getCapabilities: () => ["translation"] }),
+    } as never);
+    await mesh.initialize({
+      providers: { "acme.llm.v1": {} },
+      models: { first: { provider: "acme.llm.v1", model: "acme-1" } },
+      pools: { texts: { capability: "translation" } },
+    });
+    assertEquals(mesh.poolStatus().texts?.models.map(({ name }) => name), ["first"]);
+    const late = { id: "late", instance: customProvider({ getCapabilities: () => ["translation"] }) };
+    await mesh.addProvider({ ...late, models: { second: { model: "late-1" } } } as never);
+    assertEquals(mesh.poolStatus().texts?.models.map(({ name }) => name), ["first", "second"]);
+    await mesh.close();
+  });
+});
