@@ -150,9 +150,9 @@ describe("the strategy", () => {
     assertEquals(await texts(scene, 4), "a a a a");
   });
 
-  it("stick-until-failure: a request that fails over moves itself alone", async () => {
+  it("stick-until-failure: a request that fails over moves all", async () => {
     await using scene = await stage(cast([a, bad, a]), options("stick-until-failure"));
-    assertEquals(await texts(scene, 4), "a b a a");
+    assertEquals(await texts(scene, 4), "a b b b");
   });
 
   it("stick-until-failure: left by all once it rests, and not returned to while the new one serves", async () => {
