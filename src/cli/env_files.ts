@@ -2,7 +2,7 @@
  * `--env-file`: variables of dotenv files, as if the process had been started with them.
  * @module
  */
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { Connector, ProviderConnector } from "../contracts/connector.ts";
 import { MeshError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
 import type { CommandParts, Flags } from "./command.ts";
@@ -57,13 +57,23 @@ export function linesOf(problems: Dotenv["problems"]): string {
  */
 export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
   if (flags.all("env-file").length > 0) return "";
-  const keys = connectors.flatMap((one) =>
-    one.kind === "provider" ? (one as ProviderConnector).detection?.keys ?? [] : []
-  );
+  const keys = keyVariables(connectors);
   const { entries } = await readDotenv(usualFile, runtime).catch(() => ({ entries: [] as readonly DotenvEntry[] }));
   const held = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
   if (held.length === 0) return "";
   return `\nThe file "${usualFile}" here has ${[...new Set(held)].join(", ")}: pass it with --env-file ${usualFile}`;
+}
+
+/**
+ * The variables that hold providers' keys.
+ *
+ * @param connectors All connectors there are.
+ */
+export function keyVariables(connectors: readonly Connector[]): string[] {
+  const ofProviders = connectors.flatMap((one) =>
+    one.kind === "provider" ? (one as ProviderConnector).detection?.keys ?? [] : []
+  );
+  return [...new Set(ofProviders)];
 }
 
 function isBlank(value: string | undefined): boolean {

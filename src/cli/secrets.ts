@@ -3,11 +3,10 @@
  * @module
  */
 import { isSecretName } from "../config/references.ts";
-import type { ProviderConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { linesOf, readDotenv } from "./env_files.ts";
+import { keyVariables, linesOf, readDotenv } from "./env_files.ts";
 import { type NamedStore, openStore } from "./secret_store.ts";
 
 /** The longest value that every store takes, bytes. */
@@ -104,10 +103,9 @@ async function list(_args: readonly string[], { id, store }: NamedStore, parts: 
 
 /** Of a store that cannot list, such as the environment, the variables that providers are detected by. */
 async function knownOnes(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
-  const providers = connectors.filter((one): one is ProviderConnector => one.kind === "provider");
-  const names = new Set(providers.flatMap(({ detection }) => detection?.keys ?? []));
-  const values = await Promise.all([...names].map((name) => store.get(name)));
-  return [...names].filter((_, index) => values[index] !== undefined);
+  const names = keyVariables(connectors);
+  const values = await Promise.all(names.map((name) => store.get(name)));
+  return names.filter((_, index) => values[index] !== undefined);
 }
 
 async function remove([name]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
