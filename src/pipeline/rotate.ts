@@ -148,8 +148,8 @@ async function ask<T>(
   const { clock } = deps.runtime;
   const { model } = member;
   const { pool } = plan;
-  const from = clock.monotonic();
-  const step = stepOf(member, from, trip, clock);
+  const from = permit.admittedAt;
+  const step = stepOf(member, trip);
   let landing: Landing<T> | undefined;
   let failed: FailedAttempt | undefined;
   let vote: Vote = "none";
@@ -162,12 +162,13 @@ async function ask<T>(
     const { completion } = adapted;
     const end = await attempt({ member, permit, completion, call: plan.call, settings, alone, again }, trip, deps);
     if ("served" in end) {
-      step(end.served.empty ? "empty" : "ok");
+      const ms = clock.monotonic() - from;
+      step(end.served.empty ? "empty" : "ok", ms);
       landing = {
         member,
         adapted,
         ...end,
-        settle: settleOf({ member, permit, connection: end.connection, from }, {
+        settle: settleOf({ member, permit, connection: end.connection, ms }, {
           request: plan.request,
           load: trip.load,
           deps,
@@ -177,9 +178,9 @@ async function ask<T>(
     }
     failed = end;
     vote = voteOn(failed, pool);
-    step(failed.failure.kind, failed.failure.status);
+    step(failed.failure.kind, clock.monotonic() - from, failed.failure.status);
   } catch (error) {
-    if (permit.isUsed) step("aborted");
+    if (permit.isUsed) step("aborted", clock.monotonic() - from);
     // a deadline blames no model but one that had a fair chance and gave no sign of life
     if (DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs) vote = "failure";
     throw error;
@@ -193,14 +194,14 @@ async function ask<T>(
 }
 
 /** Writes down one step of the request's chain. */
-function stepOf({ model }: Member, from: number, { chain }: Trip, clock: Clock) {
-  return (outcome: string, status?: number) =>
+function stepOf({ model }: Member, { chain }: Trip) {
+  return (outcome: string, ms: number, status?: number) =>
     chain.push({
       model: model.name,
       provider: model.home.entry.id,
       outcome,
       ...(status === undefined ? {} : { status }),
-      ms: Math.round(clock.monotonic() - from),
+      ms: Math.round(ms),
     });
 }
 
@@ -209,14 +210,13 @@ interface Held {
   readonly member: Member;
   readonly permit: Permit;
   readonly connection: Connection;
-  /** When the model was asked, monotonic ms. */
-  readonly from: number;
+  /** How long the model took, ms. */
+  readonly ms: number;
 }
 
 /** Ends an answer, once: it closes the connection and releases the permit with what was used. */
-function settleOf({ member, permit, connection, from }: Held, context: ReportContext): Settle {
+function settleOf({ member, permit, connection, ms }: Held, context: ReportContext): Settle {
   const { clock } = context.deps.runtime;
-  const ms = clock.monotonic() - from;
   let used: Usage | undefined;
   return (vote, answer) => {
     if (used !== undefined) return used;

@@ -30,6 +30,8 @@ export class Permit {
   #spending: Spending | undefined;
   /** When the call was admitted. */
   #at: number;
+  /** When the request was admitted, monotonic ms. */
+  readonly admittedAt: number;
   /** The call was sent; before that it costs nothing. */
   #isTaken = false;
   #isUsed = false;
@@ -44,7 +46,7 @@ export class Permit {
    */
   constructor(state: ModelState, load: Load, now: number) {
     this.#state = state;
-    this.#at = now;
+    this.#at = this.admittedAt = now;
     this.#ticket = state.begin(now);
     this.#spending = state.spend?.(load, now);
   }

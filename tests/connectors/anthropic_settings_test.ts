@@ -18,7 +18,7 @@ Deno.test("limits, stops, sampling and the user are translated", () => {
       [{}, { max_tokens: 16_384 }],
       [{ max_tokens: 5 }, { max_tokens: 5 }],
       [{ max_tokens: 5, max_completion_tokens: 9 }, { max_tokens: 9 }],
-      [{ max_tokens: -1 }, { max_tokens: -1 }],
+      [{ max_tokens: -1 }, { max_tokens: 16_384 }],
       [{ stop: "END" }, { stop_sequences: ["END"] }],
       [{ stop: ["A", "B"] }, { stop_sequences: ["A", "B"] }],
       [{ stop: null }, { stop_sequences: undefined }],
