@@ -2,7 +2,6 @@
  * Step 6, second half: from model to model, until one serves.
  * @module
  */
-import type { Clock } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member, Pool } from "../registry/registry.ts";
