@@ -101,7 +101,7 @@ class BodyReading {
   readonly #bounds: BodyBounds;
   readonly #waiter: Waiter;
   readonly #signal: StopSignal;
-  readonly #deadlineAt: number;
+  #deadlineAt = Infinity;
   readonly #onAbort = () => this.#fail(this.#signal.reason);
   #cancelTimer = () => {};
   #reserved = 0;
@@ -113,13 +113,15 @@ class BodyReading {
     this.#bounds = bounds;
     this.#waiter = waiter;
     this.#signal = request.signal;
-    this.#deadlineAt = bounds.clock.monotonic() + bounds.limitMs;
   }
 
   start(): void {
     if (this.#signal.aborted) return this.#onAbort();
     this.#signal.addEventListener("abort", this.#onAbort);
-    this.#watch(firstWindowMs);
+    const { clock, limitMs } = this.#bounds;
+    const now = clock.monotonic();
+    this.#deadlineAt = now + limitMs;
+    this.#watch(firstWindowMs, now);
     this.#read().then(
       (bytes) => this.#end() && this.#waiter.resolve(bytes),
       (error) => this.#fail(error instanceof Refusal ? error : new ClientLeftError("The client has left")),
@@ -159,10 +161,11 @@ class BodyReading {
   }
 
   /** Looks again after a while whether the body still comes fast enough. */
-  #watch(windowMs: number): void {
+  #watch(windowMs: number, from: number): void {
     const { clock, limitMs } = this.#bounds;
-    this.#cancelTimer = clock.after(Math.min(windowMs, this.#deadlineAt - clock.monotonic()), () => {
-      if (clock.monotonic() >= this.#deadlineAt) {
+    this.#cancelTimer = clock.after(Math.min(windowMs, this.#deadlineAt - from), () => {
+      const now = clock.monotonic();
+      if (now >= this.#deadlineAt) {
         return this.#fail(tooSlow(`The request's body did not arrive within ${limitMs} ms`));
       }
       if (this.#arrivedInWindow < minBytesPerSecond * windowMs / 1000) {
@@ -171,7 +174,7 @@ class BodyReading {
         return this.#fail(tooSlow(message));
       }
       this.#arrivedInWindow = 0;
-      this.#watch(nextWindowMs);
+      this.#watch(nextWindowMs, now);
     });
   }
 
