@@ -17,6 +17,7 @@ import { errorOf } from "./outcome.ts";
 import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
 import { report, type ReportContext } from "./report.ts";
+import { takeReportedLimits } from "./reported_limits.ts";
 import { selectionContext } from "./selection_context.ts";
 import { Trip } from "./trip.ts";
 import type { Usage } from "../state/meter.ts";
@@ -220,6 +221,7 @@ function settleOf({ member, permit, connection, ms }: Held, context: ReportConte
   return (vote, answer) => {
     if (used !== undefined) return used;
     used = report(member, answer, context);
+    takeReportedLimits(member, permit);
     connection.close();
     permit.release(vote, clock.monotonic(), { ms, ...used });
     return used;

@@ -15,6 +15,8 @@ export interface ModelAnswers {
   readonly pricing?: readonly DatedPricing[] | undefined;
   /** What it takes per time. */
   readonly limits?: RateLimits | undefined;
+  /** What it says of that since. */
+  latestLimits?: RateLimits;
 }
 
 /** By provider entry id, by the id the provider knows the model by. */

@@ -2,7 +2,7 @@
  * The counting for one model in one pool.
  * @module
  */
-import type { DatedPricing } from "../contracts/provider.ts";
+import type { DatedPricing, RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { costNanoUsd } from "../util/cost.ts";
@@ -291,6 +291,15 @@ class MemberSpending implements Spending {
     watch.answered();
     const reading = readRateHeaders(headers, clock.now());
     if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reserved.rate);
+  }
+
+  limit({ rpm, tpm }: RateLimits): void {
+    const { shared: { rate }, clock } = this.#parts;
+    const reading = {
+      ...(rpm !== undefined && { requests: { limit: rpm } }),
+      ...(tpm !== undefined && { tokens: { limit: tpm } }),
+    };
+    rate.observe(clock.monotonic(), reading, this.#reserved.rate);
   }
 
   cancel(): void {

@@ -77,6 +77,8 @@ export interface Spending {
   refused?(refusal: Refusal): KeyVerdict | undefined;
   /** Takes in what the answer's headers say of limits. */
   observe(headers: { get(name: string): string | null }): void;
+  /** Takes in limits that its provider reports otherwise. */
+  limit(limits: RateLimits): void;
   /** The call never left, or was answered by an error: it costs nothing. A second end counts for nothing. */
   fail(wasSent: boolean): void;
   /** The call was answered, as far as it was wanted. A second end counts for nothing. */

@@ -2,6 +2,7 @@
  * The right to ask one model, for one request.
  * @module
  */
+import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { Load, RequestEnd, Spending } from "./meter.ts";
 import type { ModelState, Ticket, Vote } from "./model_state.ts";
@@ -110,6 +111,11 @@ export class Permit {
   take(): Spending | undefined {
     this.#isTaken = this.#isUsed = true;
     return this.#spending;
+  }
+
+  /** Takes in limits that the provider reports. */
+  limit(limits: RateLimits): void {
+    this.#spending?.limit(limits);
   }
 
   /**

@@ -152,6 +152,16 @@ describe("getRateLimits", () => {
     await assertRejects(() => one.ask({ model: "own" }), RateLimitError);
   });
 
+  it("is asked again after each answer, and holds when it says something new", async () => {
+    const known: { limits?: { rpm: number } } = {};
+    await using one = clientOf({ getRateLimits: () => known.limits });
+    assertEquals([await one.ask(), await one.ask()], ["own", "own"]);
+    known.limits = { rpm: 3 };
+    assertEquals([await one.ask(), await one.ask()], ["own", "plain"]);
+    await one.clock.advance(61_000);
+    assertEquals([await one.ask(), await one.ask(), await one.ask(), await one.ask()], ["own", "own", "own", "plain"]);
+  });
+
   it("yields to the configuration, field by field", async () => {
     const own = { limits: { rpm: 1 } };
     await using one = clientOf({ getRateLimits: () => ({ rpm: 2, concurrent: 1 }) }, { own });

@@ -1,0 +1,28 @@
+/**
+ * Limits that a program's own provider learns while it works; those of vendors come with the headers of their answers.
+ * @module
+ */
+import type { Member } from "../registry/registry.ts";
+import { limitsIn } from "../registry/provider_answers.ts";
+import type { Permit } from "../state/permit.ts";
+import { isSameLimits } from "../state/rate_meter.ts";
+
+/**
+ * Asks the provider again after an answer. What it says anew holds, as what headers say does.
+ *
+ * @param member The model that answered.
+ * @param permit The request's permit there.
+ */
+export function takeReportedLimits({ model: { info, home } }: Member, permit: Permit): void {
+  const answers = home.answers?.get(info.id);
+  if (answers === undefined || home.connector !== undefined && answers.limits === undefined) return;
+  let limits;
+  try {
+    limits = limitsIn(home.provider!.getRateLimits(info.id));
+  } catch {
+    return; // reported at the start
+  }
+  if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
+  answers.latestLimits = limits;
+  permit.limit(limits);
+}
