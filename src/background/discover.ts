@@ -1,7 +1,9 @@
 /**
- * Asking servers without a catalogue, those on one's own machine, which models they have.
+ * Asking providers which models they have: those that are configured so, and those without a catalogue, such as servers
+ * on one's own machine.
  * @module
  */
+import { offerOf } from "../config/offers.ts";
 import type { Settings } from "../config/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -16,7 +18,7 @@ const listingLimitMs = 5_000;
 
 /** What asking needs. */
 export interface DiscoveryParts {
-  /** Servers whose models are configured are not asked. */
+  /** Say whom to ask. */
   readonly settings: Settings;
   readonly runtime: Runtime;
   readonly hub: Hub;
@@ -25,7 +27,7 @@ export interface DiscoveryParts {
 }
 
 /**
- * Asks every local server at once. One that does not answer is told and left out.
+ * Asks all that are to be asked at once. One that does not answer is logged; it has the models of its catalogue, if any.
  *
  * @param homes All providers, opened.
  * @param parts What asking needs.
@@ -37,8 +39,10 @@ export async function discoverModels(
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const found = new Map<string, ModelListing>();
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
-  const unlisted = homes.filter(({ entry, connector }) => connector?.local && !configured.has(entry.id));
-  await Promise.all(unlisted.map(async (home) => void found.set(home.entry.id, await listingOf(home, parts))));
+  const asked = homes.filter(({ entry, connector }) => {
+    return offerOf(entry, connector, configured.has(entry.id)) === "list";
+  });
+  await Promise.all(asked.map(async (home) => void found.set(home.entry.id, await listingOf(home, parts))));
   return found;
 }
 
@@ -53,7 +57,7 @@ async function listingOf(home: ProviderHome, parts: DiscoveryParts): Promise<Mod
   const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
   try {
     const models = await untilAborted(home.provider!.listModels(connection), connection.stop);
-    return models.length > 0 ? { models } : { models, ...reported("listed no model") };
+    return models.length > 0 ? { models } : reported("listed no model");
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
     return reported(`did not list its models: ${message}`);

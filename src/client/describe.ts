@@ -37,7 +37,7 @@ export interface DescribedProvider {
   readonly status: "active" | "standby";
   /** Where it was found: `config`, or the variable's name. */
   readonly source: string;
-  /** Why it has no models: what became of asking it for them. */
+  /** Why its list of models could not be had: `did not list its models: …`. */
   readonly reason?: string;
 }
 

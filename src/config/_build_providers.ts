@@ -74,6 +74,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
       windowMs: retry?.budget?.window ?? defaultRetryBudget.windowMs,
     },
     budget: budgetOf([value.budget]),
+    enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };

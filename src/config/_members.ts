@@ -6,6 +6,7 @@
 import type { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderParts } from "./_build_providers.ts";
 import type { KnownModel, KnownProvider } from "./known.ts";
+import { offerOf } from "./offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "./settings.ts";
 
 /** What pools take their models from. */
@@ -20,8 +21,8 @@ export class Members {
   readonly #parts: MemberParts;
   readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
   readonly #configuredIn = new Map<PoolSettings, readonly ConfiguredModel[]>();
-  /** Providers that models are configured for: they add none of their own. */
-  readonly #closed: ReadonlySet<string>;
+  /** Upstream ids of the models of the document, by provider. */
+  readonly #ownIds = new Map<string, Set<string>>();
   /** The models of the document whose provider is not switched off. */
   readonly usable: readonly ConfiguredModel[];
 
@@ -29,7 +30,11 @@ export class Members {
   constructor(parts: MemberParts) {
     this.#parts = parts;
     this.usable = [...parts.models.values()].filter(({ provider }) => parts.entries.get(provider)?.enabled);
-    this.#closed = new Set(this.usable.map(({ provider }) => provider));
+    for (const { provider, id } of this.usable) {
+      const ids = this.#ownIds.get(provider);
+      if (ids === undefined) this.#ownIds.set(provider, new Set([id]));
+      else ids.add(id);
+    }
   }
 
   /** The models of the document that are in a pool. */
@@ -96,11 +101,14 @@ export class Members {
 
   /** Whether a provider adds models of its own to a pool, one with a fitting id among them. */
   #offers(entry: ProviderEntry, pool: PoolSettings, fits: (id: string) => boolean): boolean {
-    if (!entry.enabled || pool.capability === undefined || this.#closed.has(entry.id)) return false;
+    if (!entry.enabled || pool.capability === undefined) return false;
     const connector = this.#connectorOf(entry.id);
-    // What an instance or a server of one's own has is known only once it is asked.
-    if (connector === undefined || connector.local || connector.models.length === 0) return true;
-    const defaults = connector.models.filter(({ defaultFor }) => (defaultFor?.length ?? 0) > 0);
+    const own = this.#ownIds.get(entry.id);
+    const offer = offerOf(entry, connector, own !== undefined);
+    // What is asked for is known only then; what an instance has, never.
+    if (offer === "list" || connector === undefined && own === undefined) return true;
+    if (offer === "none" || connector === undefined) return false;
+    const defaults = connector.models.filter(({ id, defaultFor }) => defaultFor?.length && !own?.has(id));
     return defaults.some((model) => fits(model.id) && this.#isAt(pool, leavesOf(model, this.#parts.tree)));
   }
 

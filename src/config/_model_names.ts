@@ -3,6 +3,7 @@
  * @module
  */
 import type { KnownProvider } from "./known.ts";
+import { offerOf } from "./offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "./settings.ts";
 
 /** The names of models. */
@@ -23,14 +24,17 @@ export class ModelNames {
     configured: ReadonlyMap<string, ConfiguredModel>,
   ) {
     for (const { name, id = name } of configured.values()) this.#add(name, [id]);
+    const configuredFor = new Set([...configured.values()].map(({ provider }) => provider));
     for (const entry of entries.values()) {
       const connector = connectorOf(entry);
       const vendor = connector?.vendor ?? entry.id;
-      // What an instance or a server of one's own has is known only once it is asked; what a connector would have
-      // that is not registered is not worth a second report.
-      if (entry.instance !== undefined || connector?.local) this.#open.push(`${vendor}.`, `${vendor}/`);
-      else if (connector === undefined) this.#isPartial = true;
-      for (const { id } of connector?.models ?? []) {
+      const offer = offerOf(entry, connector, configuredFor.has(entry.id));
+      // What is asked for has names that are known only then; what a connector would have that is not registered is
+      // not worth a second report.
+      if (entry.instance !== undefined || connector?.local || offer === "list") {
+        this.#open.push(`${vendor}.`, `${vendor}/`);
+      } else if (connector === undefined) this.#isPartial = true;
+      for (const { id } of offer === "none" ? [] : connector?.models ?? []) {
         const name = `${vendor}.${id}`;
         this.#add(this.#names.has(name) ? `${entry.id}.${id}` : name, [id, `${vendor}/${id}`]);
       }

@@ -53,6 +53,8 @@ export interface ProviderValues {
   readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
   readonly quota?: { readonly reset_schedule?: ProviderEntry["quotaReset"] };
   readonly budget?: BudgetValues;
+  readonly discovery?: { readonly enumerate_models?: boolean };
+  readonly catalogue?: { readonly auto_discover?: boolean };
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -161,18 +163,22 @@ const provider = () =>
     /** Most that may be spent with this provider. */
     budget: budget(),
     /** What is asked of the vendor at start. */
-    discovery: object({
-      /** Ask for the list of models. */
-      enumerate_models: later(flag({ default: false }), false),
+    discovery: object<NonNullable<ProviderValues["discovery"]>>({
+      /**
+       * Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`),
+       * none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's
+       * own, those it lists, unless its models are configured.
+       */
+      enumerate_models: flag(),
       /** Ask for sizes and prices of models. */
       model_details: later(flag({ default: false }), false),
       /** Ask which capabilities models have. */
       capability_query: later(flag({ default: false }), false),
     }),
     /** The vendor's list of models. */
-    catalogue: object({
+    catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
       /** The same as `discovery.enumerate_models`. */
-      auto_discover: later(flag({ default: false }), false),
+      auto_discover: flag(),
       /** How often it is asked for again. */
       refresh_interval: later(duration()),
     }),

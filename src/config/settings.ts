@@ -85,6 +85,8 @@ export interface ProviderEntry {
   readonly retryBudget: RetryBudgetSettings;
   /** Most that may be spent with it. */
   readonly budget?: BudgetSettings;
+  /** Whether it is asked for its models at the start; undefined: where it has no catalogue and no models are configured. */
+  readonly enumerateModels?: boolean;
   /** When its quota resets. */
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */

@@ -58,7 +58,8 @@ function fillFromCatalogue(registry: Registry, { discovered }: BuildParts): void
 }
 
 /**
- * The models that the catalogue has of a provider, or that the server itself listed.
+ * The models that a provider offers: those of the catalogue, or those that it listed itself. Pools at a capability take
+ * in the catalogue's defaults, and where it knows none all of them.
  *
  * @param home The provider.
  * @param registry For the tree of capabilities.
@@ -69,13 +70,14 @@ export function catalogueModels(
   { tree }: Registry,
   discovered: BuildParts["discovered"],
 ): ModelEntry[] {
+  const known = home.connector?.models ?? [];
   const listed = discovered?.get(home.entry.id)?.models;
-  const offered = listed ?? home.connector?.models ?? [];
-  return offered.map((known) => withAnswers(known, home.answers?.get(known.id))).map((info) => ({
+  const offered = home.entry.enumerateModels === false ? [] : listed ?? known;
+  return offered.map((model) => withAnswers(model, home.answers?.get(model.id))).map((info) => ({
     name: `${home.vendor}.${info.id}`,
     info: withConnectorFacts(info, home.connector),
     leaves: leavesOf(info, tree),
-    pooled: listed !== undefined || (info.defaultFor?.length ?? 0) > 0,
+    pooled: known.length === 0 || (info.defaultFor?.length ?? 0) > 0,
     delivers: (delivery) => delivery !== "batch",
     weight: 1,
     limits: home.answers?.get(info.id)?.limits,

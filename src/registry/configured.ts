@@ -40,29 +40,16 @@ export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
     }
   }
   for (const home of registry.homes) {
-    for (const model of admittedModels(home, registry, parts)) addDistinct(model, registry);
+    for (const model of offeredModels(home, registry, parts)) addDistinct(model, registry);
   }
   for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
 }
 
-/**
- * What the catalogue or the server itself has beside the models configured. Where models are configured, only those that
- * a pool or an alias names are let in: nobody shall call a dearer one that the operator has not written down.
- */
-function admittedModels(home: ProviderHome, registry: Registry, { settings, discovered }: BuildParts): ModelEntry[] {
-  const known = catalogueModels(home, registry, discovered);
+/** What a provider offers beside the models configured; one that has the upstream id of such a model gives way to it. */
+function offeredModels(home: ProviderHome, registry: Registry, { settings, discovered }: BuildParts): ModelEntry[] {
   const own = [...settings.models.values()].filter(({ provider }) => provider === home.entry.id);
-  if (own.length === 0) return known;
   const taken = new Set(own.map(({ id }) => id));
-  const named = new Set([
-    ...[...settings.pools.values()].flatMap(({ models }) => models),
-    ...settings.aliases.values(),
-  ]);
-  const isAdmitted = ({ name, info: { id } }: ModelEntry) =>
-    settings.only !== undefined || [name, `${home.vendor}/${id}`, id].some((one) => named.has(one));
-  return known
-    .filter((model) => !taken.has(model.info.id) && isAdmitted(model))
-    .map((model) => ({ ...model, pooled: false }));
+  return catalogueModels(home, registry, discovered).filter(({ info }) => !taken.has(info.id));
 }
 
 function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
