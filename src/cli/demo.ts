@@ -51,7 +51,12 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
       providers: {
         "demo-alpha": { connector: "openai.compatible.v1", base_url: alpha, api_key: "demo" },
         "demo-beta": { connector: "openai.compatible.v1", base_url: beta, api_key: "demo" },
-        "demo-gamma": { connector: "anthropic.claude.v1", base_url: gamma, api_key: "demo" },
+        "demo-gamma": {
+          connector: "anthropic.claude.v1",
+          base_url: gamma,
+          api_key: "demo",
+          discovery: { enumerate_models: false }, // the models below are all there are
+        },
       },
       models: {
         "alpha": model("demo-alpha", 0.1, 0.4),

@@ -124,7 +124,9 @@ export function emptyAnswer(): Behaviour {
 /** A chat completion the way it was asked for: whole or streamed. */
 export function answer(options: StreamOptions = {}): Behaviour {
   return {
-    play: (exchange) => (exchange.request.json().stream === true ? stream(options) : ok(options)).play(exchange),
+    play: (exchange) =>
+      (exchange.request.method === "POST" && exchange.request.json().stream === true ? stream(options) : ok(options))
+        .play(exchange),
   };
 }
 
@@ -232,7 +234,9 @@ function reasonOf({ finishReason, toolCalls }: AnswerOptions): string | null {
 }
 
 function modelOf(request: ReceivedRequest): string {
-  return request.headers["content-type"]?.includes("json") ? request.json().model ?? "unknown" : "unknown";
+  return request.method === "POST" && request.headers["content-type"]?.includes("json")
+    ? request.json().model ?? "unknown"
+    : "unknown";
 }
 
 function partsOf(text: string, size: number | undefined): Uint8Array[] {

@@ -58,6 +58,7 @@ export function configured(urls: Readonly<Record<string, string>>, scenery: Scen
     connector: "openai.compatible.v1",
     base_url: urls[id],
     api_key: `key-of-${id}-0123456789`,
+    discovery: { enumerate_models: false }, // one without a model is not asked for its list
     ...(id === "a" ? provider : {}),
   });
   return {
