@@ -5,8 +5,9 @@
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import { infoIn, limitsIn, type ModelAnswers, pricingIn, type ProviderAnswers } from "../registry/provider_answers.ts";
+import { infoIn, limitsIn, type ModelAnswers, type ProviderAnswers } from "../registry/provider_answers.ts";
 import type { ProviderHome, Registry } from "../registry/registry.ts";
+import { pricingIn } from "../util/pricing.ts";
 
 /** Longest wait for what one provider knows, ms. */
 const limitMs = 5_000;
@@ -82,6 +83,7 @@ class Inquiry {
   }
 
   async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
+    if (typeof this.#home.provider![question] !== "function") return undefined; // a program's own may lack it
     try {
       return await ask() ?? undefined;
     } catch {

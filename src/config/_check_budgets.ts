@@ -3,6 +3,7 @@
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
+import { pricingIn } from "../util/pricing.ts";
 import { everyPool } from "./_build_pools.ts";
 import type { Members } from "./_members.ts";
 import { nanoOf } from "./_money.ts";
@@ -50,7 +51,7 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   for (const model of members.usable) {
     const limit = limits.find(({ holdsFor }) => holdsFor(model));
     const path = under("models", model.name);
-    const missing = limit && !report.isBlamed(path) ? missingPrice(model, members) : undefined;
+    const missing = limit && !report.isBlamed(path) ? missingPrice(model, values, members) : undefined;
     if (missing !== undefined) report.problem(`${path}.pricing`, `missing: "${limit!.path}" needs ${missing}`);
   }
 }
@@ -112,8 +113,8 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 }
 
 /** Which prices nobody knows of a model that a call may need. */
-function missingPrice(model: ConfiguredModel, members: Members): string | undefined {
-  const known = members.catalogued(model)?.pricing ?? [];
+function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
+  const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values) ?? [];
   if (members.isLocal(model) && known.length === 0 && model.pricing === undefined) return undefined;
   const prices = (known.length === 0 ? [{}] : known).map((price) => ({ ...price, ...model.pricing }));
   if (!members.leavesOf(model).some((leaf) => servesOperation(leaf, "chat"))) {
@@ -122,4 +123,13 @@ function missingPrice(model: ConfiguredModel, members: Members): string | undefi
   }
   const missing = (["input", "output"] as const).filter((key) => prices.some((price) => price[key] === undefined));
   return missing.length === 0 ? undefined : quoted(missing);
+}
+
+/** What a provider of the program's own says: it is there already. */
+function answeredPricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
+  try {
+    return pricingIn(providers?.get(provider)?.instance?.getPricing(id));
+  } catch {
+    return undefined;
+  }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { CapabilityPath, DatedPricing, ModelConstraints, ModelInfo, RateLimits } from "../contracts/provider.ts";
+import { isAmount, isObject, pricingIn } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
 
 /** What a provider answers about one of its models. What it does not know is left out. */
@@ -48,19 +49,6 @@ export function withAnswers<Known extends ModelInfo | undefined>(
 }
 
 /**
- * A price list, where a value is one: numbers of 0 or more.
- *
- * @param value What a provider answered.
- */
-export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  const isPrice = (entry: unknown) =>
-    isObject(entry) &&
-    Object.entries(entry).every(([name, price]) => name === "from" ? typeof price === "string" : isAmount(price));
-  return value.every(isPrice) ? value : undefined;
-}
-
-/**
  * Limits, where a value has some: numbers above 0.
  *
  * @param value What a provider answered.
@@ -99,12 +87,4 @@ function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {
       name === "supported_languages" ? Array.isArray(size) : isAmount(size)
     ),
   );
-}
-
-function isAmount(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value < Infinity;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,16 @@
 /** What a provider of the program's own answers about its models has its effect; the configuration wins over it. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, type CreateOptions, ModelMesh, type Provider, RateLimitError, routingOf } from "../../mod.ts";
+import {
+  BudgetExceededError,
+  ConfigError,
+  create,
+  type CreateOptions,
+  ModelMesh,
+  type Provider,
+  RateLimitError,
+  routingOf,
+} from "../../mod.ts";
 import { answerOf, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages, textOf } from "../support/_library.ts";
 
@@ -144,6 +153,26 @@ describe("getPricing", () => {
   });
 });
 
+describe("getPricing under a budget", () => {
+  const own = { instance: customProvider({ ...says("own"), getPricing: () => [{ input: 1, output: 1 }] }) };
+  const priced = { plain: { provider: "plain", pricing: { input: 1, output: 1 } }, own: { provider: "own" } };
+
+  it("is the price that the configuration need not say", async () => {
+    const plain = { instance: customProvider(says("plain")) };
+    await using one = clientOf({}, {
+      config: { providers: { own, plain }, models: priced, budget: { daily_limit: 1e-4 } },
+    });
+    assertEquals(await one.ask({ max_tokens: 50 }), "own");
+    await assertRejects(() => one.ask({ max_tokens: 1_000 }), BudgetExceededError);
+  });
+
+  it("is missed where nobody says it", () => {
+    const plain = { instance: customProvider(says("plain")) };
+    const config = { providers: { own: plain, plain }, models: priced, budget: { daily_limit: 1 } };
+    assertThrows(() => clientOf({}, { config }), ConfigError, 'models.own.pricing: missing: "budget" needs');
+  });
+});
+
 describe("getRateLimits", () => {
   it("holds like a declared limit", async () => {
     await using one = clientOf({ getRateLimits: () => ({ rpm: 2 }) });
@@ -183,6 +212,14 @@ describe("A provider's answers", () => {
       assertEquals(await one.ask(), "own");
       assertEquals(one.traces.length, typeof answer === "function" ? 4 : 0);
     }
+  });
+
+  it("need not be there: a provider may have calls alone", async () => {
+    const { complete, stream, classifyError, isRetryable, reportUsage } = customProvider(says("own"));
+    const instance = { complete, stream, classifyError, isRetryable, reportUsage } as Provider;
+    const plain = { instance: customProvider(says("plain")) };
+    await using one = clientOf({}, { config: { providers: { own: { instance }, plain } } });
+    assertEquals([await one.ask(), one.traces], ["own", []]);
   });
 
   it("count for a provider that is added later, and for a connector of the program's own", async () => {

@@ -1,0 +1,28 @@
+/**
+ * Price lists that come from outside.
+ * @module
+ */
+import type { DatedPricing } from "../contracts/provider.ts";
+
+/**
+ * A price list, where a value is one: numbers of 0 or more.
+ *
+ * @param value What a provider answered.
+ */
+export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const isPrice = (entry: unknown) =>
+    isObject(entry) &&
+    Object.entries(entry).every(([name, price]) => name === "from" ? typeof price === "string" : isAmount(price));
+  return value.every(isPrice) ? value : undefined;
+}
+
+/** Whether a value is a number of 0 or more. */
+export function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value < Infinity;
+}
+
+/** Whether a value is an object with members. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
