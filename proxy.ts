@@ -19,6 +19,7 @@ import { serverRuntime } from "./src/runtime/server.ts";
 import { serverShell } from "./src/runtime/server_shell.ts";
 
 export type {
+  Peer,
   PlainRequest,
   PlainResponse,
   PlainStream,

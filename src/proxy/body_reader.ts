@@ -73,7 +73,9 @@ export interface BodyBounds {
   /** Whose body it is; undefined: one that is not limited by itself. */
   readonly client: unknown;
   readonly clock: Clock;
-  /** Time until the body has to be there, however fast it comes, ms. */
+  /** When the request came, monotonic ms. */
+  readonly startedAt: number;
+  /** Time from then on until the body has to be there, however fast it comes, ms. */
   readonly limitMs: number;
 }
 
@@ -101,7 +103,6 @@ class BodyReading {
   readonly #bounds: BodyBounds;
   readonly #waiter: Waiter;
   readonly #signal: StopSignal;
-  #deadlineAt = Infinity;
   readonly #onAbort = () => this.#fail(this.#signal.reason);
   #cancelTimer = () => {};
   #reserved = 0;
@@ -118,10 +119,7 @@ class BodyReading {
   start(): void {
     if (this.#signal.aborted) return this.#onAbort();
     this.#signal.addEventListener("abort", this.#onAbort);
-    const { clock, limitMs } = this.#bounds;
-    const now = clock.monotonic();
-    this.#deadlineAt = now + limitMs;
-    this.#watch(firstWindowMs, now);
+    this.#watch(firstWindowMs, this.#bounds.limitMs);
     this.#read().then(
       (bytes) => this.#end() && this.#waiter.resolve(bytes),
       (error) => this.#fail(error instanceof Refusal ? error : new ClientLeftError("The client has left")),
@@ -161,20 +159,19 @@ class BodyReading {
   }
 
   /** Looks again after a while whether the body still comes fast enough. */
-  #watch(windowMs: number, from: number): void {
-    const { clock, limitMs } = this.#bounds;
-    this.#cancelTimer = clock.after(Math.min(windowMs, this.#deadlineAt - from), () => {
-      const now = clock.monotonic();
-      if (now >= this.#deadlineAt) {
-        return this.#fail(tooSlow(`The request's body did not arrive within ${limitMs} ms`));
-      }
+  #watch(windowMs: number, leftMs: number): void {
+    const { clock, startedAt, limitMs } = this.#bounds;
+    this.#cancelTimer = clock.after(Math.min(windowMs, leftMs), () => {
+      const left = startedAt + limitMs - clock.monotonic();
+      if (left <= 0) return this.#fail(tooSlow(`The request's body did not arrive within ${limitMs} ms`));
       if (this.#arrivedInWindow < minBytesPerSecond * windowMs / 1000) {
         const seconds = firstWindowMs / 1000;
-        const message = `The request's body came too slowly: it has ${seconds} s, longer only at 8 KiB/s or more`;
-        return this.#fail(tooSlow(message));
+        return this.#fail(
+          tooSlow(`The request's body came too slowly: it has ${seconds} s, longer only at 8 KiB/s or more`),
+        );
       }
       this.#arrivedInWindow = 0;
-      this.#watch(nextWindowMs, now);
+      this.#watch(nextWindowMs, left);
     });
   }
 

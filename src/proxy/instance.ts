@@ -145,8 +145,8 @@ export class ProxyInstance {
       if (hasSlot) this.#shared.inFlight--;
       if (--this.#open === 0) this.#onIdle?.();
     };
-    const body = async (limitMs: number) => {
-      const bytes = await this.#read(arrival, limitMs);
+    const body: Exchange["body"] = async (time) => {
+      const bytes = await this.#read(arrival, time);
       this.#checkRoom();
       arrival.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
@@ -178,7 +178,7 @@ export class ProxyInstance {
     };
   }
 
-  #read({ request, from }: Arrival, limitMs: number): Promise<Uint8Array> {
+  #read({ request, from }: Arrival, time: Parameters<Exchange["body"]>[0]): Promise<Uint8Array> {
     const { bodyLimit, bodyMemory } = this.#proxy;
     return readBody(request, {
       maxBytes: bodyLimit,
@@ -186,7 +186,7 @@ export class ProxyInstance {
       memoryBytes: bodyMemory,
       client: this.#gate.isOpen ? addressOf(from.peer) : from.holder,
       clock: this.#mesh.runtime.clock,
-      limitMs,
+      ...time,
     });
   }
 

@@ -15,6 +15,7 @@ import type { Holder } from "./auth.ts";
 import type { Client } from "./client.ts";
 import { json } from "./json.ts";
 import { readJson } from "./body.ts";
+import type { BodyBounds } from "./body_reader.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { EventBody } from "./sse.ts";
 
@@ -38,9 +39,9 @@ export interface Exchange {
   /**
    * The whole body of work, within the proxy's bounds; the request has its slot from then on. To be asked for once.
    *
-   * @param limitMs Time until it has to be there.
+   * @param time When the request came, monotonic ms, and how long after that its body has to be there, ms.
    */
-  readonly body: (limitMs: number) => Promise<Uint8Array>;
+  readonly body: (time: Pick<BodyBounds, "startedAt" | "limitMs">) => Promise<Uint8Array>;
   /** To be called when a streamed answer is over. */
   readonly onEnd: () => void;
 }
@@ -92,7 +93,7 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
   const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const { value, text } = await readJson(request, () => exchange.body(limitMs));
+  const { value, text } = await readJson(request, () => exchange.body({ startedAt: from, limitMs }));
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
   const narrowing = readNarrowing(request.headers.get("x-mesh-route"), body);

@@ -12,7 +12,15 @@ function slowBody(clock: FakeClock, limitMs = 600_000) {
   const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
   const request = { headers: new Headers(), body, signal: new AbortController().signal } as unknown as PlainRequest;
   const memory = new BodyMemory();
-  const bounds = { maxBytes: 1 << 20, memory, memoryBytes: 1 << 22, client: "c", clock, limitMs };
+  const bounds = {
+    maxBytes: 1 << 20,
+    memory,
+    memoryBytes: 1 << 22,
+    client: "c",
+    clock,
+    startedAt: clock.monotonic(),
+    limitMs,
+  };
   const reading = readBody(request, bounds);
   let outcome: unknown;
   reading.then(({ length }) => outcome = length, (error) => outcome = error);
