@@ -73,7 +73,20 @@ function logText({ level, method, path, status, code, client, suppressed }: LogR
   return `${level} refused ${method} ${path}${sender}: ${status} ${code}${others}`;
 }
 
-function routingText({ pool, model, fallback_chain, routing_latency_ms, attempts }: RoutingRecord): string {
+function routingText(record: RoutingRecord): string {
+  const { pool, model, fallback_chain, routing_latency_ms, attempts } = record;
   const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || model || "nobody";
-  return `routing ${pool}: ${road} (attempts ${attempts}, overhead ${routing_latency_ms.toFixed(1)} ms)`;
+  return `routing ${pool}: ${road} (attempts ${attempts}, overhead ${routing_latency_ms.toFixed(1)} ms${
+    endText(record)
+  })`;
+}
+
+function endText({ client, status, duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord): string {
+  const parts = [
+    status !== undefined && `${status} in ${duration_ms} ms`,
+    tokens_out !== undefined && `${estimated ? "about " : ""}${tokens_in ?? "?"} + ${tokens_out} tokens`,
+    cost_usd !== undefined && `${cost_usd} USD`,
+    client !== undefined && `for ${client}`,
+  ];
+  return parts.map((part) => part === false ? "" : `, ${part}`).join("");
 }

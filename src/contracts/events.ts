@@ -47,7 +47,7 @@ export interface FallbackStep {
   readonly ms: number;
 }
 
-/** Why a request went where it went. */
+/** Why a request went where it went, and what came of it; emitted when it is over, a stream's with its end. */
 export interface RoutingRecord {
   /** Always `routing`. */
   readonly type: "routing";
@@ -79,6 +79,22 @@ export interface RoutingRecord {
   readonly attempts: number;
   /** A call may have been billed although its answer never came. */
   readonly possibly_billed?: boolean;
+  /** Who sent it, where clients have names. */
+  readonly client?: string;
+  /** HTTP status of the answer, in a library the one that a proxy would send; 499: the client left or gave it up. */
+  readonly status?: number;
+  /** From the request's arrival to a stream's first content, ms. */
+  readonly ttft_ms?: number;
+  /** From the request's arrival to the end of its answer, ms; absent while it is under way. */
+  readonly duration_ms?: number;
+  /** Tokens read, where that is known. */
+  readonly tokens_in?: number;
+  /** Tokens written, where that is known. */
+  readonly tokens_out?: number;
+  /** What it cost, USD, where that is known. */
+  readonly cost_usd?: number;
+  /** The provider did not say all of its tokens. */
+  readonly estimated?: boolean;
 }
 
 /** Severity of a trace entry. */

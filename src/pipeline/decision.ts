@@ -49,5 +49,6 @@ export function recordOf<T>(
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(trip.possiblyBilled && { possibly_billed: true }),
+    ...(request.client && { client: request.client.name }),
   };
 }

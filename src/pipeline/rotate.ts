@@ -2,7 +2,7 @@
  * Step 6, second half: from model to model, until one serves.
  * @module
  */
-import { DeadlineError } from "../errors.ts";
+import { DeadlineError, MeshError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { openMembers, readmit, waitForSpacing } from "./admission.ts";
@@ -16,6 +16,7 @@ import type { Fit } from "./fit.ts";
 import { errorOf } from "./outcome.ts";
 import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
+import { endRecord, statusOfError } from "./request_end.ts";
 import { report, type ReportContext } from "./report.ts";
 import { takeReportedLimits } from "./reported_limits.ts";
 import { selectionContext } from "./selection_context.ts";
@@ -63,10 +64,17 @@ export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<R
   } catch (error) {
     trip.end();
     const record = recordOf(plan, trip, deps);
+    endRecord(record, trip, deps.runtime.clock.monotonic(), { status: statusOfEnd(error, plan.request) });
     deps.hub.routing(record);
     if (typeof error === "object" && error) rememberRouting(error, record);
     throw error;
   }
+}
+
+/** A client that left, or gave up with a reason of its own, is no failure of ours; the server's end is. */
+function statusOfEnd(error: unknown, { signal }: RoutedRequest): number {
+  const isGivenUp = signal?.aborted && error === signal.reason && !MeshError.isInstance(error);
+  return isGivenUp ? 499 : statusOfError(error);
 }
 
 /** A model that answered; it holds its ticket and its connection until it is settled. */
@@ -233,7 +241,9 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
   reportServed(member, plan, trip, deps.hub);
   const routing = recordOf(plan, trip, deps, { member, by: connection.servedBy });
   trip.commit();
-  deps.hub.routing(routing);
+  const { clock } = deps.runtime;
+  const contentAt = plan.request.delivery === "stream" ? clock.monotonic() : undefined;
+  let isOver = false;
   return {
     answer: served.answer,
     pool: plan.pool,
@@ -244,6 +254,10 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     settle(vote, answer) {
       trip.end();
       const used = landing.settle(vote, answer);
+      if (isOver) return used;
+      isOver = true;
+      endRecord(routing, trip, clock.monotonic(), { status: 200, contentAt, used });
+      deps.hub.routing(routing);
       reportFailure(member, vote, plan, deps.hub);
       return used;
     },

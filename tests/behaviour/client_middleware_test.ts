@@ -144,6 +144,9 @@ describe("routingOf()", () => {
       const settings = { headers: { "x-request-id": "r-1" } };
       const response = await one.client.chat.completions.create({ messages, stream: streamed }, settings);
       const record = routingOf(response)!;
+      const routings = () => one.records.filter(({ type }) => type === "routing");
+      assertEquals(routings().length, streamed ? 0 : 1, "it is emitted when the request is over");
+      if ("cancel" in response) (response as ChatStream).cancel();
       assertEquals(record, {
         ...facts,
         delivery: streamed ? "stream" : "sync",
@@ -155,10 +158,14 @@ describe("routingOf()", () => {
         rotation_reason: "auth",
         fallback_chain: chain,
         routing_latency_ms: 0,
+        status: 200,
+        duration_ms: 0,
+        ...(streamed
+          ? { ttft_ms: 0, estimated: true, tokens_in: record.tokens_in!, tokens_out: record.tokens_out! } // it was cut
+          : { tokens_in: 10, tokens_out: 5 }),
       });
-      assertEquals(one.records.filter(({ type }) => type === "routing"), [record]);
+      assertEquals(routings(), [record]);
       assert(!JSON.stringify(response).includes("fallback_chain"));
-      if ("cancel" in response) (response as ChatStream).cancel();
     }
   });
 

@@ -200,6 +200,10 @@ describe("a request that fails over", () => {
       ],
       routing_latency_ms: 0,
       attempts: 2,
+      status: 200,
+      duration_ms: 0,
+      tokens_in: 10,
+      tokens_out: 5,
     });
   });
 });

@@ -85,15 +85,15 @@ describe("stats()", () => {
   it("counts a stream at its end, and its latency up to the first content", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: stream({ gate }) });
-    const answer = scene.askStream();
+    const answer = scene.proxy.chat({ stream: true });
     await scene.received("a");
     await scene.clock.advance(100);
     gate.open(3);
-    await until(() => scene.proxy.records.some(({ type }) => type === "routing"));
+    const response = await answer; // its first content is there
     await scene.clock.advance(400);
     assertEquals(requests(scene, "pool chat"), "0 0 0");
     gate.openAll();
-    await answer;
+    await response.text();
     assertEquals(requests(scene, "pool chat"), "1 1 0");
     assertEquals(look(scene, "pool chat", "latency_avg", "tokens_in", "tokens_out"), [100, 10, 5]);
   });
