@@ -19,6 +19,7 @@ const packages = [
   "deno-std@1.4.0",
   "openai@7.55.0",
   "ajv@8.20.0",
+  "fflate@0.8.3",
   ...Object.entries(optionalPackages).map(([name, version]) => `${name}@${version}`),
 ];
 
