@@ -61,11 +61,11 @@ export interface MeshParts {
    */
   readonly metering?: typeof meteringOf;
   /**
-   * Finds whom a request fits: `fit`. Without it the short check of features holds.
+   * Finds whom a request fits: `eligibility`. Without it the short check of features holds.
    *
    * @internal
    */
-  readonly fit?: RouteDeps["fit"];
+  readonly eligibility?: RouteDeps["eligibility"];
   /**
    * Rotates over the keys of a provider: `tryKeys`.
    *

@@ -2,7 +2,7 @@
  * What a mesh on a server works with and a page's may lack.
  * @module
  */
-import { fit } from "../pipeline/fit.ts";
+import { eligibility } from "../pipeline/eligibility.ts";
 import { OutputEstimate } from "../pipeline/output_estimate.ts";
 import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
@@ -20,7 +20,7 @@ type PartName =
   | "costOf"
   | "estimateOutput"
   | "metering"
-  | "fit"
+  | "eligibility"
   | "tryKeys"
   | "watch";
 
@@ -32,7 +32,7 @@ export const serverParts: Required<Pick<MeshParts, PartName>> = {
   costOf: costNanoUsd,
   estimateOutput: () => new OutputEstimate(),
   metering: meteringOf,
-  fit,
+  eligibility,
   tryKeys,
   watch: startWatch,
 };

@@ -106,11 +106,11 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh, check, narrowingOf } = this.#client;
+    const { mesh, check, routingConstraintsOf } = this.#client;
     checkTimeout(settings.timeout);
     const request = check(given);
-    if (narrowingOf === undefined) refuseRoute(request, settings);
-    const narrowing = narrowingOf?.(request, settings);
+    if (routingConstraintsOf === undefined) refuseRoute(request, settings);
+    const routingConstraints = routingConstraintsOf?.(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
@@ -119,7 +119,11 @@ export class Completions {
       await untilAborted(this.#client.ready(), settings.signal, limit);
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
-    const limitMs = Math.min(settings.timeout ?? Infinity, narrowing?.deadlineMs ?? Infinity, mesh.settings.deadlineMs);
+    const limitMs = Math.min(
+      settings.timeout ?? Infinity,
+      routingConstraints?.deadlineMs ?? Infinity,
+      mesh.settings.deadlineMs,
+    );
     const answer = await mesh.chat({
       id: requestId,
       operation: "chat",
@@ -129,7 +133,7 @@ export class Completions {
       timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
       signal: settings.signal,
       session,
-      narrowing,
+      routingConstraints,
     });
     const response = answer.kind === "stream" ? new ChatStream(answer.stream, requestId) : answer.response.body;
     rememberRouting(response, answer.routing);

@@ -8,7 +8,7 @@ import type { Mesh } from "../mesh.ts";
 import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
-import type { narrowingOf } from "./narrowing_of.ts";
+import type { routingConstraintsOf } from "./routing_constraints_of.ts";
 import { describe, type Description } from "./describe.ts";
 import type { Middleware } from "./options.ts";
 
@@ -25,7 +25,7 @@ export interface ClientParts {
   /** Checks every request; only its shape when left out. */
   readonly check?: CheckRequest;
   /** Reads how a call narrows its own routing; without it none can. */
-  readonly narrowingOf?: typeof narrowingOf;
+  readonly routingConstraintsOf?: typeof routingConstraintsOf;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -67,7 +67,7 @@ export class MeshClient {
    *
    * @internal
    */
-  readonly narrowingOf: ClientParts["narrowingOf"];
+  readonly routingConstraintsOf: ClientParts["routingConstraintsOf"];
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -82,7 +82,7 @@ export class MeshClient {
     this.mesh = parts.mesh;
     this.middleware = parts.middleware;
     this.check = parts.check ?? checkShape;
-    this.narrowingOf = parts.narrowingOf;
+    this.routingConstraintsOf = parts.routingConstraintsOf;
     this.chat = new Chat(this);
     this.models = {
       list: async () => {

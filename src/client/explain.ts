@@ -7,7 +7,7 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
-import { readNarrowing } from "../pipeline/narrowing.ts";
+import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
 
 /**
@@ -30,7 +30,7 @@ export function explainChat(request: ChatCompletionRequest, mesh: Mesh, poolOf: 
       body,
       timeoutMs: 0,
       session: sessionOf(undefined, body),
-      narrowing: readNarrowing(undefined, body),
+      routingConstraints: readRoutingConstraints(undefined, body),
     },
     { serves: servesChat },
     mesh.routeDeps,

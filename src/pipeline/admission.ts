@@ -7,7 +7,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/admission_denial.ts";
 import type { Permit } from "../state/permit.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** When a request that found a budget reserved by other processes may come back, ms. */
 const contestedMs = 1_000;
@@ -15,7 +15,7 @@ const contestedMs = 1_000;
 /** For which request members are admitted. */
 export interface Admission {
   readonly pool: Pool;
-  readonly trip: Trip;
+  readonly context: RequestContext;
   readonly clock: Clock;
   /** No other model could take the request. */
   readonly alone: boolean;
@@ -29,7 +29,7 @@ export interface Admission {
  * Admitting one of them in the same turn of the event loop is safe: nothing comes between.
  *
  * @param members Candidates so far.
- * @param admission The request; its trip records the denials when nothing is left.
+ * @param admission The request; its context records the denials when nothing is left.
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
   const now = admission.clock.monotonic();
@@ -54,18 +54,18 @@ export function openMembers(members: readonly Member[], admission: Admission): r
  * @returns Whether it has waited: then members may be open.
  * @throws The client's abort, or the deadline.
  */
-export async function waitForSpacing({ pool, trip, clock, alone }: Admission): Promise<boolean> {
+export async function waitForSpacing({ pool, context, clock, alone }: Admission): Promise<boolean> {
   if (!alone) return false;
   const now = clock.monotonic();
   let soonest = Infinity;
-  for (const [{ model }, { reason, until }] of trip.denials) {
+  for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
-    const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < trip.remainingMs &&
+    const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
       waitMs <= pool.routing.retry(model.home.entry.id).maxDelayMs;
     if (isWorthIt) soonest = Math.min(soonest, waitMs);
   }
   if (soonest === Infinity) return false;
-  await trip.wait(soonest);
+  await context.wait(soonest);
   return true;
 }
 
@@ -77,30 +77,30 @@ export async function waitForSpacing({ pool, trip, clock, alone }: Admission): P
  * @param admission The request.
  */
 export async function readmit(member: Member, permit: Permit, admission: Admission): Promise<boolean> {
-  const { trip, clock } = admission;
+  const { context, clock } = admission;
   while (openMembers([member], admission).length === 0) {
     if (!await waitForSpacing(admission)) return false;
   }
-  permit.renew(trip.load, clock.monotonic());
+  permit.renew(context.load, clock.monotonic());
   const isConfirmed = permit.confirm(clock) ?? true;
   return isConfirmed === true || await isConfirmed;
 }
 
 /** Where nothing counted here denies it, other processes were quicker. */
-function contestOf(member: Member, { contested }: Trip, now: number): AdmissionDenial | undefined {
+function contestOf(member: Member, { contested }: RequestContext, now: number): AdmissionDenial | undefined {
   return contested.has(member) ? { reason: "budget", until: now + contestedMs } : undefined;
 }
 
 /** Candidates that nothing denies; where all are denied, one that is denied no more than a wish of the operator's. */
-function admitted(candidates: readonly Member[], { trip, alone }: Admission, now: number): readonly Member[] {
+function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial?.(trip.load, now) ?? contestOf(member, trip, now);
+    const denial = member.state.denial?.(context.load, now) ?? contestOf(member, context, now);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;
   if (denials.size < candidates.length) return candidates.filter((member) => !denials.has(member));
-  for (const [member, denial] of denials) trip.denials.set(member, denial);
+  for (const [member, denial] of denials) context.denials.set(member, denial);
   const wished = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
   return wished.length === 0 ? [] : [roomiest(wished)];
 }

@@ -6,7 +6,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { formatUsd } from "../util/cost.ts";
 import { nearest } from "../util/nearest.ts";
-import type { NameList, Narrowing } from "./narrowing.ts";
+import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
 
 /** What a narrowing is held against. */
 export interface NarrowingContext {
@@ -38,7 +38,7 @@ export type Foremost = (candidates: readonly Member[]) => readonly Member[];
  */
 export function applyNarrowing(
   members: readonly Member[],
-  narrowing: Narrowing | undefined,
+  narrowing: RoutingConstraints | undefined,
   { pool, costOf }: NarrowingContext,
 ): Narrowed {
   if (narrowing === undefined) return { members };

@@ -13,7 +13,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import type { Spending } from "../state/meter.ts";
 import type { Permit } from "../state/permit.ts";
 import type { Call, RouteDeps, Served } from "./request.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** What asking a model came to. */
 export type AttemptEnd<T> =
@@ -50,29 +50,33 @@ export interface AttemptPlan<T> {
  * Asks one model, again after a wait where that makes sense.
  *
  * @param plan Whom to ask what.
- * @param trip The request's journey.
+ * @param context What the request has done so far.
  * @param deps What the pipeline works with.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
-export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<AttemptEnd<T>> {
+export async function attempt<T>(
+  plan: AttemptPlan<T>,
+  context: RequestContext,
+  deps: RouteDeps,
+): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
   const { home } = plan.member.model;
   home.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
-    const end = await (deps.tryKeys ?? tryOnce)(plan, trip, deps);
+    const end = await (deps.tryKeys ?? tryOnce)(plan, context, deps);
     if ("served" in end) return end;
     const { failure } = end;
     const next = end.next ?? decide(failure, {
       retries,
       settings: plan.settings,
       alone: plan.alone,
-      remainingMs: trip.remainingMs,
+      remainingMs: context.remainingMs,
       tryLimitMs: plan.completion.stream ? home.entry.silenceMs : home.entry.timeoutMs,
       random,
     });
     if (next.step === "rotate") return { failure, next };
     if (home.retryBudget.withdraw(clock.monotonic())) {
-      await trip.wait(next.delayMs);
+      await context.wait(next.delayMs);
       // not when it went to standby meanwhile, or another call would exceed a limit
       if (await plan.again()) continue;
     }
@@ -84,37 +88,37 @@ export async function attempt<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDe
  * Asks one model once.
  *
  * @param plan Whom to ask what.
- * @param trip The request's journey.
+ * @param context What the request has done so far.
  * @param deps What the pipeline works with.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
 export async function tryOnce<T>(
   { member, permit, completion, call }: AttemptPlan<T>,
-  trip: Trip,
+  context: RequestContext,
   { runtime, redact }: RouteDeps,
 ): Promise<TryEnd<T>> {
-  trip.unansweredMs = 0; // what another model was waited for is not this one's
-  trip.check();
+  context.unansweredMs = 0; // what another model was waited for is not this one's
+  context.check();
   const { home } = member.model;
   const spending = permit.take();
   const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
-  trip.follow(connection);
+  context.follow(connection);
   const from = runtime.clock.monotonic();
   try {
     const answer = call(member, completion, connection);
     return { served: await untilAborted(answer, connection.stop), connection };
   } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
-    trip.possiblyBilled ||= wasSent && !connection.answered;
-    trip.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
-    if (wasSent && trip.isStopped) spending?.end({}); // who went away may be billed for what was set aside
+    context.possiblyBilled ||= wasSent && !connection.answered;
+    context.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
+    if (wasSent && context.isStopped) spending?.end({}); // who went away may be billed for what was set aside
     else spending?.fail(wasSent);
-    trip.check();
+    context.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end
     return { failure, spending };
   } finally {
-    trip.attempts += connection.calls;
-    trip.awayMs += runtime.clock.monotonic() - from;
+    context.attempts += connection.calls;
+    context.awayMs += runtime.clock.monotonic() - from;
   }
 }

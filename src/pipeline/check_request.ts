@@ -7,14 +7,14 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { knownMember } from "./known_members.ts";
 
-const deepest = 64;
+const maxDepth = 64;
 /** Objects and arrays of one body. */
-export const mostContainers = 200_000;
-const longestName = 256;
-const mostNames = 16;
+export const maxContainers = 200_000;
+const maxNameChars = 256;
+const maxNames = 16;
 
 /**
- * Checks the body of a chat request; what `mesh` may hold is for `readNarrowing` to check.
+ * Checks the body of a chat request; what `mesh` may hold is for `readRoutingConstraints` to check.
  *
  * @param body Anything.
  * @returns The same value.
@@ -36,7 +36,7 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
   checkOptional(body, "tools", "an array", Array.isArray);
   checkOptional(body, "models", "an array", Array.isArray);
   if (Array.isArray(body.models)) {
-    if (body.models.length > mostNames) throw invalid(`"models" may have up to ${mostNames} names`, "models");
+    if (body.models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
     body.models.forEach((name, place) => checkName(name, `models[${place}]`));
   }
   for (const name of ["stream_options", "response_format", "mesh"]) checkOptional(body, name, "an object", isObject);
@@ -55,8 +55,8 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
  */
 export function checkName(name: unknown, param: string): asserts name is string {
   if (typeof name !== "string") throw wrongType(param, "a string", name);
-  if (name.trim() === "" || name.length > longestName) {
-    throw invalid(`"${param}" has to have 1 to ${longestName} characters`, param);
+  if (name.trim() === "" || name.length > maxNameChars) {
+    throw invalid(`"${param}" has to have 1 to ${maxNameChars} characters`, param);
   }
 }
 
@@ -102,24 +102,24 @@ function checkOptional(
 
 /** Refuses what would overflow a later step: nesting without end, and containers by the million. */
 function checkSize(body: object): void {
-  if (countContainers(body, 1, 0) > mostContainers) {
-    throw invalid(`The body has over ${mostContainers} objects and arrays`);
+  if (countContainers(body, 1, 0) > maxContainers) {
+    throw invalid(`The body has over ${maxContainers} objects and arrays`);
   }
 }
 
 /** As many as there are up to and in a value, or more than there may be. */
 function countContainers(value: object, depth: number, before: number): number {
-  if (depth > deepest) throw invalid(`The body is nested over ${deepest} levels deep`);
+  if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
   let count = before + 1;
   const visit = (inner: unknown) => {
     if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
   };
   if (Array.isArray(value)) {
-    for (let place = 0; place < value.length && count <= mostContainers; place++) visit(value[place]);
+    for (let place = 0; place < value.length && count <= maxContainers; place++) visit(value[place]);
   } else {
     for (const name of Object.keys(value)) {
       visit((value as Record<string, unknown>)[name]);
-      if (count > mostContainers) break;
+      if (count > maxContainers) break;
     }
   }
   return count;

@@ -35,7 +35,7 @@ export class Connection implements CallOptions {
   readonly #runtime: Runtime;
   readonly #home: ProviderHome;
   readonly #spending: Spending | undefined;
-  readonly #silence: SilenceWatch | undefined;
+  readonly #silence: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
 
@@ -53,7 +53,7 @@ export class Connection implements CallOptions {
     const { timeoutMs, silenceMs } = home.entry;
     const { clock } = runtime;
     if (delivery === "stream") {
-      this.#silence = new SilenceWatch(clock, {
+      this.#silence = new IdleTimer(clock, {
         silenceMs,
         onSilence: () => this.#timeOut(`was silent for ${silenceMs} ms`),
         onUnread: () => this.abort(new DOMException(`Nobody read the stream for ${unreadMs} ms`, "AbortError")),
@@ -139,7 +139,7 @@ export class Connection implements CallOptions {
 }
 
 /** Notices when nothing arrives while somebody waits for it, or nobody reads on. One timer, re-armed only when it fires. */
-class SilenceWatch {
+class IdleTimer {
   readonly #clock: Clock;
   readonly #limits: SilenceLimits;
   #since: number;

@@ -10,10 +10,10 @@ import type { Member, Pool } from "../registry/registry.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** The request. */
-type Plan = Pick<RotatePlan<unknown>, "pool" | "request" | "narrowed" | "capable">;
+type Plan = Pick<RotatePlan<unknown>, "pool" | "request" | "narrowed" | "eligible">;
 
 /** A choice of the pool's strategy. */
 interface Choice {
@@ -27,10 +27,10 @@ interface Choice {
  *
  * @param plan The request.
  */
-export function speaksForItself({ narrowed, pool: { strategy, members }, capable }: Plan): boolean {
+export function isIsolated({ narrowed, pool: { strategy, members }, eligible }: Plan): boolean {
   if (narrowed !== undefined) return true;
-  return capable.length < members.length && strategy.current !== undefined &&
-    !capable.some(({ model }) => model.name === strategy.current);
+  return eligible.length < members.length && strategy.current !== undefined &&
+    !eligible.some(({ model }) => model.name === strategy.current);
 }
 
 /**
@@ -38,31 +38,32 @@ export function speaksForItself({ narrowed, pool: { strategy, members }, capable
  *
  * @param choice The model chosen.
  * @param plan The request.
- * @param trip Where it has been.
+ * @param context Where it has been.
  * @param deps For the events.
  */
-export function reportChoice(choice: Choice, plan: Plan, trip: Trip, { hub, runtime }: RouteDeps): void {
+export function reportChoice(choice: Choice, plan: Plan, context: RequestContext, { hub, runtime }: RouteDeps): void {
   const { member } = choice;
   const { pool, request } = plan;
-  const previous = trip.chain.at(-1);
+  const previous = context.chain.at(-1);
   if (previous !== undefined) {
-    if (isNewRotation(previous, choice, plan, trip)) {
+    if (isNewRotation(previous, choice, plan, context)) {
       const metadata = {
         request_id: request.id,
         ...(previous.status === undefined ? {} : { status: previous.status }),
       };
       hub.event({ ...rotationOf(pool, previous.model, member), reason: previous.outcome, metadata });
     }
-  } else if (!speaksForItself(plan)) {
+  } else if (!isIsolated(plan)) {
     const before = pool.current;
     const after = moveTo(choice, pool);
-    const reason = before && before !== after && causeOf(before, after, pool, { trip, now: runtime.clock.monotonic() });
+    const reason = before && before !== after &&
+      causeOf(before, after, pool, { context, now: runtime.clock.monotonic() });
     if (reason) {
       hub.event({ ...rotationOf(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
     }
     member.standbysSeen = member.state.standbyCount;
   }
-  trip.rotationsSeen = pool.rotations.count;
+  context.rotationsSeen = pool.rotations.count;
 }
 
 /**
@@ -82,23 +83,23 @@ export function reportFailure({ model }: Member, vote: Vote, plan: Plan, hub: Hu
  *
  * @param member The model.
  * @param plan The request.
- * @param trip Where it has been.
+ * @param context Where it has been.
  * @param hub For a strategy that fails.
  */
-export function reportServed(member: Member, plan: Plan, { chain }: Trip, hub: Hub): void {
+export function reportServed(member: Member, plan: Plan, { chain }: RequestContext, hub: Hub): void {
   if (plan.narrowed !== undefined) return;
   const { pool } = plan;
   const { model, state } = member;
   const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
   if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, hub);
-  if (!speaksForItself(plan)) moveTo({ member, candidates: pool.members }, pool);
+  if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
 /** Takes note of a failed attempt's rotation. Requests that fail at once move their pool once. */
-function isNewRotation(previous: FallbackStep, { member }: Choice, plan: Plan, trip: Trip): boolean {
+function isNewRotation(previous: FallbackStep, { member }: Choice, plan: Plan, context: RequestContext): boolean {
   const { pool } = plan;
-  if (speaksForItself(plan) || isOwnFault(previous, pool)) return true;
-  if (!pool.rotations.add(previous.model, member.model.name, trip.rotationsSeen)) return false;
+  if (isIsolated(plan) || isOwnFault(previous, pool)) return true;
+  if (!pool.rotations.add(previous.model, member.model.name, context.rotationsSeen)) return false;
   pool.current = member;
   return true;
 }
@@ -115,7 +116,7 @@ function causeOf(
   { state }: Member,
   after: Member,
   { strategy }: Pool,
-  { trip, now }: { readonly trip: Trip; readonly now: number },
+  { context, now }: { readonly context: RequestContext; readonly now: number },
 ): string | undefined {
   if (state.status === "standby") return state.reason;
   if (strategy.current === undefined) {
@@ -123,7 +124,7 @@ function causeOf(
     return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
   }
   if (state.trialUnderWay) return "half_open";
-  const denial = state.denial?.(trip.load, now);
+  const denial = state.denial?.(context.load, now);
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 

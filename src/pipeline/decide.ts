@@ -8,7 +8,7 @@ import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
 /** What the decision rests on. */
-export interface Circumstances {
+export interface RetryContext {
   /** Retries of this model so far in this request. */
   readonly retries: number;
   readonly settings: RetrySettings;
@@ -42,10 +42,10 @@ export type Rest =
  * Decides by the failure's class, the provider's hint, the codes configured and what time is left.
  *
  * @param failure The try that failed.
- * @param circumstances What else counts.
+ * @param context What else counts.
  */
-export function decide(failure: Failure, circumstances: Circumstances): NextStep {
-  const { settings, alone } = circumstances;
+export function decide(failure: Failure, context: RetryContext): NextStep {
+  const { settings, alone } = context;
   if (failure.kind === "quota_exhausted") {
     const { retryAfterMs: restMs } = failure; // when the quota resets, where the provider says
     return { step: "rotate", rest: { reason: "quota_exhausted", ...(restMs === undefined ? {} : { restMs }) } };
@@ -56,20 +56,20 @@ export function decide(failure: Failure, circumstances: Circumstances): NextStep
   const rotate: Rotate = hintMs === undefined
     ? { step: "rotate" }
     : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, longestHintMs) } };
-  if (!mayRetry(failure, circumstances)) return rotate;
+  if (!mayRetry(failure, context)) return rotate;
   const delayMs = hintMs === undefined
-    ? backoffMs(circumstances.retries, settings, circumstances.random)
-    : hintMs <= (alone ? settings.maxDelayMs : backoffCapMs(circumstances.retries, settings))
+    ? backoffMs(context.retries, settings, context.random)
+    : hintMs <= (alone ? settings.maxDelayMs : backoffCapMs(context.retries, settings))
     ? hintMs
     : Infinity;
-  return delayMs < circumstances.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
+  return delayMs < context.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
 }
 
 function isRefusalForNow({ kind }: Failure): boolean {
   return kind === "rate_limited" || kind === "server";
 }
 
-function mayRetry(failure: Failure, { retries, settings, alone, remainingMs, tryLimitMs }: Circumstances): boolean {
+function mayRetry(failure: Failure, { retries, settings, alone, remainingMs, tryLimitMs }: RetryContext): boolean {
   if (retries >= settings.maxAttempts || failure.shouldRetry === false) return false;
   if (failure.neverSent && !alone) return false;
   if (failure.kind === "timeout") return alone || remainingMs >= 2 * tryLimitMs;

@@ -7,7 +7,7 @@ import type { ServedBy } from "../contracts/provider.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** Who answered. */
 export interface Served {
@@ -20,19 +20,19 @@ export interface Served {
  * Writes down why a request went where it went.
  *
  * @param plan What was asked, of which pool.
- * @param trip Where it has been.
+ * @param context Where it has been.
  * @param deps For the time.
  * @param served Who answered; undefined when nobody did.
  */
 export function recordOf<T>(
   { request, pool }: RotatePlan<T>,
-  trip: Trip,
+  context: RequestContext,
   { hub, runtime }: RouteDeps,
   served?: Served,
 ): RoutingRecord {
-  const last = trip.chain.at(-1);
+  const last = context.chain.at(-1);
   const { member, by } = served ?? {};
-  const left = member && trip.chain.findLast(({ model }) => model !== member.model.name);
+  const left = member && context.chain.findLast(({ model }) => model !== member.model.name);
   return {
     type: "routing",
     timestamp: hub.timestamp(),
@@ -42,13 +42,13 @@ export function recordOf<T>(
     model: member?.model.name ?? last?.model ?? null,
     provider: member?.model.home.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
-    fallback_chain: trip.chain,
-    routing_latency_ms: Math.max(0, runtime.clock.monotonic() - trip.startedAt - trip.awayMs),
-    attempts: trip.attempts,
+    fallback_chain: context.chain,
+    routing_latency_ms: Math.max(0, runtime.clock.monotonic() - context.startedAt - context.awayMs),
+    attempts: context.attempts,
     // at the end: what follows a spread is added to the object bit by bit
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
-    ...(trip.possiblyBilled && { possibly_billed: true }),
+    ...(context.possiblyBilled && { possibly_billed: true }),
     ...(request.client && { client: request.client.name }),
   };
 }

@@ -14,7 +14,7 @@ import { measureRequest, type RequestSize } from "./request_size.ts";
 type Feature = keyof ModelFeatures;
 
 /** Models that an error names; a pool may have a thousand. */
-const mostNamed = 10;
+const maxNamed = 10;
 /** BCP 47 language tags; `auto`, `multi` or "English" say nothing we could look up. */
 const languageTag = /^[a-z]{2,3}([-_][a-z0-9]{1,8})*$/i;
 /** ISO 639-2: not determined, several. */
@@ -39,8 +39,8 @@ export function filterByRequest(
   const able = members.filter(({ model }) => lackOf(model) === undefined);
   if (able.length === members.length) return members;
   if (able.length > 0) return able;
-  const lacks = members.slice(0, mostNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
-  const rest = members.length > mostNamed ? ` and ${members.length - mostNamed} more likewise` : "";
+  const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
+  const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
     `No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}${rest}`,
     { code: "unsupported_by_pool" },

@@ -6,7 +6,7 @@ import { MeshError } from "../errors.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/meter.ts";
 import { applyNarrowing, type Narrowed } from "./apply_narrowing.ts";
-import type { Narrowing } from "./narrowing.ts";
+import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { RoutedRequest } from "./request.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -31,17 +31,17 @@ export function narrow(
   members: readonly Member[],
   { request, pool, registry, load }: NarrowContext,
 ): Narrowed | undefined {
-  const { narrowing, model, body: { models } } = request;
-  if (narrowing === undefined || !choosesModels(narrowing)) return undefined;
+  const { routingConstraints, model, body: { models } } = request;
+  if (routingConstraints === undefined || !choosesModels(routingConstraints)) return undefined;
   // a name may belong to another pool of the request's list; the model asked for is part of it
   const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolOf(name, request, registry));
   const pools = [pool, ...others];
   const known = pools.flatMap((one) => one.members);
-  return applyNarrowing(members, narrowing, { pool: known, costOf: ({ state }) => state.costOf?.(load) });
+  return applyNarrowing(members, routingConstraints, { pool: known, costOf: ({ state }) => state.costOf?.(load) });
 }
 
 /** A deadline says nothing of models. */
-function choosesModels({ only, ignore, order, maxPrice }: Narrowing): boolean {
+function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): boolean {
   return (only ?? ignore ?? order ?? maxPrice) !== undefined;
 }
 

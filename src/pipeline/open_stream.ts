@@ -9,7 +9,7 @@ import { bearsContent } from "./content.ts";
 import type { Served } from "./request.ts";
 
 /** As much as is held before the stream is passed on all the same, characters. */
-const mostHeldChars = 64 * 1024;
+const maxHeldChars = 64 * 1024;
 
 /** A stream whose first content has arrived. */
 export interface OpenStream {
@@ -49,7 +49,7 @@ async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: StopSignal):
     held.push(value);
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
-    if (bearsContent(value.value) || size > mostHeldChars) {
+    if (bearsContent(value.value) || size > maxHeldChars) {
       return { answer: { held, rest, complete: false }, empty: false };
     }
   }

@@ -16,24 +16,24 @@ import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/admission_denial.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
-import type { Miss, Trip } from "./trip.ts";
+import type { Miss, RequestContext } from "./request_context.ts";
 
 /**
  * The error of a request that no candidate served.
  *
  * @param plan What was asked, and who could have taken it.
- * @param trip Who was tried.
+ * @param context Who was tried.
  * @param deps For the time.
  */
 export function errorOf<T>(
-  { capable, pool }: RotatePlan<T>,
-  trip: Trip,
+  { eligible, pool }: RotatePlan<T>,
+  context: RequestContext,
   { runtime }: Pick<RouteDeps, "runtime">,
 ): MeshError {
   const now = runtime.clock.monotonic();
-  for (const { state } of capable) state.settle(now);
-  const kinds = new Set(capable.flatMap((member) => whyNot(member, trip) ?? []));
-  const retryAfterMs = soonest(capable, trip, now);
+  for (const { state } of eligible) state.settle(now);
+  const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
+  const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];
   const back = retryAfterMs === undefined ? "" : `; the first is back in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (kind === "rate_limited") {
@@ -47,9 +47,9 @@ export function errorOf<T>(
   if (kind === "budget") {
     return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
-  if (trip.misses.length > 0) return answeredError(trip.misses);
-  const reasons = capable.map((member) =>
-    [member.state.name, member.state.reason ?? whyNot(member, trip) ?? "unknown"] as const
+  if (context.failures.length > 0) return answeredError(context.failures);
+  const reasons = eligible.map((member) =>
+    [member.state.name, member.state.reason ?? whyNot(member, context) ?? "unknown"] as const
   );
   const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
@@ -59,8 +59,8 @@ export function errorOf<T>(
 }
 
 /** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
-function whyNot(candidate: Member, { misses, denials }: Trip): string | undefined {
-  const miss = misses.find(({ member }) => member.model === candidate.model);
+function whyNot(candidate: Member, { failures, denials }: RequestContext): string | undefined {
+  const miss = failures.find(({ member }) => member.model === candidate.model);
   return miss?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
 }
 
@@ -70,16 +70,16 @@ function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): 
   return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
 }
 
-function answeredError(misses: readonly Miss[]): ProviderError {
-  const attempts: FailedAttempt[] = misses.map(({ member, failure }) => ({
+function answeredError(failures: readonly Miss[]): ProviderError {
+  const attempts: FailedAttempt[] = failures.map(({ member, failure }) => ({
     model: member.model.name,
     provider: member.model.home.entry.id,
     kind: failure.kind,
     ...(failure.status === undefined ? {} : { status: failure.status }),
   }));
   const { model, provider } = attempts.at(-1)!;
-  const { fault } = misses[0]!.failure;
-  if (fault !== undefined && misses.every(({ failure }) => failure.kind === "request")) {
+  const { fault } = failures[0]!.failure;
+  if (fault !== undefined && failures.every(({ failure }) => failure.kind === "request")) {
     const { error } = fault;
     return new ProviderError(error.message, {
       code: error.code ?? "invalid_value",
@@ -92,11 +92,11 @@ function answeredError(misses: readonly Miss[]): ProviderError {
     });
   }
   const tried = attempts.map(({ model, kind, status }) => `${model} (${kind}${status ? `, ${status}` : ""})`);
-  const refused = misses.every(({ failure }) => failure.kind === "auth");
+  const refused = failures.every(({ failure }) => failure.kind === "auth");
   return new ProviderError(
     refused
       ? `Every provider refused the key configured for it: ${tried.join(", ")}`
-      : `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(misses)].join(". ")}`,
+      : `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(failures)].join(". ")}`,
     {
       code: refused ? "upstream_auth_error" : "all_attempts_failed",
       status: 502,
@@ -109,11 +109,11 @@ function answeredError(misses: readonly Miss[]): ProviderError {
 }
 
 /** What is known where no provider said anything itself, in words of ours: what to do about it stands nowhere else. */
-function hintsOf(misses: readonly Miss[]): Set<string> {
-  return new Set(misses.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
+function hintsOf(failures: readonly Miss[]): Set<string> {
+  return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }
 
-function soonest(members: readonly Member[], { denials }: Trip, now: number): number | undefined {
+function soonest(members: readonly Member[], { denials }: RequestContext, now: number): number | undefined {
   const end = Math.min(...members.flatMap((member) => member.state.retryAt ?? denials.get(member)?.until ?? []));
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }

@@ -9,7 +9,7 @@ import type { Vote } from "../state/model_state.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** A model that did not serve in all its tries. */
 export interface FailedAttempt {
@@ -22,12 +22,12 @@ export interface FailedAttempt {
  *
  * @param member The model.
  * @param attempt How it failed.
- * @param trip The request's journey.
+ * @param context What the request has done so far.
  */
-export function recordFailure(member: Member, { failure }: FailedAttempt, trip: Trip): void {
-  trip.misses.push({ member, failure });
+export function recordFailure(member: Member, { failure }: FailedAttempt, context: RequestContext): void {
+  context.failures.push({ member, failure });
   const isProviders = failure.kind === "auth" || failure.kind === "quota_exhausted" || failure.neverSent;
-  if (isProviders) trip.ruledOut.add(member.model.home.entry.id);
+  if (isProviders) context.ruledOut.add(member.model.home.entry.id);
 }
 
 /**

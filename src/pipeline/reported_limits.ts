@@ -13,7 +13,7 @@ import { isSameLimits } from "../state/rate_meter.ts";
  * @param member The model that answered.
  * @param permit The request's permit there.
  */
-export function takeReportedLimits({ model: { info, home } }: Member, permit: Permit): void {
+export function applyReportedLimits({ model: { info, home } }: Member, permit: Permit): void {
   const answers = home.answers?.get(info.id);
   if (answers === undefined || home.connector !== undefined && answers.limits === undefined) return;
   let limits;

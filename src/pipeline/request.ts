@@ -14,8 +14,8 @@ import type { Usage } from "../state/meter.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
-import type { fit } from "./fit.ts";
-import type { Narrowing } from "./narrowing.ts";
+import type { eligibility } from "./eligibility.ts";
+import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { OutputEstimate } from "./output_estimate.ts";
 import type { tryKeys } from "./try_keys.ts";
 
@@ -50,7 +50,7 @@ export interface RoutedRequest {
   /** Whom it belongs to, for strategies that care. */
   readonly session?: string;
   /** How it narrows its own routing. */
-  readonly narrowing?: Narrowing | undefined;
+  readonly routingConstraints?: RoutingConstraints | undefined;
   /** Who sent it. */
   readonly client?: RequestClient | undefined;
 }
@@ -63,7 +63,7 @@ export interface RouteDeps {
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
   /** Finds whom a request fits; without it the short check of features holds. */
-  readonly fit?: typeof fit | undefined;
+  readonly eligibility?: typeof eligibility | undefined;
   /** Rotates over the keys of a provider; without it every provider has one. */
   readonly tryKeys?: typeof tryKeys | undefined;
   /** What a usage costs, nano-dollars; without it no cost is told. */

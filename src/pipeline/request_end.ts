@@ -12,7 +12,7 @@ import {
   RateLimitError,
 } from "../errors.ts";
 import type { Usage } from "../state/meter.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** Members of a {@linkcode RoutingRecord} that are known when the request is over. */
 type End = Pick<
@@ -33,13 +33,13 @@ export interface RequestEnding {
  * Writes into a record how its request ended.
  *
  * @param record Not emitted yet.
- * @param trip The request's journey.
+ * @param context What the request has done so far.
  * @param now Monotonic ms.
  * @param ending How it ended.
  */
 export function endRecord(
   record: RoutingRecord,
-  { startedAt }: Pick<Trip, "startedAt">,
+  { startedAt }: Pick<RequestContext, "startedAt">,
   now: number,
   { status, contentAt, used = {} }: RequestEnding,
 ): void {

@@ -35,7 +35,7 @@ type Writable<T> = { -readonly [key in keyof T]: T[key] };
 type Size = Writable<RequestSize>;
 
 /** Where the walk over schemas stops; the boundary refuses such bodies, unless it was told not to look. */
-const mostNodes = 200_000;
+const maxNodes = 200_000;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 
 /**
@@ -151,7 +151,7 @@ function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number 
 /** Names and texts at any depth, without recursion: a schema may be as deep as it likes. */
 function addSchema(schema: unknown, size: Size): void {
   const open: unknown[] = [schema];
-  while (open.length > 0 && size.schemaNodes < mostNodes) {
+  while (open.length > 0 && size.schemaNodes < maxNodes) {
     const value = open.pop();
     if (typeof value === "string") addText(value, size.schema);
     else if (Array.isArray(value)) {

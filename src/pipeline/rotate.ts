@@ -10,23 +10,23 @@ import { type AdaptedRequest, adaptRequest } from "./adapt_request.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import type { Connection } from "./connection.ts";
-import { reportChoice, reportFailure, reportServed, speaksForItself } from "./current_model.ts";
+import { isIsolated, reportChoice, reportFailure, reportServed } from "./current_model.ts";
 import { recordOf } from "./decision.ts";
-import type { Fit } from "./fit.ts";
+import type { Eligibility } from "./eligibility.ts";
 import { errorOf } from "./outcome.ts";
 import type { Call, Routed, RouteDeps, RoutedRequest, Served, Settle } from "./request.ts";
 import { applyFact, endOf, type FailedAttempt, recordFailure, voteOn } from "./record_failure.ts";
 import { endRecord, statusOfError } from "./request_end.ts";
 import { report, type ReportContext } from "./report.ts";
-import { takeReportedLimits } from "./reported_limits.ts";
+import { applyReportedLimits } from "./reported_limits.ts";
 import { selectionContext } from "./selection_context.ts";
-import { Trip } from "./trip.ts";
+import { RequestContext } from "./request_context.ts";
 import type { Usage } from "../state/meter.ts";
 import type { Vote } from "../state/model_state.ts";
 import type { Permit } from "../state/permit.ts";
 
 /** A request whose pool is known. */
-export interface RotatePlan<T> extends Fit {
+export interface RotatePlan<T> extends Eligibility {
   readonly request: RoutedRequest;
   readonly pool: Pool;
   readonly call: Call<T>;
@@ -36,7 +36,7 @@ export interface RotatePlan<T> extends Fit {
 const fairChanceMs = 10_000;
 
 /** A fault of the request itself is not carried to more models than this. */
-const mostRequestFaults = 3;
+const maxRequestFaults = 3;
 
 /**
  * Asks candidates in the strategy's order, each at most once.
@@ -46,25 +46,25 @@ const mostRequestFaults = 3;
  * @throws What the error table says when nobody served; the client's abort; the deadline.
  */
 export async function rotate<T>(plan: RotatePlan<T>, deps: RouteDeps): Promise<Routed<T>> {
-  const trip = new Trip(plan.request, deps.runtime.clock, plan.load);
+  const context = new RequestContext(plan.request, deps.runtime.clock, plan.load);
   let empty: Landing<T> | undefined;
   try {
     for (;;) {
-      const admitted = await admit(plan, trip, deps);
+      const admitted = await admit(plan, context, deps);
       if (admitted === undefined) break;
-      const landing = await ask(admitted, plan, trip, deps);
+      const landing = await ask(admitted, plan, context, deps);
       if (!landing) continue;
-      if (!landing.served.empty) return arrive(landing, plan, trip, deps);
+      if (!landing.served.empty) return arrive(landing, plan, context, deps);
       landing.settle("none", { usage: landing.served.usage, written: () => 0 });
       if (empty) break; // a second empty answer: the first is as good
       empty = landing;
     }
-    if (!empty) throw errorOf(plan, trip, deps);
-    return arrive(empty, plan, trip, deps);
+    if (!empty) throw errorOf(plan, context, deps);
+    return arrive(empty, plan, context, deps);
   } catch (error) {
-    trip.end();
-    const record = recordOf(plan, trip, deps);
-    endRecord(record, trip, deps.runtime.clock.monotonic(), { status: statusOfEnd(error, plan.request) });
+    context.end();
+    const record = recordOf(plan, context, deps);
+    endRecord(record, context, deps.runtime.clock.monotonic(), { status: statusOfEnd(error, plan.request) });
     deps.hub.routing(record);
     if (typeof error === "object" && error) rememberRouting(error, record);
     throw error;
@@ -95,38 +95,39 @@ interface Admitted {
 }
 
 /** The next model and its permit, after a wait where that is worth it; undefined when none may be asked. */
-async function admit<T>(plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Promise<Admitted | undefined> {
+async function admit<T>(plan: RotatePlan<T>, context: RequestContext, deps: RouteDeps): Promise<Admitted | undefined> {
   const { clock } = deps.runtime;
-  const admission = { pool: plan.pool, trip, clock, alone: true };
+  const admission = { pool: plan.pool, context, clock, alone: true };
   for (;;) {
-    const candidates = openMembers(remaining(plan, trip), admission);
+    const candidates = openMembers(remaining(plan, context), admission);
     if (candidates.length === 0) {
       if (await waitForSpacing(admission)) continue;
       return undefined;
     }
-    const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, trip, deps);
+    const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, context, deps);
     const { ready } = member.model.home;
     if (ready !== undefined) {
       await ready; // its key is being looked up again
-      if (!openMembers(remaining(plan, trip), admission).includes(member)) continue;
+      if (!openMembers(remaining(plan, context), admission).includes(member)) continue;
     }
     // nothing is awaited between the check and this
-    const permit = member.state.admit(trip.load, clock.monotonic());
+    const permit = member.state.admit(context.load, clock.monotonic());
     if (await (permit.confirm(clock) ?? true)) return { member, permit, alone: isAlone(member, candidates, plan) };
     permit.withdraw(clock.monotonic());
-    trip.contested.add(member);
+    context.contested.add(member);
   }
 }
 
 /** Who may take the request, whatever its state. */
-function remaining<T>({ pool, capable }: RotatePlan<T>, trip: Trip): readonly Member[] {
-  if (!trip.first) return capable;
-  const { home } = trip.first.model;
+function remaining<T>({ pool, eligible }: RotatePlan<T>, context: RequestContext): readonly Member[] {
+  if (!context.first) return eligible;
+  const { home } = context.first.model;
   const { scope } = pool.routing.retry(home.entry.id);
-  const faults = trip.misses.filter(({ failure }) => failure.kind === "request").length;
-  if (scope === "same_model" || faults >= mostRequestFaults) return [];
-  return capable.filter(({ model }) =>
-    !trip.tried.has(model.name) && !trip.ruledOut.has(model.home.entry.id) && (scope === "any" || model.home === home)
+  const faults = context.failures.filter(({ failure }) => failure.kind === "request").length;
+  if (scope === "same_model" || faults >= maxRequestFaults) return [];
+  return eligible.filter(({ model }) =>
+    !context.tried.has(model.name) && !context.ruledOut.has(model.home.entry.id) &&
+    (scope === "any" || model.home === home)
   );
 }
 
@@ -137,12 +138,17 @@ function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], 
     (scope !== "any" && candidates.filter(({ model }) => model.home === home).length === 1);
 }
 
-function choose<T>(candidates: readonly Member[], plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Member {
+function choose<T>(
+  candidates: readonly Member[],
+  plan: RotatePlan<T>,
+  context: RequestContext,
+  deps: RouteDeps,
+): Member {
   const { pool, request } = plan;
-  const { load, tried } = trip;
-  const selection = { pool, load, tried, session: request.session, narrowed: speaksForItself(plan) };
+  const { load, tried } = context;
+  const selection = { pool, load, tried, session: request.session, narrowed: isIsolated(plan) };
   const member = applyStrategy(candidates, pool, selectionContext(selection, deps.runtime), deps.hub);
-  reportChoice({ member, candidates }, plan, trip, deps);
+  reportChoice({ member, candidates }, plan, context, deps);
   return member;
 }
 
@@ -150,25 +156,25 @@ function choose<T>(candidates: readonly Member[], plan: RotatePlan<T>, trip: Tri
 async function ask<T>(
   { member, permit, alone }: Admitted,
   plan: RotatePlan<T>,
-  trip: Trip,
+  context: RequestContext,
   deps: RouteDeps,
 ): Promise<Landing<T> | undefined> {
   const { clock } = deps.runtime;
   const { model } = member;
   const { pool } = plan;
   const from = permit.admittedAt;
-  const step = stepOf(member, trip);
+  const step = stepOf(member, context);
   let landing: Landing<T> | undefined;
   let failed: FailedAttempt | undefined;
   let vote: Vote = "none";
   try {
-    trip.first ??= member;
-    trip.tried.add(model.name);
+    context.first ??= member;
+    context.tried.add(model.name);
     const adapted = adaptRequest(plan.request, model);
     const settings = pool.routing.retry(model.home.entry.id);
-    const again = () => readmit(member, permit, { pool, trip, clock, alone });
+    const again = () => readmit(member, permit, { pool, context, clock, alone });
     const { completion } = adapted;
-    const end = await attempt({ member, permit, completion, call: plan.call, settings, alone, again }, trip, deps);
+    const end = await attempt({ member, permit, completion, call: plan.call, settings, alone, again }, context, deps);
     if ("served" in end) {
       const ms = clock.monotonic() - from;
       step(end.served.empty ? "empty" : "ok", ms);
@@ -178,7 +184,7 @@ async function ask<T>(
         ...end,
         settle: settleOf({ member, permit, connection: end.connection, ms }, {
           request: plan.request,
-          load: trip.load,
+          load: context.load,
           deps,
         }),
       };
@@ -190,19 +196,19 @@ async function ask<T>(
   } catch (error) {
     if (permit.isUsed) step("aborted", clock.monotonic() - from);
     // a deadline blames no model but one that had a fair chance and gave no sign of life
-    if (DeadlineError.isInstance(error) && trip.unansweredMs >= fairChanceMs) vote = "failure";
+    if (DeadlineError.isInstance(error) && context.unansweredMs >= fairChanceMs) vote = "failure";
     throw error;
   } finally {
     if (landing === undefined) permit.release(vote, clock.monotonic(), endOf(failed));
     reportFailure(member, vote, plan, deps.hub);
   }
-  recordFailure(member, failed, trip);
+  recordFailure(member, failed, context);
   applyFact(member, failed, pool, clock);
   return undefined;
 }
 
 /** Writes down one step of the request's chain. */
-function stepOf({ model }: Member, { chain }: Trip) {
+function stepOf({ model }: Member, { chain }: RequestContext) {
   return (outcome: string, ms: number, status?: number) =>
     chain.push({
       model: model.name,
@@ -229,18 +235,18 @@ function settleOf({ member, permit, connection, ms }: Held, context: ReportConte
   return (vote, answer) => {
     if (used !== undefined) return used;
     used = report(member, answer, context);
-    takeReportedLimits(member, permit);
+    applyReportedLimits(member, permit);
     connection.close();
     permit.release(vote, clock.monotonic(), { ms, ...used });
     return used;
   };
 }
 
-function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: RouteDeps): Routed<T> {
+function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, context: RequestContext, deps: RouteDeps): Routed<T> {
   const { member, served, connection, adapted } = landing;
-  reportServed(member, plan, trip, deps.hub);
-  const routing = recordOf(plan, trip, deps, { member, by: connection.servedBy });
-  trip.commit();
+  reportServed(member, plan, context, deps.hub);
+  const routing = recordOf(plan, context, deps, { member, by: connection.servedBy });
+  context.commit();
   const { clock } = deps.runtime;
   const contentAt = plan.request.delivery === "stream" ? clock.monotonic() : undefined;
   let isOver = false;
@@ -252,11 +258,11 @@ function arrive<T>(landing: Landing<T>, plan: RotatePlan<T>, trip: Trip, deps: R
     dropped: connection.dropped.length === 0 ? adapted.dropped : [...adapted.dropped, ...connection.dropped],
     connection,
     settle(vote, answer) {
-      trip.end();
+      context.end();
       const used = landing.settle(vote, answer);
       if (isOver) return used;
       isOver = true;
-      endRecord(routing, trip, clock.monotonic(), { status: 200, contentAt, used });
+      endRecord(routing, context, clock.monotonic(), { status: 200, contentAt, used });
       deps.hub.routing(routing);
       reportFailure(member, vote, plan, deps.hub);
       return used;

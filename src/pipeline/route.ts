@@ -4,7 +4,7 @@
  */
 import { filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByFeatures } from "./filter_by_features.ts";
-import type { Fit, FitContext } from "./fit.ts";
+import type { Eligibility, EligibilityContext } from "./eligibility.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
 import { rotate } from "./rotate.ts";
@@ -26,12 +26,12 @@ export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps)
     delivery: request.delivery,
     serves: task.serves,
   }); // 3 delivery-mode filter
-  const fit = (deps.fit ?? fitShortly)(able, { request, pool, registry: deps.registry });
-  const ask = () => rotate({ request, pool, ...fit, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
+  const eligibility = (deps.eligibility ?? shortEligibility)(able, { request, pool, registry: deps.registry });
+  const ask = () => rotate({ request, pool, ...eligibility, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
   return deps.count?.(ask, request) ?? ask();
 }
 
 /** Where nothing counts and no request narrows its own routing. */
-function fitShortly(able: readonly Member[], { request: { body } }: FitContext): Fit {
-  return { capable: filterByFeatures(able, body), load: { input: 0, output: 0 } };
+function shortEligibility(able: readonly Member[], { request: { body } }: EligibilityContext): Eligibility {
+  return { eligible: filterByFeatures(able, body), load: { input: 0, output: 0 } };
 }

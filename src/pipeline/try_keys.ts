@@ -5,24 +5,24 @@
 import type { KeyVerdict } from "../state/key_ring.ts";
 import { type AttemptPlan, type FailedTry, type TryEnd, tryOnce } from "./attempt.ts";
 import type { RouteDeps } from "./request.ts";
-import type { Trip } from "./trip.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /**
  * Asks one model once; where its provider has several keys, with one after the other until one is not refused. That is
  * no retry: it takes nothing of a budget, waits for nothing and says nothing of the model.
  *
  * @param plan Whom to ask what.
- * @param trip The request's journey.
+ * @param context What the request has done so far.
  * @param deps What the pipeline works with.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
-export function tryKeys<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<TryEnd<T>> {
-  return plan.member.state.keys === undefined ? tryOnce(plan, trip, deps) : tryEach(plan, trip, deps);
+export function tryKeys<T>(plan: AttemptPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
+  return plan.member.state.keys === undefined ? tryOnce(plan, context, deps) : tryEach(plan, context, deps);
 }
 
-async function tryEach<T>(plan: AttemptPlan<T>, trip: Trip, deps: RouteDeps): Promise<TryEnd<T>> {
+async function tryEach<T>(plan: AttemptPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
   for (let tries = 1;; tries++) {
-    const end = await tryOnce(plan, trip, deps);
+    const end = await tryOnce(plan, context, deps);
     if ("served" in end) return end;
     const { failure, spending } = end;
     const verdict = spending?.refused?.(failure);

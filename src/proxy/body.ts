@@ -4,7 +4,7 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { mostContainers } from "../pipeline/check_request.ts";
+import { maxContainers } from "../pipeline/check_request.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { Refusal } from "./error_body.ts";
 
@@ -39,8 +39,8 @@ export async function readJson(
   } catch {
     throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
   }
-  if (text.length > 2 * mostContainers && hasTooMany(text)) {
-    throw new UnsupportedRequestError(`The body has over ${mostContainers} objects and arrays`, {
+  if (text.length > 2 * maxContainers && hasTooMany(text)) {
+    throw new UnsupportedRequestError(`The body has over ${maxContainers} objects and arrays`, {
       code: "invalid_value",
     });
   }
@@ -77,7 +77,7 @@ function hasTooMany(text: string): boolean {
     if (code === 34) {
       at = endOfString(text, at);
       if (at < 0) return false; // no JSON: the parser says so
-    } else if ((code === 91 || code === 123) && ++containers > mostContainers) return true;
+    } else if ((code === 91 || code === 123) && ++containers > maxContainers) return true;
   }
   return false;
 }

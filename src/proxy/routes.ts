@@ -7,7 +7,7 @@ import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
-import { readNarrowing } from "../pipeline/narrowing.ts";
+import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
@@ -96,7 +96,7 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
   const { value, text } = await readJson(request, () => exchange.body({ startedAt: from, limitMs }));
   const body = checkChatRequest(value);
   if (body.model === undefined) throw missing("model");
-  const narrowing = readNarrowing(request.headers.get("x-mesh-route"), body);
+  const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
   const answer = await mesh.chat({
     id: requestId,
@@ -106,8 +106,8 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
     body,
     text,
     signal: request.signal,
-    timeoutMs: Math.max(0, Math.min(limitMs, narrowing?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
-    narrowing,
+    timeoutMs: Math.max(0, Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
+    routingConstraints,
     client,
     ...(session === undefined ? {} : { session }),
   });

@@ -6,8 +6,8 @@ import { Rest } from "../../src/state/rest.ts";
 import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 function admissionAt(now: number): Admission {
-  const trip = { load: { input: 1, output: 1 }, contested: new Set(), denials: new Map() };
-  return { pool: poolOf([]), trip, clock: { monotonic: () => now }, alone: true } as unknown as Admission;
+  const context = { load: { input: 1, output: 1 }, contested: new Set(), denials: new Map() };
+  return { pool: poolOf([]), context, clock: { monotonic: () => now }, alone: true } as unknown as Admission;
 }
 
 describe("openMembers()", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { RetrySettings } from "../../src/config/settings.ts";
-import { type Circumstances, decide, type NextStep, type Rotate } from "../../src/pipeline/decide.ts";
+import { decide, type NextStep, type RetryContext, type Rotate } from "../../src/pipeline/decide.ts";
 import type { Failure } from "../../src/pipeline/failure.ts";
 
 const settings: RetrySettings = {
@@ -22,7 +22,7 @@ const failure = (facts: Partial<Failure>): Failure => ({
   ...facts,
 });
 
-const around = (facts: Partial<Circumstances> = {}): Circumstances => ({
+const around = (facts: Partial<RetryContext> = {}): RetryContext => ({
   retries: 0,
   settings,
   alone: false,
@@ -37,7 +37,7 @@ const retry = (delayMs: number, otherwise: Rotate = rotate): NextStep => ({ step
 const rest = (restMs: number): Rotate => ({ step: "rotate", rest: { reason: "rate_limited", restMs } });
 const unhinted = { ...settings, honorRetryAfter: false };
 
-const cases: readonly (readonly [string, Partial<Failure>, Partial<Circumstances>, NextStep])[] = [
+const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>, NextStep])[] = [
   ["500 is retried after half of the cap", { status: 500 }, {}, retry(250)],
   ["the cap doubles", { status: 500 }, { retries: 1 }, retry(500)],
   ["after max_attempts it rotates", { status: 500 }, { retries: 2 }, rotate],
@@ -105,9 +105,9 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<Circumstances
   }, retry(250)],
 ];
 
-for (const [name, facts, circumstances, expected] of cases) {
+for (const [name, facts, context, expected] of cases) {
   Deno.test(`decide(): ${name}`, () => {
-    assertEquals(decide(failure(facts), around(circumstances)), expected);
+    assertEquals(decide(failure(facts), around(context)), expected);
   });
 }
 

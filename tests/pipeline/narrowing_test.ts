@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { describe, it } from "@std/testing/bdd";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { applyNarrowing } from "../../src/pipeline/apply_narrowing.ts";
-import { type Narrowing, readNarrowing } from "../../src/pipeline/narrowing.ts";
+import { readRoutingConstraints, type RoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import type { Member, ProviderHome } from "../../src/registry/registry.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
@@ -16,15 +16,17 @@ function refusal(act: () => unknown): UnsupportedRequestError {
   return assertThrows(act, UnsupportedRequestError);
 }
 
-describe("readNarrowing()", () => {
+describe("readRoutingConstraints()", () => {
   it("is undefined where nothing is asked", () => {
-    for (const given of [undefined, null, "", " ", ";", " ; ; "]) assertEquals(readNarrowing(given, {}), undefined);
+    for (const given of [undefined, null, "", " ", ";", " ; ; "]) {
+      assertEquals(readRoutingConstraints(given, {}), undefined);
+    }
     for (const mesh of [undefined, null, {}, { only: null, tags: undefined }]) {
-      assertEquals(readNarrowing(undefined, { mesh }), undefined);
+      assertEquals(readRoutingConstraints(undefined, { mesh }), undefined);
     }
   });
 
-  const headers: readonly (readonly [value: string, narrowing: Narrowing])[] = [
+  const headers: readonly (readonly [value: string, narrowing: RoutingConstraints])[] = [
     ["only=a", { only: { names: ["a"], param: header } }],
     [" Only = a , b/c:7 ; ", { only: { names: ["a", "b/c:7"], param: header } }],
     ["ignore=b;order=c,a,c", {
@@ -40,7 +42,7 @@ describe("readNarrowing()", () => {
     }],
   ];
   for (const [value, narrowing] of headers) {
-    it(`reads the header "${value.slice(0, 60)}"`, () => assertEquals(readNarrowing(value, {}), narrowing));
+    it(`reads the header "${value.slice(0, 60)}"`, () => assertEquals(readRoutingConstraints(value, {}), narrowing));
   }
 
   it("reads every member of the body", () => {
@@ -53,7 +55,7 @@ describe("readNarrowing()", () => {
       session: "s-1",
       tags: { team: "search" },
     };
-    assertEquals(readNarrowing(undefined, { mesh }), {
+    assertEquals(readRoutingConstraints(undefined, { mesh }), {
       only: { names: ["a, b; c=d", "ü"], param: "mesh.only" },
       ignore: { names: ["e"], param: "mesh.ignore" },
       order: { names: ["f"], param: "mesh.order" },
@@ -62,12 +64,12 @@ describe("readNarrowing()", () => {
       session: "s-1",
       tags: { team: "search" },
     });
-    assertEquals(readNarrowing(null, { mesh: { tags: ["x", "y"] } }), { tags: ["x", "y"] });
+    assertEquals(readRoutingConstraints(null, { mesh: { tags: ["x", "y"] } }), { tags: ["x", "y"] });
   });
 
   it("lets the body win, member by member", () => {
     assertEquals(
-      readNarrowing("only=a;deadline=5s;max-price=1", { mesh: { only: ["b"], deadline: null, session: "s" } }),
+      readRoutingConstraints("only=a;deadline=5s;max-price=1", { mesh: { only: ["b"], deadline: null, session: "s" } }),
       {
         only: { names: ["b"], param: "mesh.only" },
         deadlineMs: 5000,
@@ -104,11 +106,13 @@ describe("readNarrowing()", () => {
   ];
   for (const [value, says] of badHeaders) {
     it(`refuses the header "${value.slice(0, 60)}"`, () => {
-      const error = refusal(() => readNarrowing(value, {}));
+      const error = refusal(() => readRoutingConstraints(value, {}));
       assertEquals([error.code, error.param], ["invalid_value", header]);
       assertStringIncludes(error.message, says);
       // what the body would override is checked all the same
-      refusal(() => readNarrowing(value, { mesh: { only: ["a"], order: ["a"], max_price: 1, deadline: "1s" } }));
+      refusal(() =>
+        readRoutingConstraints(value, { mesh: { only: ["a"], order: ["a"], max_price: 1, deadline: "1s" } })
+      );
     });
   }
 
@@ -144,7 +148,7 @@ describe("readNarrowing()", () => {
   ];
   for (const [name, value, says] of badMembers) {
     it(`refuses mesh.${name}: ${(JSON.stringify(value) ?? "").slice(0, 40)}`, () => {
-      const error = refusal(() => readNarrowing("only=a", { mesh: { [name]: value } }));
+      const error = refusal(() => readRoutingConstraints("only=a", { mesh: { [name]: value } }));
       assertEquals([error.code, error.param], ["invalid_value", `mesh.${name}`]);
       assertStringIncludes(error.message, `"mesh.${name}"`);
       assertStringIncludes(error.message, says);
@@ -153,19 +157,24 @@ describe("readNarrowing()", () => {
 
   it("refuses a mesh that is no object", () => {
     for (const mesh of ["only=a", 7, true, ["only"]]) {
-      assertEquals(refusal(() => readNarrowing(undefined, { mesh })).param, "mesh");
+      assertEquals(refusal(() => readRoutingConstraints(undefined, { mesh })).param, "mesh");
     }
   });
 
   it("says little of what it refuses: no error is long", () => {
-    for (const act of [() => readNarrowing(long(4000), {}), () => readNarrowing("", { mesh: { [long(9999)]: 1 } })]) {
+    for (
+      const act of [
+        () => readRoutingConstraints(long(4000), {}),
+        () => readRoutingConstraints("", { mesh: { [long(9999)]: 1 } }),
+      ]
+    ) {
       assert(refusal(act).message.length < 300);
     }
   });
 
   it("does not let tags reach a prototype", () => {
     const mesh = JSON.parse('{"tags": {"__proto__": "a", "team": "b"}}');
-    const tags = readNarrowing(undefined, { mesh })?.tags;
+    const tags = readRoutingConstraints(undefined, { mesh })?.tags;
     assertEquals([Object.getPrototypeOf(tags), Object.keys(tags ?? {})], [Object.prototype, ["__proto__", "team"]]);
   });
 
@@ -179,7 +188,7 @@ describe("readNarrowing()", () => {
     for (let round = 0; round < 5000; round++) {
       const value = Array.from({ length: Math.floor(random() * 3) }, segment).join(";");
       try {
-        const narrowing = readNarrowing(value, { mesh: random() < 0.5 ? null : junk(random) });
+        const narrowing = readRoutingConstraints(value, { mesh: random() < 0.5 ? null : junk(random) });
         if (narrowing !== undefined) read++;
         const { only, maxPrice, deadlineMs = 1 } = narrowing ?? {};
         assert((only?.names.length ?? 1) > 0 && (maxPrice?.nano ?? 0) >= 0 && deadlineMs > 0);
@@ -202,7 +211,7 @@ const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2"
 const prices: Readonly<Record<string, number>> = { a1: 0, a2: 5, b1: 10, b2: 11 };
 const costOf = ({ model }: Member) => prices[model.name];
 const apply = (mesh: object, members = pool) =>
-  applyNarrowing(members, readNarrowing(undefined, { mesh }), { pool, costOf });
+  applyNarrowing(members, readRoutingConstraints(undefined, { mesh }), { pool, costOf });
 
 describe("applyNarrowing()", () => {
   const cases: readonly (readonly [mesh: object, left: string])[] = [
@@ -252,7 +261,7 @@ describe("applyNarrowing()", () => {
   });
 
   it("names the header where that is at fault", () => {
-    const narrowing = readNarrowing("ignore=b9", { mesh: { only: ["a1"] } });
+    const narrowing = readRoutingConstraints("ignore=b9", { mesh: { only: ["a1"] } });
     assertEquals(refusal(() => applyNarrowing(pool, narrowing, { pool, costOf })).param, header);
   });
 });

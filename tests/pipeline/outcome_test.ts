@@ -4,16 +4,16 @@ import { errorOf } from "../../src/pipeline/outcome.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { RotatePlan } from "../../src/pipeline/rotate.ts";
 import type { AdmissionDenial } from "../../src/state/admission_denial.ts";
-import type { Trip } from "../../src/pipeline/trip.ts";
+import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { memberOf, modelOf, poolOf } from "../support/_members.ts";
 
 const deps = { runtime: { clock: fakeClock() } } as unknown as RouteDeps;
 
-function errorWith(capable: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
-  const plan = { capable, pool: poolOf([]) } as unknown as RotatePlan<unknown>;
-  return errorOf(plan, { misses: [], denials } as unknown as Trip, deps);
+function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
+  const plan = { eligible, pool: poolOf([]) } as unknown as RotatePlan<unknown>;
+  return errorOf(plan, { failures: [], denials } as unknown as RequestContext, deps);
 }
 
 Deno.test("an error about several reasons tells of active models what held them up", () => {

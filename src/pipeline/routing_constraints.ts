@@ -27,7 +27,7 @@ export interface PriceLimit {
 export type Tags = Readonly<Record<string, string>> | readonly string[];
 
 /** How a request narrows its routing. */
-export interface Narrowing {
+export interface RoutingConstraints {
   /** Nobody else. */
   readonly only?: NameList;
   /** None of these. */
@@ -44,7 +44,7 @@ export interface Narrowing {
   readonly tags?: Tags;
 }
 
-type Draft = { -readonly [key in keyof Narrowing]: Narrowing[key] };
+type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
 /** A field: how it is called, and who is at fault. */
 interface Field {
   readonly label: string;
@@ -53,12 +53,12 @@ interface Field {
 type Reader = (value: unknown, field: Field, draft: Draft) => void;
 
 const routeHeader = "x-mesh-route";
-const longestHeader = 4096;
-const mostNames = 64;
-const longestName = 256;
-const mostTags = 16;
-const longestTag = 64;
-const highestPriceUsd = 1_000_000;
+const maxHeaderChars = 4096;
+const maxNames = 64;
+const maxNameChars = 256;
+const maxTags = 16;
+const maxTagChars = 64;
+const maxPriceUsd = 1_000_000;
 const nanoPerUsd = 1_000_000_000;
 
 const headerReaders: Readonly<Record<string, Reader>> = {
@@ -75,7 +75,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   order: (value, field, draft) => draft.order = listOf(value, field),
   max_price: (value, field, draft) => draft.maxPrice = priceOf(value, field),
   deadline: (value, field, draft) => draft.deadlineMs = durationOf(value, field),
-  session: (value, field, draft) => draft.session = textOf(value, field, longestName),
+  session: (value, field, draft) => draft.session = textOf(value, field, maxNameChars),
   tags: (value, field, draft) => draft.tags = tagsOf(value, field),
 };
 
@@ -93,14 +93,14 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
  *
  * @example
  * ```ts ignore
- * readNarrowing("only=groq,cerebras;max-price=0.01;deadline=20s", body);
- * readNarrowing(undefined, { messages, mesh: { order: ["acme-small"], deadline: "20s", tags: { team: "search" } } });
+ * readRoutingConstraints("only=groq,cerebras;max-price=0.01;deadline=20s", body);
+ * readRoutingConstraints(undefined, { messages, mesh: { order: ["acme-small"], deadline: "20s", tags: { team: "search" } } });
  * ```
  */
-export function readNarrowing(
+export function readRoutingConstraints(
   header: string | null | undefined,
   body: Readonly<Record<string, unknown>>,
-): Narrowing | undefined {
+): RoutingConstraints | undefined {
   const mesh: unknown = isObject(body) ? body.mesh : undefined;
   if ((header ?? "") === "" && (mesh ?? undefined) === undefined) return undefined;
   const draft: Draft = {};
@@ -111,7 +111,7 @@ export function readNarrowing(
 
 function readHeader(header: string, draft: Draft): void {
   const whole: Field = { label: `The header "${routeHeader}"`, param: routeHeader };
-  if (header.length > longestHeader) throw invalid(whole, `may have up to ${longestHeader} characters`);
+  if (header.length > maxHeaderChars) throw invalid(whole, `may have up to ${maxHeaderChars} characters`);
   const seen = new Set<string>();
   for (const segment of header.split(";")) {
     if (segment.trim() === "") continue;
@@ -131,7 +131,7 @@ function readHeader(header: string, draft: Draft): void {
 function readBody(mesh: unknown, draft: Draft): void {
   if (!isObject(mesh)) throw invalid({ label: '"mesh"', param: "mesh" }, "has to be an object");
   for (const [name, value] of Object.entries(mesh)) {
-    const param = `mesh.${name.length > longestTag ? `${name.slice(0, longestTag)}…` : name}`;
+    const param = `mesh.${name.length > maxTagChars ? `${name.slice(0, maxTagChars)}…` : name}`;
     const field: Field = { label: JSON.stringify(param), param };
     const reader = readerOf(bodyReaders, name, field);
     if (value !== null && value !== undefined) reader(value, field, draft);
@@ -141,7 +141,7 @@ function readBody(mesh: unknown, draft: Draft): void {
 function readerOf(readers: Readonly<Record<string, Reader>>, name: string, field: Field): Reader {
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (reader !== undefined) return reader;
-  const [likely] = nearest(name.slice(0, longestTag), Object.keys(readers), 1);
+  const [likely] = nearest(name.slice(0, maxTagChars), Object.keys(readers), 1);
   const hint = likely === undefined ? `the fields are ${Object.keys(readers).join(", ")}` : `did you mean "${likely}"?`;
   throw invalid(field, `is no routing field: ${hint}`);
 }
@@ -154,9 +154,9 @@ function split(value: unknown, field: Field): string[] {
 }
 
 function listOf(value: unknown, field: Field): NameList {
-  const isList = Array.isArray(value) && value.length > 0 && value.length <= mostNames;
-  if (!isList || !value.every((name) => isText(name, longestName))) {
-    throw invalid(field, `has to be a list of 1 to ${mostNames} names of 1 to ${longestName} characters`);
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= maxNames;
+  if (!isList || !value.every((name) => isText(name, maxNameChars))) {
+    throw invalid(field, `has to be a list of 1 to ${maxNames} names of 1 to ${maxNameChars} characters`);
   }
   return { names: [...new Set<string>(value)], param: field.param };
 }
@@ -167,10 +167,10 @@ function decimal(value: unknown): number {
 }
 
 function priceOf(value: unknown, field: Field): PriceLimit {
-  if (typeof value === "number" && value >= 0 && value <= highestPriceUsd) {
+  if (typeof value === "number" && value >= 0 && value <= maxPriceUsd) {
     return { nano: Math.round(value * nanoPerUsd), param: field.param };
   }
-  throw invalid(field, `has to be a number of USD from 0 to ${highestPriceUsd}, such as 0.01`);
+  throw invalid(field, `has to be a number of USD from 0 to ${maxPriceUsd}, such as 0.01`);
 }
 
 /** A bare number has two readings, in the configuration as here (contract, section 4). */
@@ -194,10 +194,10 @@ function textOf(value: unknown, field: Field, longest: number): string {
 function tagsOf(value: unknown, field: Field): Tags {
   const texts = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
   const count = Array.isArray(value) ? value.length : (texts?.length ?? 0) / 2;
-  if (texts === undefined || count > mostTags || !texts.every((text) => isText(text, longestTag))) {
+  if (texts === undefined || count > maxTags || !texts.every((text) => isText(text, maxTagChars))) {
     throw invalid(
       field,
-      `has to be a list of texts, or an object of them: up to ${mostTags}, of 1 to ${longestTag} characters`,
+      `has to be a list of texts, or an object of them: up to ${maxTags}, of 1 to ${maxTagChars} characters`,
     );
   }
   return Array.isArray(value) ? [...texts] : { ...value as Record<string, string> };
@@ -212,7 +212,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > longestTag ? `${text.slice(0, longestTag)}…` : text);
+  return JSON.stringify(text.length > maxTagChars ? `${text.slice(0, maxTagChars)}…` : text);
 }
 
 function invalid({ label, param }: Field, what: string): UnsupportedRequestError {

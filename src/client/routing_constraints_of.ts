@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import { type Narrowing, readNarrowing } from "../pipeline/narrowing.ts";
+import { readRoutingConstraints, type RoutingConstraints } from "../pipeline/routing_constraints.ts";
 import type { CallSettings } from "./options.ts";
 
 /**
@@ -11,14 +11,14 @@ import type { CallSettings } from "./options.ts";
  *
  * @param request As it was checked.
  * @param settings Of the call.
- * @throws {UnsupportedRequestError} For what is no narrowing.
+ * @throws {UnsupportedRequestError} For what are no routing constraints.
  */
-export function narrowingOf(
+export function routingConstraintsOf(
   request: ChatCompletionRequest,
   { headers, route }: CallSettings,
-): Narrowing | undefined {
+): RoutingConstraints | undefined {
   const written = route === undefined
     ? request
     : { ...request, mesh: { ...route, ...request.mesh as object | undefined } };
-  return readNarrowing(new Headers(headers).get("x-mesh-route"), written);
+  return readRoutingConstraints(new Headers(headers).get("x-mesh-route"), written);
 }

@@ -1,5 +1,5 @@
 /**
- * What one request keeps in mind on its way: its deadline, its client, where it has been and how long that took.
+ * What one request keeps on its way: its deadline, its client, where it has been and how long that took.
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
@@ -18,13 +18,13 @@ export interface Miss {
   readonly failure: Failure;
 }
 
-/** One request's journey. */
-export class Trip {
+/** The state of one request: its deadline, its attempts, the models that denied it. */
+export class RequestContext {
   readonly startedAt: number;
   /** Every model tried, in order. */
   readonly chain: FallbackStep[] = [];
   /** Those that did not serve. */
-  readonly misses: Miss[] = [];
+  readonly failures: Miss[] = [];
   /** The first model tried. */
   first?: Member;
   /** Rotations that its pool had reported when the last of them was chosen. */
@@ -56,7 +56,7 @@ export class Trip {
   #stopped: { readonly reason: unknown } | undefined;
 
   /**
-   * @param request Whose journey it is.
+   * @param request The request.
    * @param clock For its deadline.
    * @param load What it will take, by estimate.
    */
@@ -85,7 +85,7 @@ export class Trip {
     return this.#stopped !== undefined;
   }
 
-  /** Throws what ended the journey early: the client's abort, or the deadline. */
+  /** Throws what ended the request early: the client's abort, or the deadline. */
   check(): void {
     if (this.#stopped !== undefined) throw this.#stopped.reason;
   }
@@ -96,7 +96,7 @@ export class Trip {
     if (this.#stopped !== undefined) current?.abort(this.#stopped.reason);
   }
 
-  /** Waits between tries. Rejects when the journey ends early. */
+  /** Waits between tries. Rejects when the request ends early. */
   async wait(ms: number): Promise<void> {
     const controller = new AbortController();
     this.follow(controller);
@@ -113,7 +113,7 @@ export class Trip {
     this.#cancelDeadline();
   }
 
-  /** The journey is over. */
+  /** The request is over. */
   end(): void {
     this.#cancelDeadline();
     this.#signal?.removeEventListener("abort", this.#onAbort);

@@ -12,16 +12,16 @@ import type { RoutedRequest } from "./request.ts";
 import { measureRequest } from "./request_size.ts";
 
 /** What a request is held against. */
-export interface FitContext {
+export interface EligibilityContext {
   readonly request: RoutedRequest;
   readonly pool: Pool;
   readonly registry: Registry;
 }
 
 /** Whom a request fits. */
-export interface Fit {
+export interface Eligibility {
   /** Members that can take it. */
-  readonly capable: readonly Member[];
+  readonly eligible: readonly Member[];
   /** What it will take. */
   readonly load: Load;
   /** What the request itself made of them; undefined when it said nothing. */
@@ -35,12 +35,12 @@ export interface Fit {
  * @param context The request.
  * @throws {UnsupportedRequestError} When none is left; the message says why.
  */
-export function fit(able: readonly Member[], { request, pool, registry }: FitContext): Fit {
+export function eligibility(able: readonly Member[], { request, pool, registry }: EligibilityContext): Eligibility {
   const { body, client } = request;
   const size = measureRequest(body);
   const estimate = estimateTokens(body, size);
   const load = client?.budget === undefined ? estimate : { ...estimate, budget: client.budget };
-  const capable = filterByRequest(able, body, size);
-  const narrowed = narrow(capable, { request, pool, registry, load });
-  return { capable: narrowed?.members ?? capable, load, narrowed };
+  const eligible = filterByRequest(able, body, size);
+  const narrowed = narrow(eligible, { request, pool, registry, load });
+  return { eligible: narrowed?.members ?? eligible, load, narrowed };
 }
