@@ -5,8 +5,11 @@
  */
 import { AssertionError } from "@std/assert";
 
-/** Rounds, one of which has to show what is claimed. What is true shows in the first; what is not, in none. */
-const rounds = 12;
+/** Rounds at most; what is true shows in the first ones. */
+const mostRounds = 20;
+
+/** Rounds that make a sum. */
+const sumRounds = 5;
 
 /** Below this a time says nothing, ms. */
 const leastMs = 0.05;
@@ -36,25 +39,27 @@ export interface Efforts {
 }
 
 /**
- * Fails unless work takes at most so many times as long as other work, in one of several rounds: both are done in turns,
- * so that what else the machine does makes both longer.
+ * Fails unless work takes at most so many times as long as other work. Both are done in turns. Others that are busy add
+ * to some of the times: of short ones the shortest have nothing of it, of long ones all together have their share.
  *
  * @param what The work.
  * @param efforts What is compared.
  */
 export async function assertEffort(what: string, { work, than, most }: Efforts): Promise<void> {
   for (const task of [than, work, than]) await task(); // who is first waits for the compiler
-  const told: string[] = [];
-  let before = await timeOf(than);
-  for (let round = 0; round < rounds; round++) {
-    const workMs = await timeOf(work);
-    const after = await timeOf(than);
-    const thanMs = Math.max((before + after) / 2, leastMs);
-    if (workMs <= most * thanMs) return;
-    told.push(`${workMs.toFixed(1)} against ${thanMs.toFixed(1)} ms`);
-    before = after;
+  const [works, thans]: [number[], number[]] = [[], []];
+  while (works.length < mostRounds) {
+    thans.push(Math.max(leastMs, await timeOf(than)));
+    works.push(await timeOf(work));
+    if (Math.min(...works) <= most * Math.min(...thans)) return;
+    if (works.length >= sumRounds && sumOf(works) <= most * sumOf(thans)) return;
   }
-  throw new AssertionError(`${what} takes more than ${most} times as long: ${told.join(", ")}`);
+  const ms = (times: readonly number[]) => times.map((time) => time.toFixed(1)).join(", ");
+  throw new AssertionError(`${what} takes more than ${most} times as long: ${ms(works)} against ${ms(thans)} ms`);
+}
+
+function sumOf(times: readonly number[]): number {
+  return times.reduce((sum, time) => sum + time, 0);
 }
 
 async function timeOf(task: () => unknown): Promise<number> {
