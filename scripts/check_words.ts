@@ -1,0 +1,77 @@
+/**
+ * Keeps one word per concept: a rule of `deno lint` (named in `deno.json`) that refuses the plainest retired names.
+ * It reads identifiers and file names of the rooms that are clean already; comments and strings stay ordinary English.
+ * @module
+ */
+
+/** Rooms, or single files at the root, in which no retired name is left. */
+const cleanRooms: readonly string[] = ["src/capability", "src/registry", "src/runtime", "src/util"];
+
+/** What is retired, as it looks in an identifier, and the word to use. */
+const retired: readonly (readonly [name: RegExp, instead: string])[] = [
+  [/^rest(?=[A-Z_])|^resting|(?<![A-Z])Rest(s|ing)?(?![a-z])/, "standby, CircuitBreaker, cooldownMs"],
+  [/(?<![A-Z])Hold(s|Cause)?(?![a-z])/, "ManualOverride, Reservation"],
+  [/(^|_)relapse|Relapse/, "consecutiveTrips"],
+  [/(^|_)purse|Purse/, "BudgetScope"],
+  [/^Trip(?![a-z])/, "RequestContext"],
+  [/(^|_)landing|Landing(?![a-z])/, "the successful attempt, commit"],
+  [/StandbyOrder/, "DeactivationDecision"],
+  [/ProviderHome/, "ProviderInstance"],
+  [/^votes?$|Vote/, "outcome"],
+  [/(^|_)ticket|Ticket/, "permit"],
+  [/(^|_)(obey|heed)|Obey|Heed/, "apply, honor, respect"],
+  [/^(most|longest)(?=[A-Z])/, "maxX"],
+  [/^least(?=[A-Z])/, "minX"],
+  [/(^|_)(told|tells)(?![a-z])|(Told|Tells)(?![a-z])/, "logged, emitted, reported, returned, configured"],
+  [/(^|_)(whoever|somebody|nobody)|(Whoever|Somebody|Nobody)/, "caller, operator, client; none; unknown"],
+];
+
+/**
+ * Which retired name an identifier contains.
+ *
+ * @param identifier An identifier, or a file's name without its extension.
+ * @returns What is wrong and what to use instead; `undefined` when nothing is.
+ */
+export function retiredName(identifier: string): string | undefined {
+  const found = retired.find(([name]) => name.test(identifier));
+  return found && `\`${identifier}\` has a retired word: use ${found[1]}`;
+}
+
+const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
+
+/**
+ * Whether a file belongs to a clean room.
+ *
+ * @param file Its path, absolute or in this repository.
+ */
+export function isClean(file: string): boolean {
+  const path = file.startsWith(root) ? file.slice(root.length) : file;
+  return cleanRooms.some((room) => path === room || path.startsWith(`${room}/`));
+}
+
+const plugin: Deno.lint.Plugin = {
+  name: "modelmesh",
+  rules: {
+    "retired-words": {
+      create(context) {
+        if (!isClean(context.filename)) return {};
+        const check = (node: Deno.lint.Identifier | Deno.lint.PrivateIdentifier) => {
+          const message = retiredName(node.name);
+          if (message !== undefined) context.report({ node, message });
+        };
+        return {
+          Program(node) {
+            const name = context.filename.replace(/^.*\/|\.ts$/g, "");
+            const message = retiredName(name);
+            if (message !== undefined) context.report({ node, message: `The file's name ${message}` });
+          },
+          Identifier: check,
+          PrivateIdentifier: check,
+        };
+      },
+    },
+  },
+};
+
+/** The plugin, as `deno lint` imports it. */
+export default plugin;
