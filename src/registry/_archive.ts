@@ -6,10 +6,10 @@ import { ConnectorError } from "../errors.ts";
 import { contentOf, readEntries, type ZipEntry } from "./_zip.ts";
 
 /** Most that an archive may hold, unpacked, bytes. */
-export const mostBytes = 67_108_864;
+export const maxBytes = 67_108_864;
 
 /** Most files that it may hold. */
-const mostFiles = 1_000;
+const maxFiles = 1_000;
 
 /**
  * Unpacks an archive. What it claims to hold is looked at before any of it is unpacked, and each file has to be what the
@@ -44,12 +44,12 @@ export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyM
 
 /** What is wrong with what an archive claims to hold. */
 function whyRefused(entries: readonly ZipEntry[]): string | undefined {
-  if (entries.length > mostFiles) return `it holds more than ${mostFiles} files`;
+  if (entries.length > maxFiles) return `it holds more than ${maxFiles} files`;
   const seen = new Set<string>();
   let total = 0;
   for (const { path, size } of entries) {
     total += size;
-    if (total > mostBytes) return "it is over 64 MiB when unpacked";
+    if (total > maxBytes) return "it is over 64 MiB when unpacked";
     if (reachesOut(path)) return `its entry ${quoted(path)} is no path inside it`;
     const key = path.toLowerCase(); // the same file where the case of names does not count
     if (seen.has(key)) return `it holds ${quoted(path)} twice`;

@@ -7,14 +7,14 @@ import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
 import { ConnectorError } from "../errors.ts";
 import { joined } from "../util/joined.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import { mostBytes, unpack } from "./_archive.ts";
+import { maxBytes, unpack } from "./_archive.ts";
 import { connectorOf, readManifest } from "./_manifest.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
 /** Longest time a download may take, ms. */
 const downloadMs = 60_000;
 /** Hosts of releases redirect, once or twice. */
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 /** One package, as configured. */
 interface PackageEntry {
@@ -138,7 +138,7 @@ async function download(address: string, { send, clock }: Runtime): Promise<Uint
 async function fetchBytes(address: string, get: (url: string) => ReturnType<Runtime["send"]>): Promise<Uint8Array> {
   const refuse = (why: string) => new ConnectorError(`The connector package ${address} cannot be had: ${why}`);
   let url = address;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!isSafe(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {
       throw refuse("it has to come by https");
     }
@@ -153,7 +153,7 @@ async function fetchBytes(address: string, get: (url: string) => ReturnType<Runt
         const { done, value } = await reader?.read() ?? { done: true, value: undefined };
         if (done || value === undefined) return joined(pieces);
         size += value.length;
-        if (size > mostBytes) throw refuse("it is over 64 MiB");
+        if (size > maxBytes) throw refuse("it is over 64 MiB");
         pieces.push(value);
       }
     }

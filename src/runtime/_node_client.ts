@@ -19,7 +19,7 @@ import { callAfter } from "./_timers.ts";
 const idleMs = 45_000;
 
 /** As much of an answer is kept for a reader that is slower than it comes, bytes. */
-const mostHeld = 64 * 1024;
+const maxBuffered = 64 * 1024;
 
 /** Idle connections are looked for at most this often, ms. */
 const lookMs = 10_000;
@@ -181,7 +181,7 @@ function optionsOf({ url, method = "POST", headers: asked, body }: UpstreamReque
 
 /** A provider is asked at few URLs again and again. */
 const places = new Map<string, Place>();
-const mostPlaces = 256;
+const maxPlaces = 256;
 
 function placeOf(url: string): Place {
   const known = places.get(url);
@@ -200,7 +200,7 @@ function placeOf(url: string): Place {
     target,
     { agents, agentOf },
   );
-  if (places.size < mostPlaces) places.set(url, place);
+  if (places.size < maxPlaces) places.set(url, place);
   return place;
 }
 
@@ -255,7 +255,7 @@ class Answer implements UpstreamResponse {
     this.#read((piece) => {
       pieces.push(piece);
       size += piece.length;
-      if (size >= mostHeld) source.pause(); // until it is asked for more, so that a slow reader slows the provider
+      if (size >= maxBuffered) source.pause(); // until it is asked for more, so that a slow reader slows the provider
       wake();
     }).then(() => end = {}, (error) => end = { error }).then(() => wake());
     return {

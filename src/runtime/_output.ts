@@ -10,7 +10,7 @@ import { callAfter } from "./_timers.ts";
 const soonMs = 10;
 
 /** Texts that may wait are written as soon as they are so many characters. */
-const mostWaiting = 64 * 1024;
+const maxWaiting = 64 * 1024;
 
 /** What a stream is made of. */
 interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
@@ -42,7 +42,7 @@ export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
     },
     writeSoon(text) {
       waiting += text;
-      if (isTerminal || waiting.length >= mostWaiting) return flush();
+      if (isTerminal || waiting.length >= maxWaiting) return flush();
       if (!isWatched) onExit(flush);
       isWatched = true;
       cancel ??= callAfter(soonMs, flush);

@@ -8,7 +8,7 @@ import type { Cancel, Clock } from "../contracts/runtime.ts";
 /** What `setTimeout` returns, which differs between runtimes. */
 export type Timer = ReturnType<typeof setTimeout>;
 
-const longestStepMs = 2 ** 31 - 1;
+const maxStepMs = 2 ** 31 - 1;
 
 /**
  * Calls `task` once, not before `ms` have passed on the monotonic clock.
@@ -23,7 +23,7 @@ export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) 
   const arm = () => {
     // runtimes fire up to a millisecond early, so what is left is looked at again
     const left = due - performance.now();
-    timer = setTimeout(left > 0 ? step : fire, Math.min(Math.max(0, Math.ceil(left)), longestStepMs));
+    timer = setTimeout(left > 0 ? step : fire, Math.min(Math.max(0, Math.ceil(left)), maxStepMs));
     detach?.(timer);
   };
   const step = () => performance.now() < due ? arm() : fire();

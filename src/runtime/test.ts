@@ -23,7 +23,7 @@ interface FakeTimer {
   readonly task: () => unknown;
 }
 
-const mostFirings = 10_000;
+const maxFirings = 10_000;
 
 /** A clock that stands still until it is advanced. */
 export class FakeClock implements Clock {
@@ -118,7 +118,7 @@ export class FakeClock implements Clock {
   async runAll(): Promise<void> {
     await settle();
     for (let firings = 0; this.#hasOnce(); firings++) {
-      if (firings === mostFirings) throw new Error(`Timers go on setting new ones: ${mostFirings} have fired`);
+      if (firings === maxFirings) throw new Error(`Timers go on setting new ones: ${maxFirings} have fired`);
       this.#fire(this.#next(Infinity)!);
       await settle();
     }

@@ -14,7 +14,7 @@ const firstWeekday = 4;
 /** The calendar repeats after 400 years to the day of the week: what does not come within them never does. */
 const monthsOfCycle = 400 * 12;
 /** Nothing longer is an expression; it bounds the work that a hostile text can cause. */
-const longestText = 200;
+const maxLength = 200;
 
 /** A cron expression as {@linkcode parseCron} read it. */
 export interface Cron {
@@ -61,7 +61,7 @@ const fields: readonly Field[] = [
  * ```
  */
 export function parseCron(text: string): Cron {
-  if (text.length > longestText) throw new SyntaxError(`Cannot read a cron expression of ${text.length} characters`);
+  if (text.length > maxLength) throw new SyntaxError(`Cannot read a cron expression of ${text.length} characters`);
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length) {
     throw unreadable(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);

@@ -5,7 +5,7 @@
  */
 
 /** Beyond this many edits nothing is a misspelling; it also bounds the work that a hostile name can cause. */
-const mostEdits = 4;
+const maxEdits = 4;
 const shortestPart = 3;
 
 /**
@@ -32,14 +32,14 @@ export function nearest(name: string, candidates: Iterable<string>, limit = 3): 
 }
 
 function rankOf(wanted: string, candidate: string): number | undefined {
-  const allowed = Math.min(mostEdits, Math.ceil(candidate.length / 3));
+  const allowed = Math.min(maxEdits, Math.ceil(candidate.length / 3));
   const difference = Math.abs(wanted.length - candidate.length);
   if (difference <= allowed) {
     const edits = editDistance(wanted, candidate);
     if (edits <= allowed) return edits;
   }
   const [part, whole] = wanted.length < candidate.length ? [wanted, candidate] : [candidate, wanted];
-  return part.length >= shortestPart && whole.includes(part) ? mostEdits + difference : undefined;
+  return part.length >= shortestPart && whole.includes(part) ? maxEdits + difference : undefined;
 }
 
 /**

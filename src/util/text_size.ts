@@ -14,7 +14,7 @@ export interface TextSize {
 }
 
 /** Characters of one text that are looked at; of a longer one blocks at even distances, which bounds the work. */
-const mostLookedAt = 65_536;
+const maxSampled = 65_536;
 /** Long enough that a text which repeats itself is seen as a whole. */
 const sampleBlock = 1024;
 const beyondLatin = /[\u0250-\uffff]/;
@@ -34,7 +34,7 @@ export function addText(text: string, size: TextSize): void {
   const { length } = text;
   let [alphabetic, ideographic] = [0, 0];
   if (beyondLatin.test(text)) { // at once for a text that the engine keeps as Latin-1, as it does most
-    const skipped = sampleBlock * (Math.ceil(length / mostLookedAt) - 1);
+    const skipped = sampleBlock * (Math.ceil(length / maxSampled) - 1);
     let looked = 0;
     for (let place = 0; place < length; place++) {
       const unit = text.charCodeAt(place);

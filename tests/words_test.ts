@@ -1,0 +1,46 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import plugin, { isClean, retiredName } from "../scripts/check_words.ts";
+
+const retired = [
+  ["Rest", "restMs", "rest_ms", "resting", "ModelRest", "sharedRests"],
+  ["Hold", "Holds", "HoldCause", "MoneyHold", "purse", "Purse", "purseOf"],
+  ["Trip", "TripOptions", "Landing", "landingOf", "relapses", "lastRelapse"],
+  ["StandbyOrder", "ProviderHome", "Vote", "vote", "ticket", "nextTicket", "obey", "heed", "heedsRetryAfter"],
+  ["mostBytes", "longestName", "leastTokens", "told", "mostTold", "_told", "whoever", "tellNobody"],
+].flat();
+
+const fine = [
+  ["rest", "restore", "restart", "interest", "Restore"],
+  ["threshold", "Holder", "withhold", "holds", "trip", "consecutiveTrips", "roundTrip", "RoundTrip"],
+  ["most", "almost", "mostly", "longest", "least", "atLeast", "stroll", "toldest", "tell"],
+].flat();
+
+Deno.test("retiredName() finds retired words inside identifiers, and says what to use", () => {
+  for (const name of retired) assertMatch(retiredName(name) ?? "nothing", /^`\w+` has a retired word: use \w/, name);
+});
+
+Deno.test("retiredName() leaves ordinary names alone", () => {
+  assertEquals(fine.filter((name) => retiredName(name) !== undefined), []);
+});
+
+Deno.test("isClean() knows rooms and what is in them, and no namesakes", () => {
+  const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
+  assertEquals(["src/util/a.ts", `${root}src/util/a.ts`, "src/runtime/test.ts"].map(isClean), [true, true, true]);
+  assertEquals(["src/utility/a.ts", "tests/util/a_test.ts", `${root}a.ts`].map(isClean), [false, false, false]);
+});
+
+const lint = (file: string, source: string) =>
+  Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" has ")[0]);
+
+Deno.test("the rule reports declarations, members and uses, and neither comments nor strings", () => {
+  const source = 'class Hold { #purse = { restMs: 1 }; }\n// Trip, told\nexport const text = "heed"; f(mostOf);';
+  assertEquals(
+    lint("src/util/a.ts", source),
+    ["`Hold`", "`purse`", "`restMs`", "`mostOf`"],
+  );
+  assertEquals(lint("src/elsewhere/a.ts", source), []);
+});
+
+Deno.test("the rule reports a file's name", () => {
+  assertEquals(lint("src/util/told.ts", "export {};"), ["The file's name `told`"]);
+});
