@@ -19,7 +19,7 @@ import type { RouteDeps, RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue } from "./registry/catalogue.ts";
 import type { ProviderAnswers } from "./registry/provider_answers.ts";
-import type { ProviderHome, Registry } from "./registry/registry.ts";
+import type { ProviderInstance, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
 import type { Transition } from "./state/rest.ts";
@@ -214,7 +214,7 @@ export class Mesh {
       status === "active"
     );
     const ids = new Set(active.map(({ provider }) => provider));
-    return this.registry.homes.map(({ entry }) => entry.id).filter((id) => ids.has(id));
+    return this.registry.instances.map(({ entry }) => entry.id).filter((id) => ids.has(id));
   }
 
   /** Configured pools and their capabilities. */
@@ -246,14 +246,14 @@ export class Mesh {
   /**
    * Gives a provider its instance and its key.
    *
-   * @param home The provider.
+   * @param instance The provider.
    *
    * @internal
    */
-  open(home: ProviderHome): void {
-    const { id, config, baseUrl, instance, apiKeys } = home.entry;
-    home.provider = instance ?? home.connector!.create({ id, config, baseUrl }, this.runtime);
-    home.credential = apiKeys[0];
+  open(instance: ProviderInstance): void {
+    const { id, config, baseUrl, apiKeys } = instance.entry;
+    instance.provider = instance.entry.instance ?? instance.connector!.create({ id, config, baseUrl }, this.runtime);
+    instance.credential = apiKeys[0];
     for (const secret of apiKeys) this.redactor.add(secret);
   }
 
@@ -272,9 +272,9 @@ export class Mesh {
     answers: ProviderAnswers,
   ) {
     const made = this.#assemble(settings, addPools, discovered, answers);
-    made.registry.homes.forEach((home, place) => {
-      const { provider, credential } = registry.homes[place]!;
-      Object.assign(home, { provider, credential });
+    made.registry.instances.forEach((instance, place) => {
+      const { provider, credential } = registry.instances[place]!;
+      Object.assign(instance, { provider, credential });
     });
     return made;
   }
@@ -302,13 +302,13 @@ export class Mesh {
     this.hub.configure(sinks);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);
-      for (const home of made.registry.homes) this.open(home);
+      for (const instance of made.registry.instances) this.open(instance);
       return made;
     };
     const first = assemble();
-    const discovered = await this.#parts.discover?.(first.registry.homes, { ...this.routeDeps, settings });
+    const discovered = await this.#parts.discover?.(first.registry.instances, { ...this.routeDeps, settings });
     const listed = discovered?.size ? assemble(discovered) : first;
-    const answers = await this.#parts.askProviders?.(listed.registry.homes, listed.registry, this);
+    const answers = await this.#parts.askProviders?.(listed.registry.instances, listed.registry, this);
     const assembly = answers ? this.#reassemble(listed, discovered, answers) : listed;
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);

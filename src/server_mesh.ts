@@ -12,7 +12,7 @@ import { serverParts } from "./background/server_parts.ts";
 import { UpstreamError } from "./errors.ts";
 import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
-import type { ProviderHome } from "./registry/registry.ts";
+import type { ProviderInstance } from "./registry/registry.ts";
 import { keyRingOf } from "./state/key_ring.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
@@ -36,17 +36,17 @@ export class ServerMesh extends Mesh {
   /**
    * Gives a provider its instance, and its key or what fetches its tokens.
    *
-   * @param home The provider.
+   * @param instance The provider.
    *
    * @internal
    */
-  override open(home: ProviderHome): void {
-    super.open(home);
-    const { tokens } = home.entry;
+  override open(instance: ProviderInstance): void {
+    super.open(instance);
+    const { tokens } = instance.entry;
     if (tokens === undefined) return;
     for (const secret of secretsOf(tokens)) this.redactor.add(secret);
-    const source = new TokenSource(this.#told(home, tokens), this.runtime.clock);
-    home.provider = new AuthorizedProvider(home.provider!, source);
+    const source = new TokenSource(this.#told(instance, tokens), this.runtime.clock);
+    instance.provider = new AuthorizedProvider(instance.provider!, source);
   }
 
   /**
@@ -62,7 +62,7 @@ export class ServerMesh extends Mesh {
   }
 
   /** A grant whose tokens are known to the redactor, and whose failures are told. */
-  #told({ entry }: ProviderHome, tokens: TokenSettings): Grant {
+  #told({ entry }: ProviderInstance, tokens: TokenSettings): Grant {
     const grant = grantOf(tokens, this.runtime);
     return async () => {
       try {

@@ -6,7 +6,7 @@ import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { infoIn, limitsIn, type ModelAnswers, type ProviderAnswers } from "../registry/provider_answers.ts";
-import type { ProviderHome, Registry } from "../registry/registry.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
 
 /** Longest wait for what one provider knows, ms. */
@@ -21,39 +21,41 @@ export interface AskParts {
 /**
  * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
  *
- * @param homes The providers, opened; each gets its answers.
+ * @param instances The providers, opened; each gets its answers.
  * @param registry Their models.
  * @param parts What asking needs.
  * @returns The answers, where any of them is not what the catalogue says.
  */
 export async function askProviders(
-  homes: readonly ProviderHome[],
+  instances: readonly ProviderInstance[],
   registry: Registry,
   parts: AskParts,
 ): Promise<ProviderAnswers | undefined> {
-  const asked = homes.map((home) => new Inquiry(home, registry, parts));
+  const asked = instances.map((instance) => new Inquiry(instance, registry, parts));
   await Promise.all(asked.map((inquiry) => inquiry.run()));
   if (!asked.some(({ hasNews }) => hasNews)) return undefined;
-  return new Map(homes.map(({ entry, answers = new Map() }) => [entry.id, answers]));
+  return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
 }
 
 /** The questions to one provider. */
 class Inquiry {
   /** Whether anything it said is not in the catalogue. */
   hasNews = false;
-  readonly #home: ProviderHome;
+  readonly #instance: ProviderInstance;
   readonly #registry: Registry;
   readonly #parts: AskParts;
 
-  constructor(home: ProviderHome, registry: Registry, parts: AskParts) {
-    this.#home = home;
+  constructor(instance: ProviderInstance, registry: Registry, parts: AskParts) {
+    this.#instance = instance;
     this.#registry = registry;
     this.#parts = parts;
   }
 
   async run(): Promise<void> {
     const { clock } = this.#parts.runtime;
-    const ids = new Set(this.#registry.models.flatMap(({ home, info }) => home === this.#home ? info.id : []));
+    const ids = new Set(
+      this.#registry.models.flatMap(({ instance, info }) => instance === this.#instance ? info.id : []),
+    );
     let cancel = () => {};
     const late = new Promise<undefined>((resolve) => {
       cancel = clock.after(limitMs, () => {
@@ -63,13 +65,13 @@ class Inquiry {
     });
     const answers = await Promise.all([...ids].map(async (id) => [id, await this.#about(id, late)] as const));
     cancel();
-    this.#home.answers = new Map(answers);
+    this.#instance.answers = new Map(answers);
   }
 
   async #about(id: string, late: Promise<undefined>): Promise<ModelAnswers> {
     const { tree } = this.#registry;
-    const { models = [] } = this.#home.connector ?? {};
-    const provider = this.#home.provider!;
+    const { models = [] } = this.#instance.connector ?? {};
+    const provider = this.#instance.provider!;
     const info = await this.#ask("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
     const names = await this.#ask("getCapabilities", () => provider.getCapabilities(id));
     const pricing = await this.#ask("getPricing", () => provider.getPricing(id));
@@ -83,7 +85,7 @@ class Inquiry {
   }
 
   async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
-    if (typeof this.#home.provider![question] !== "function") return undefined; // a program's own may lack it
+    if (typeof this.#instance.provider![question] !== "function") return undefined; // a program's own may lack it
     try {
       return await ask() ?? undefined;
     } catch {
@@ -93,7 +95,7 @@ class Inquiry {
   }
 
   #warn(question: keyof Provider, problem: string): void {
-    const message = `The provider "${this.#home.entry.id}": ${question}() ${problem}`;
+    const message = `The provider "${this.#instance.entry.id}": ${question}() ${problem}`;
     this.#parts.hub.trace({ severity: "warning", component: "provider", message });
   }
 }

@@ -10,7 +10,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { failureOf } from "../pipeline/failure.ts";
-import type { ProviderHome } from "../registry/registry.ts";
+import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** Longest wait for a list, ms. */
@@ -29,37 +29,37 @@ export interface DiscoveryParts {
 /**
  * Asks all that are to be asked at once. One that does not answer is logged; it has the models of its catalogue, if any.
  *
- * @param homes All providers, opened.
+ * @param instances All providers, opened.
  * @param parts What asking needs.
  * @returns What became of it, by entry id.
  */
 export async function discoverModels(
-  homes: readonly ProviderHome[],
+  instances: readonly ProviderInstance[],
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const found = new Map<string, ModelListing>();
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
-  const asked = homes.filter(({ entry, connector }) => {
+  const asked = instances.filter(({ entry, connector }) => {
     return offerOf(entry, connector, configured.has(entry.id)) === "list";
   });
-  await Promise.all(asked.map(async (home) => void found.set(home.entry.id, await listingOf(home, parts))));
+  await Promise.all(asked.map(async (instance) => void found.set(instance.entry.id, await listingOf(instance, parts))));
   return found;
 }
 
-async function listingOf(home: ProviderHome, parts: DiscoveryParts): Promise<ModelListing> {
+async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Promise<ModelListing> {
   const { runtime, hub, redact } = parts;
-  const { entry } = home;
+  const { entry } = instance;
   const reported = (problem: string): ModelListing => {
     hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
     return { problem };
   };
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
-  const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    const models = await untilAborted(home.provider!.listModels(connection), connection.stop);
+    const models = await untilAborted(instance.provider!.listModels(connection), connection.stop);
     return models.length > 0 ? { models } : reported("listed no model");
   } catch (error) {
-    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
+    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
     return reported(`did not list its models: ${message}`);
   } finally {
     connection.close();

@@ -6,7 +6,7 @@ import type { ProviderDeactivation } from "../config/routing_settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { ProviderHome, Registry } from "../registry/registry.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { holdsOf } from "../state/holds.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Rest } from "../state/rest.ts";
@@ -19,7 +19,7 @@ export interface HealthParts {
   readonly registry: Registry;
   readonly state: MeshState;
   /** Asks a provider, with the limit given, ms. */
-  readonly probe: (home: ProviderHome, timeoutMs: number) => Promise<ProbeResult>;
+  readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
   /** Failed probes in a row that set a provider aside. */
   readonly failureThreshold: number;
   /** Limit of a probe, ms. */
@@ -58,13 +58,13 @@ export class HealthMonitor {
    * Probes providers from now on; those that fail too often are set aside.
    *
    * @param intervalMs How often.
-   * @param homes Which.
+   * @param instances Which.
    */
-  watch(intervalMs: number, homes: readonly ProviderHome[]): void {
+  watch(intervalMs: number, instances: readonly ProviderInstance[]): void {
     const probeAll = async () =>
-      void await Promise.all(homes.map(async (home) => {
-        const result = await this.check(home);
-        if ("failure" in result) this.#fail(home, result.failure.kind);
+      void await Promise.all(instances.map(async (instance) => {
+        const result = await this.check(instance);
+        if ("failure" in result) this.#fail(instance, result.failure.kind);
       }));
     this.#cancels.push(this.#parts.clock.every(intervalMs, probeAll));
   }
@@ -88,9 +88,11 @@ export class HealthMonitor {
     const { registry, clock } = this.#parts;
     const resting = registry.pool(pool)?.members.filter(({ state, model }) => {
       state.settle(clock.monotonic());
-      return state.status === "standby" && this.#ends(model.home, state.reason!, state.retryAt ?? Infinity);
+      return state.status === "standby" && this.#ends(model.instance, state.reason!, state.retryAt ?? Infinity);
     });
-    await Promise.all([...new Set(resting?.map(({ model }) => model.home))].map((home) => this.check(home)));
+    await Promise.all(
+      [...new Set(resting?.map(({ model }) => model.instance))].map((instance) => this.check(instance)),
+    );
   }
 
   /** Ends it. */
@@ -101,20 +103,20 @@ export class HealthMonitor {
   /**
    * Probes one provider, and takes it back when it answers. That it does not says nothing new of what rests already.
    *
-   * @param home The provider, opened.
+   * @param instance The provider, opened.
    */
-  async check(home: ProviderHome): Promise<ProbeResult> {
-    const known = this.#underWay.get(home.entry.id);
+  async check(instance: ProviderInstance): Promise<ProbeResult> {
+    const known = this.#underWay.get(instance.entry.id);
     if (known !== undefined) return await known;
-    const asked = this.#parts.probe(home, this.#parts.timeoutMs);
-    this.#underWay.set(home.entry.id, asked);
+    const asked = this.#parts.probe(instance, this.#parts.timeoutMs);
+    this.#underWay.set(instance.entry.id, asked);
     const result = await asked;
-    this.#underWay.delete(home.entry.id);
-    if (!("failure" in result)) this.#succeed(home);
+    this.#underWay.delete(instance.entry.id);
+    if (!("failure" in result)) this.#succeed(instance);
     return result;
   }
 
-  #fail({ entry }: ProviderHome, kind: string): void {
+  #fail({ entry }: ProviderInstance, kind: string): void {
     const { failureThreshold, state, clock } = this.#parts;
     const failures = (this.#failures.get(entry.id) ?? 0) + 1;
     this.#failures.set(entry.id, failures);
@@ -124,25 +126,26 @@ export class HealthMonitor {
     state.tell(hold.begin("health_probe", clock.monotonic(), Infinity));
   }
 
-  #succeed(home: ProviderHome): void {
+  #succeed(instance: ProviderInstance): void {
     const { failureThreshold, state } = this.#parts;
-    const { entry } = home;
+    const { entry } = instance;
     if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#tell(entry.id, "unhealthy", "healthy", "probe");
     this.#failures.delete(entry.id);
-    for (const rest of state.rests) if (this.#isOver(rest, home)) state.tell(rest.lift(undefined, true));
+    for (const rest of state.rests) if (this.#isOver(rest, instance)) state.tell(rest.lift(undefined, true));
   }
 
-  #isOver({ owner, standby }: Rest, home: ProviderHome): boolean {
-    return owner.provider === home.entry.id && standby !== undefined && this.#ends(home, standby.reason, standby.until);
+  #isOver({ owner, standby }: Rest, instance: ProviderInstance): boolean {
+    return owner.provider === instance.entry.id && standby !== undefined &&
+      this.#ends(instance, standby.reason, standby.until);
   }
 
   /** Whether an answered probe ends a rest; not one that a pool wants to be ended by hand. */
-  #ends({ entry }: ProviderHome, reason: StandbyReason, until: number): boolean {
+  #ends({ entry }: ProviderInstance, reason: StandbyReason, until: number): boolean {
     const trigger = triggers[reason];
     const isByHand = trigger !== undefined && until === Infinity &&
       this.#parts.registry.allPools.some(({ members, routing: { providerDeactivation, providerRecovery } }) =>
         providerRecovery === "on_manual" && providerDeactivation?.has(trigger) &&
-        members.some(({ model }) => model.home.entry === entry)
+        members.some(({ model }) => model.instance.entry === entry)
       );
     return disproved.has(reason) && !isByHand;
   }

@@ -55,10 +55,10 @@ export function activate(name: string, parts: ManualParts): void {
 
 function ownerOf(name: string, { registry }: ManualParts): RestOwner {
   const model = registry.model(name);
-  if (model !== undefined) return { model: model.name, provider: model.home.entry.id };
-  const home = registry.homes.find(({ entry }) => entry.id === name);
-  if (home !== undefined) return { provider: home.entry.id };
-  const known = [...registry.models.map((one) => one.name), ...registry.homes.map(({ entry }) => entry.id)];
+  if (model !== undefined) return { model: model.name, provider: model.instance.entry.id };
+  const instance = registry.instances.find(({ entry }) => entry.id === name);
+  if (instance !== undefined) return { provider: instance.entry.id };
+  const known = [...registry.models.map((one) => one.name), ...registry.instances.map(({ entry }) => entry.id)];
   const hint = known.length === 0 ? "" : `; there are ${known.slice(0, 10).map((one) => `"${one}"`).join(", ")}`;
   throw new ModelNotFoundError(`No model and no provider is named ${JSON.stringify(name)}${hint}`);
 }

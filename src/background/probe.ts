@@ -6,7 +6,7 @@ import type { ModelInfo } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { type Failure, failureOf } from "../pipeline/failure.ts";
-import type { ProviderHome } from "../registry/registry.ts";
+import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** What asking needs. */
@@ -24,19 +24,22 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
 /**
  * Asks one provider. Never throws.
  *
- * @param home The provider, opened.
+ * @param instance The provider, opened.
  * @param parts What asking needs.
  */
-export async function probe(home: ProviderHome, { runtime, redact, timeoutMs }: ProbeParts): Promise<ProbeResult> {
-  const { entry } = home;
+export async function probe(
+  instance: ProviderInstance,
+  { runtime, redact, timeoutMs }: ProbeParts,
+): Promise<ProbeResult> {
+  const { entry } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
-  const connection = new Connection(runtime, { ...home, entry: limits }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    return { models: await untilAborted(home.provider!.listModels(connection), connection.stop) };
+    return { models: await untilAborted(instance.provider!.listModels(connection), connection.stop) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // an answer that nobody reads to its end holds no socket
-    return { failure: failureOf(reason, home.provider!, redact) };
+    return { failure: failureOf(reason, instance.provider!, redact) };
   } finally {
     connection.close();
   }

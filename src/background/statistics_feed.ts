@@ -67,7 +67,7 @@ export class StatisticsFeed implements Observability {
     const { registry, state } = this.#contents;
     this.statistics.configure(
       registry.allPools.flatMap(({ name: pool, members }) =>
-        members.map(({ model }) => ({ pool, model: model.name, provider: model.home.entry.id }))
+        members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }))
       ),
       state.rests.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),
     );

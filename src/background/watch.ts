@@ -6,7 +6,7 @@ import { defaultHealth } from "../config/defaults.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { ProviderHome, Registry } from "../registry/registry.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { keyRingOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
@@ -47,7 +47,7 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
     state,
     failureThreshold,
     timeoutMs,
-    probe: (home, limitMs) => probe(withUsableKey(home, state, clock), { runtime, redact, timeoutMs: limitMs }),
+    probe: (instance, limitMs) => probe(withUsableKey(instance, state, clock), { runtime, redact, timeoutMs: limitMs }),
   });
   const maintenance = new MaintenanceSchedule(clock);
   return {
@@ -59,7 +59,7 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
         const isForProbes = rest.standby?.reason === "health_probe";
         if (isForProbes && !isWatched(rest.owner.provider)) state.tell(rest.lift(undefined, true));
       }
-      const watched = registry.homes.filter(({ entry }) => isWatched(entry.id));
+      const watched = registry.instances.filter(({ entry }) => isWatched(entry.id));
       if (watched.length > 0) health.watch(intervalMs!, watched);
       for (const { name, routing: { recovery } } of registry.pools) {
         if (recovery.probeIntervalMs !== undefined) health.recover(name, recovery.probeIntervalMs);
@@ -75,9 +75,9 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
 }
 
 /** A provider with several keys is asked with one that is not refused. */
-function withUsableKey(home: ProviderHome, state: MeshState, clock: Clock): ProviderHome {
-  const keys = keyRingOf(state, home.entry.id);
-  return keys === undefined ? home : { ...home, credential: keys.usable(clock.monotonic()) };
+function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Clock): ProviderInstance {
+  const keys = keyRingOf(state, instance.entry.id);
+  return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };
 }
 
 function plansOf({ pools }: Registry): MaintenancePlan[] {

@@ -96,7 +96,7 @@ function greet({ url, mesh, warnings }: RunningProxy, demo: Demo | undefined, fl
   const { stdout, stderr } = parts.shell;
   if (flags.json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
   for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
-  const providers = mesh.registry.homes.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
+  const providers = mesh.registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
   const pools = mesh.registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
   stderr.write(`ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n`);
   if (demo !== undefined) stderr.write(demoHint(url, stderr));

@@ -61,7 +61,7 @@ export function describe(mesh: Mesh, capability: string | null): Description {
         models: models.map((model) => pool.current?.model.name === model.name ? { ...model, current: true } : model),
       };
     }),
-    providers: registry.homes.map(({ entry, listProblem: reason }): DescribedProvider => ({
+    providers: registry.instances.map(({ entry, listProblem: reason }): DescribedProvider => ({
       id: entry.id,
       status: active.has(entry.id) ? "active" : "standby",
       source: entry.source,

@@ -241,14 +241,14 @@ export class ModelMeshBase extends ServerMesh {
     const settings = await this.#withSecrets(written);
     const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
       const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
-      if (made.home !== undefined) this.open(made.home);
+      if (made.instance !== undefined) this.open(made.instance);
       return made;
     };
     const first = draftWith();
-    const homeOf = ({ home }: Draft) => home === undefined ? [] : [home];
-    const found = await discoverModels(homeOf(first), { settings, runtime, hub, redact });
+    const instanceOf = ({ instance }: Draft) => instance === undefined ? [] : [instance];
+    const found = await discoverModels(instanceOf(first), { settings, runtime, hub, redact });
     const listed = found.size === 0 ? first : draftWith(found);
-    const answers = await askProviders(homeOf(listed), listed.registry, this);
+    const answers = await askProviders(instanceOf(listed), listed.registry, this);
     const drafted = answers === undefined ? listed : draftWith(found, answers);
     extend(this.registry, drafted, { settings, state: this.state });
     this.#config = config;

@@ -35,7 +35,7 @@ export async function storageOfSection(
     redactor,
     hub: new Hub(runtime.clock),
     settings: written,
-    registry: { homes: [], model: () => undefined },
+    registry: { instances: [], model: () => undefined },
   });
   return await openStorage(settings.storage!, { catalogue, runtime, redactor, settings });
 }

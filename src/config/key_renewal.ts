@@ -33,14 +33,14 @@ export class KeyRenewal implements Observability {
     const { event, provider, from, reason } = record;
     if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // what recovers was looked up then
     const { registry, runtime: { clock } } = this.#user;
-    const home = registry.homes.find(({ entry }) => entry.id === provider);
-    if (home === undefined || home.ready !== undefined) return;
-    if (event === "recovery") return this.#begin(home, false);
-    if (from !== undefined && registry.model(from)?.home === home) return;
+    const instance = registry.instances.find(({ entry }) => entry.id === provider);
+    if (instance === undefined || instance.ready !== undefined) return;
+    if (event === "recovery") return this.#begin(instance, false);
+    if (from !== undefined && registry.model(from)?.instance === instance) return;
     const now = clock.monotonic();
-    if (now - (this.#renewedAt.get(home) ?? -Infinity) < shortestPauseMs) return;
-    this.#renewedAt.set(home, now);
-    this.#begin(home, true);
+    if (now - (this.#renewedAt.get(instance) ?? -Infinity) < shortestPauseMs) return;
+    this.#renewedAt.set(instance, now);
+    this.#begin(instance, true);
   }
 
   /** Notes are nothing to it. */
@@ -51,23 +51,23 @@ export class KeyRenewal implements Observability {
     return Promise.resolve();
   }
 
-  #begin(home: KeyHolder, anew: boolean): void {
+  #begin(instance: KeyHolder, anew: boolean): void {
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
       cancel = this.#user.runtime.clock.after(longestWaitMs, resolve);
     });
-    home.ready = Promise.race([this.#renew(home, anew), late]).then(() => {
+    instance.ready = Promise.race([this.#renew(instance, anew), late]).then(() => {
       cancel();
-      delete home.ready;
+      delete instance.ready;
     });
   }
 
-  async #renew(home: KeyHolder, anew: boolean): Promise<void> {
-    const { id } = home.entry;
+  async #renew(instance: KeyHolder, anew: boolean): Promise<void> {
+    const { id } = instance.entry;
     try {
       const entry = await this.#user.settings.secrets.renewedEntry?.(id, { anew });
       if (entry === undefined) return;
-      home.credential = entry.apiKeys[0];
+      instance.credential = entry.apiKeys[0];
       this.#user.takeKeys?.(id, entry.apiKeys);
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "it failed";

@@ -201,8 +201,8 @@ export interface SecretUser {
   readonly settings: Settings;
   /** What runs at present. */
   readonly registry: {
-    readonly homes: readonly KeyHolder[];
-    model(name: string): { readonly home: KeyHolder } | undefined;
+    readonly instances: readonly KeyHolder[];
+    model(name: string): { readonly instance: KeyHolder } | undefined;
   };
 }
 

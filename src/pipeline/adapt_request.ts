@@ -40,7 +40,7 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const rules = model.info.parameters;
   const dropped = rules === undefined ? none : applyRules(rules, body, edits);
-  const messages = withoutForeignState(body.messages, model.home.vendor);
+  const messages = withoutForeignState(body.messages, model.instance.vendor);
   if (messages !== body.messages) edits.messages = messages;
   const adapted = edited(body, edits);
   return {

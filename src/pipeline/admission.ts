@@ -61,7 +61,7 @@ export async function waitForSpacing({ pool, context, clock, alone }: Admission)
   for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
     const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
-      waitMs <= pool.routing.retry(model.home.entry.id).maxDelayMs;
+      waitMs <= pool.routing.retry(model.instance.entry.id).maxDelayMs;
     if (isWorthIt) soonest = Math.min(soonest, waitMs);
   }
   if (soonest === Infinity) return false;

@@ -123,7 +123,7 @@ export class AnswerStream {
       return value;
     } catch (error) {
       if (this.#isOver) return undefined;
-      const failure = failureOf(error, member.model.home.provider!, this.#parts.redact);
+      const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
       this.#end("failure");
       connection.abort(error);
       throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");

@@ -75,19 +75,20 @@ function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<M
   const places = new Map(names.map((name, place) => [name, place]));
   const placeOf = (name: string) => places.get(name) ?? names.length;
   return new Map(members.map((member) => {
-    const { name, home } = member.model;
-    return [member, Math.min(placeOf(name), placeOf(home.entry.id), placeOf(home.vendor))];
+    const { name, instance } = member.model;
+    return [member, Math.min(placeOf(name), placeOf(instance.entry.id), placeOf(instance.vendor))];
   }));
 }
 
 function named({ names }: NameList): (member: Member) => boolean {
   const wanted = new Set(names);
-  return ({ model: { name, home } }) => wanted.has(name) || wanted.has(home.entry.id) || wanted.has(home.vendor);
+  return ({ model: { name, instance } }) =>
+    wanted.has(name) || wanted.has(instance.entry.id) || wanted.has(instance.vendor);
 }
 
 function checkNames({ names, param }: NameList, pool: readonly Member[]): void {
   const known = new Set<string>();
-  for (const { model: { name, home } } of pool) known.add(name).add(home.entry.id).add(home.vendor);
+  for (const { model: { name, instance } } of pool) known.add(name).add(instance.entry.id).add(instance.vendor);
   const stranger = names.find((name) => !known.has(name));
   if (stranger === undefined) return;
   const [likely] = nearest(stranger, known, 1);

@@ -60,8 +60,8 @@ export async function attempt<T>(
   deps: RouteDeps,
 ): Promise<AttemptEnd<T>> {
   const { clock, random } = deps.runtime;
-  const { home } = plan.member.model;
-  home.retryBudget.deposit(clock.monotonic());
+  const { instance } = plan.member.model;
+  instance.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
     const end = await (deps.tryKeys ?? tryOnce)(plan, context, deps);
     if ("served" in end) return end;
@@ -71,11 +71,11 @@ export async function attempt<T>(
       settings: plan.settings,
       alone: plan.alone,
       remainingMs: context.remainingMs,
-      tryLimitMs: plan.completion.stream ? home.entry.silenceMs : home.entry.timeoutMs,
+      tryLimitMs: plan.completion.stream ? instance.entry.silenceMs : instance.entry.timeoutMs,
       random,
     });
     if (next.step === "rotate") return { failure, next };
-    if (home.retryBudget.withdraw(clock.monotonic())) {
+    if (instance.retryBudget.withdraw(clock.monotonic())) {
       await context.wait(next.delayMs);
       // not when it went to standby meanwhile, or another call would exceed a limit
       if (await plan.again()) continue;
@@ -99,9 +99,9 @@ export async function tryOnce<T>(
 ): Promise<TryEnd<T>> {
   context.unansweredMs = 0; // what another model was waited for is not this one's
   context.check();
-  const { home } = member.model;
+  const { instance } = member.model;
   const spending = permit.take();
-  const connection = new Connection(runtime, home, completion.stream ? "stream" : "sync", spending);
+  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", spending);
   context.follow(connection);
   const from = runtime.clock.monotonic();
   try {
@@ -114,7 +114,7 @@ export async function tryOnce<T>(
     if (wasSent && context.isStopped) spending?.end({}); // who went away may be billed for what was set aside
     else spending?.fail(wasSent);
     context.check();
-    const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, home.provider!, redact);
+    const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
     connection.abort(error); // frees a socket whose answer nobody will read to its end
     return { failure, spending };
   } finally {

@@ -42,7 +42,7 @@ export type ChatAnswer = WholeAnswer | StreamedAnswer;
 const complete: Task<CompletionResponse> = {
   serves: servesChat,
   async call({ model }, completion, options) {
-    const answer = await model.home.provider!.complete(completion, options);
+    const answer = await model.instance.provider!.complete(completion, options);
     return { answer, empty: isEmptyCompletion(answer.body), usage: answer.body.usage };
   },
 };
@@ -50,7 +50,7 @@ const complete: Task<CompletionResponse> = {
 const stream: Task<OpenStream> = {
   serves: servesChat,
   call({ model }, completion, connection) {
-    return openStream(model.home.provider!.stream(completion, connection), connection.stop);
+    return openStream(model.instance.provider!.stream(completion, connection), connection.stop);
   },
 };
 

@@ -13,7 +13,7 @@ import type {
   UpstreamResponse,
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import type { ProviderHome } from "../registry/registry.ts";
+import type { ProviderInstance } from "../registry/registry.ts";
 import type { Spending } from "../state/meter.ts";
 import { AttemptTimeout } from "./failure.ts";
 
@@ -33,7 +33,7 @@ export class Connection implements CallOptions {
   /** Who answered behind a proxy. */
   declare servedBy?: ServedBy;
   readonly #runtime: Runtime;
-  readonly #home: ProviderHome;
+  readonly #instance: ProviderInstance;
   readonly #spending: Spending | undefined;
   readonly #silence: IdleTimer | undefined;
   readonly #stopper: Stopper;
@@ -41,16 +41,16 @@ export class Connection implements CallOptions {
 
   /**
    * @param runtime The door to the outside.
-   * @param home Whose limits hold.
+   * @param instance Whose limits hold.
    * @param delivery A whole answer is limited as a whole, a stream by its silence.
    * @param spending Told what an answer's headers say of limits.
    */
-  constructor(runtime: Runtime, home: ProviderHome, delivery: Delivery, spending?: Spending) {
+  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: Spending) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
-    this.#home = home;
-    const { timeoutMs, silenceMs } = home.entry;
+    this.#instance = instance;
+    const { timeoutMs, silenceMs } = instance.entry;
     const { clock } = runtime;
     if (delivery === "stream") {
       this.#silence = new IdleTimer(clock, {
@@ -75,7 +75,7 @@ export class Connection implements CallOptions {
 
   /** The provider's key. */
   get credential(): string | undefined {
-    return this.#spending?.credential ?? this.#home.credential;
+    return this.#spending?.credential ?? this.#instance.credential;
   }
 
   /** Ends it, and the upstream call with it. */
@@ -114,7 +114,7 @@ export class Connection implements CallOptions {
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
     const upstream: UpstreamRequest = {
-      connectTimeoutMs: this.#home.entry.connectTimeoutMs,
+      connectTimeoutMs: this.#instance.entry.connectTimeoutMs,
       ...request,
       signal: this.stop,
       onBytes: () => this.#silence?.touch(),

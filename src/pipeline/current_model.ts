@@ -133,8 +133,8 @@ function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boole
   return outcome === "request" && !(status !== undefined && routing.deactivation.errorCodes.has(status));
 }
 
-function rotationOf({ name: pool }: Pool, from: string, { model: { name, home } }: Member) {
-  return { event: "rotation", pool, model: name, provider: home.entry.id, from, to: name } as const;
+function rotationOf({ name: pool }: Pool, from: string, { model: { name, instance } }: Member) {
+  return { event: "rotation", pool, model: name, provider: instance.entry.id, from, to: name } as const;
 }
 
 function report(outcome: SelectionOutcome, pool: Pool, hub: Hub): void {

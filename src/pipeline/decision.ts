@@ -40,7 +40,7 @@ export function recordOf<T>(
     capability: pool.capability,
     pool: pool.name,
     model: member?.model.name ?? last?.model ?? null,
-    provider: member?.model.home.entry.id ?? last?.provider ?? null,
+    provider: member?.model.instance.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
     fallback_chain: context.chain,
     routing_latency_ms: Math.max(0, runtime.clock.monotonic() - context.startedAt - context.awayMs),

@@ -95,7 +95,7 @@ function ordered(members: readonly Member[], pool: Pool, context: SelectionConte
   const leading = fallback && isExhausted(members.map(({ state }) => state), context) ? fallback : strategy;
   const scored = members.map(({ model, state }) => ({
     model: model.name,
-    provider: model.home.entry.id,
+    provider: model.instance.entry.id,
     score: scoreOf(state, leading, name, context),
   }));
   return scored.sort((one, other) => other.score - one.score);

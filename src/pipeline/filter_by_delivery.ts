@@ -5,12 +5,12 @@
 import type { Operation } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, ModelEntry, Pool, ProviderHome } from "../registry/registry.ts";
+import type { Member, ModelEntry, Pool, ProviderInstance } from "../registry/registry.ts";
 
 /** What is asked for, and how. */
 export interface Asked {
   /** All providers, for what they may have to do with a pool that is empty. */
-  readonly homes?: readonly ProviderHome[];
+  readonly instances?: readonly ProviderInstance[];
   readonly operation: Operation;
   readonly delivery: Delivery;
   /** Whether a leaf's models do that, delivered that way. */
@@ -24,7 +24,10 @@ export interface Asked {
  * @param asked What is asked for, and how.
  * @throws {UnsupportedRequestError} When no member is left.
  */
-export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, serves }: Asked): readonly Member[] {
+export function filterByDelivery(
+  pool: Pool,
+  { instances = [], operation, delivery, serves }: Asked,
+): readonly Member[] {
   const key = `${operation}:${delivery}` as const;
   let capable = pool.capable.get(key);
   if (capable === undefined) {
@@ -35,7 +38,7 @@ export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, 
   }
   if (capable.length > 0) return capable;
   const message = pool.members.length === 0
-    ? `No model is in the pool "${pool.name}"${whyEmpty(homes)}`
+    ? `No model is in the pool "${pool.name}"${whyEmpty(instances)}`
     : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`;
   throw new UnsupportedRequestError(message + otherwise(pool, { operation, serves }), {
     code: "unsupported_by_pool",
@@ -44,19 +47,19 @@ export function filterByDelivery(pool: Pool, { homes = [], operation, delivery, 
 }
 
 /** What its provider says. A leaf that the configuration alone gives the model is not for the provider to judge. */
-function isSupported({ info, home }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
-  const answers = home.answers?.get(info.id);
+function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
+  const answers = instance.answers?.get(info.id);
   if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;
   try {
-    return home.provider!.supports(info.id, leaf, delivery) !== false;
+    return instance.provider!.supports(info.id, leaf, delivery) !== false;
   } catch {
     return true;
   }
 }
 
 /** Providers that did not list their models may be why there is none. */
-function whyEmpty(homes: readonly ProviderHome[]): string {
-  const problems = homes.flatMap(({ entry, listProblem }) => {
+function whyEmpty(instances: readonly ProviderInstance[]): string {
+  const problems = instances.flatMap(({ entry, listProblem }) => {
     return listProblem === undefined ? [] : `the provider "${entry.id}" ${listProblem}`;
   });
   return problems.length === 0 ? "" : `: ${problems.join("; ")}`;

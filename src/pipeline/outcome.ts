@@ -73,7 +73,7 @@ function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): 
 function answeredError(failures: readonly Miss[]): ProviderError {
   const attempts: FailedAttempt[] = failures.map(({ member, failure }) => ({
     model: member.model.name,
-    provider: member.model.home.entry.id,
+    provider: member.model.instance.entry.id,
     kind: failure.kind,
     ...(failure.status === undefined ? {} : { status: failure.status }),
   }));

@@ -27,7 +27,7 @@ export interface FailedAttempt {
 export function recordFailure(member: Member, { failure }: FailedAttempt, context: RequestContext): void {
   context.failures.push({ member, failure });
   const isProviders = failure.kind === "auth" || failure.kind === "quota_exhausted" || failure.neverSent;
-  if (isProviders) context.ruledOut.add(member.model.home.entry.id);
+  if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
 }
 
 /**
@@ -59,7 +59,7 @@ export function endOf(attempt: FailedAttempt | undefined): RequestEnd {
  * @param clock Wall clock for the calendar, monotonic for cooldowns.
  */
 export function applyFact(
-  { state, model: { home } }: Member,
+  { state, model: { instance } }: Member,
   { next: { rest } }: FailedAttempt,
   { routing: { recovery } }: Pool,
   clock: Clock,
@@ -70,6 +70,6 @@ export function applyFact(
   if (rest.reason === "model_not_found") return state.restEverywhereForCooldown(rest.reason, now);
   const { cooldownMs, onQuotaReset, quotaReset } = recovery;
   const untilReset = () =>
-    onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? home.entry.quotaReset, clock.now());
+    onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? instance.entry.quotaReset, clock.now());
   state.restProvider(rest.reason, now, rest.restMs ?? untilReset());
 }

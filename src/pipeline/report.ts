@@ -27,7 +27,7 @@ export interface ReportContext {
  * @returns Numbers that can be true; left out where they are unknown.
  */
 export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
-  const { model: { info, home } } = member;
+  const { model: { info, instance } } = member;
   const { deps: { runtime, hub, costOf } } = context;
   const taken = usageOf(member, answer, context);
   if (taken === undefined) return {};
@@ -37,8 +37,9 @@ export function report(member: Member, answer: AnswerUsage, context: ReportConte
   if (isEstimated) return { input, output, tokens, costNano, estimated: true };
   const costUsd = costNano && costNano / 1e9;
   tellQuietly(
-    () => home.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
-    () => hub.trace({ severity: "error", component: "provider", message: `"${home.entry.id}" took no usage report` }),
+    () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
+    () =>
+      hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
   );
   return { input, output, tokens, costNano };
 }

@@ -13,12 +13,12 @@ import { isSameLimits } from "../state/rate_meter.ts";
  * @param member The model that answered.
  * @param permit The request's permit there.
  */
-export function applyReportedLimits({ model: { info, home } }: Member, permit: Permit): void {
-  const answers = home.answers?.get(info.id);
-  if (answers === undefined || home.connector !== undefined && answers.limits === undefined) return;
+export function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
+  const answers = instance.answers?.get(info.id);
+  if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
   let limits;
   try {
-    limits = limitsIn(home.provider!.getRateLimits(info.id));
+    limits = limitsIn(instance.provider!.getRateLimits(info.id));
   } catch {
     return; // reported at the start
   }

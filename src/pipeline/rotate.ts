@@ -105,7 +105,7 @@ async function admit<T>(plan: RotatePlan<T>, context: RequestContext, deps: Rout
       return undefined;
     }
     const member = choose(plan.narrowed?.foremost?.(candidates) ?? candidates, plan, context, deps);
-    const { ready } = member.model.home;
+    const { ready } = member.model.instance;
     if (ready !== undefined) {
       await ready; // its key is being looked up again
       if (!openMembers(remaining(plan, context), admission).includes(member)) continue;
@@ -121,21 +121,21 @@ async function admit<T>(plan: RotatePlan<T>, context: RequestContext, deps: Rout
 /** Who may take the request, whatever its state. */
 function remaining<T>({ pool, eligible }: RotatePlan<T>, context: RequestContext): readonly Member[] {
   if (!context.first) return eligible;
-  const { home } = context.first.model;
-  const { scope } = pool.routing.retry(home.entry.id);
+  const { instance } = context.first.model;
+  const { scope } = pool.routing.retry(instance.entry.id);
   const faults = context.failures.filter(({ failure }) => failure.kind === "request").length;
   if (scope === "same_model" || faults >= maxRequestFaults) return [];
   return eligible.filter(({ model }) =>
-    !context.tried.has(model.name) && !context.ruledOut.has(model.home.entry.id) &&
-    (scope === "any" || model.home === home)
+    !context.tried.has(model.name) && !context.ruledOut.has(model.instance.entry.id) &&
+    (scope === "any" || model.instance === instance)
   );
 }
 
 /** Whether nobody else may take the request, should this one fail. */
-function isAlone<T>({ model: { home } }: Member, candidates: readonly Member[], { pool }: RotatePlan<T>): boolean {
-  const { scope } = pool.routing.retry(home.entry.id);
+function isAlone<T>({ model: { instance } }: Member, candidates: readonly Member[], { pool }: RotatePlan<T>): boolean {
+  const { scope } = pool.routing.retry(instance.entry.id);
   return candidates.length === 1 || scope === "same_model" ||
-    (scope !== "any" && candidates.filter(({ model }) => model.home === home).length === 1);
+    (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
 }
 
 function choose<T>(
@@ -171,7 +171,7 @@ async function ask<T>(
     context.first ??= member;
     context.tried.add(model.name);
     const adapted = adaptRequest(plan.request, model);
-    const settings = pool.routing.retry(model.home.entry.id);
+    const settings = pool.routing.retry(model.instance.entry.id);
     const again = () => readmit(member, permit, { pool, context, clock, alone });
     const { completion } = adapted;
     const end = await attempt({ member, permit, completion, call: plan.call, settings, alone, again }, context, deps);
@@ -212,7 +212,7 @@ function stepOf({ model }: Member, { chain }: RequestContext) {
   return (outcome: string, ms: number, status?: number) =>
     chain.push({
       model: model.name,
-      provider: model.home.entry.id,
+      provider: model.instance.entry.id,
       outcome,
       ...(status === undefined ? {} : { status }),
       ms: Math.round(ms),

@@ -21,7 +21,7 @@ import { poolFor } from "./select_pool.ts";
 export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps): Promise<Routed<T>> {
   const pool = poolFor(request.model, request, deps.registry); // 1 capability resolution, 2 pool selection
   const able = filterByDelivery(pool, {
-    homes: deps.registry.homes,
+    instances: deps.registry.instances,
     operation: request.operation,
     delivery: request.delivery,
     serves: task.serves,

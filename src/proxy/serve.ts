@@ -165,7 +165,7 @@ function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): 
 /** Providers whose address is the proxy's own: every request would come back to itself. */
 function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
   if (port === 0) return [];
-  return mesh.registry.homes.flatMap(({ entry }) => {
+  return mesh.registry.instances.flatMap(({ entry }) => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
     const url = new URL(entry.baseUrl);
     const isLocal = isLoopback(url.hostname);

@@ -13,7 +13,7 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { type ProviderAnswers, withAnswers } from "./provider_answers.ts";
-import { type ModelEntry, type ProviderHome, Registry } from "./registry.ts";
+import { type ModelEntry, type ProviderInstance, Registry } from "./registry.ts";
 
 /** What a registry is built from. */
 export interface BuildParts {
@@ -41,19 +41,21 @@ export type FillRegistry = (registry: Registry, parts: BuildParts) => void;
 export function buildRegistry(parts: BuildParts): Registry {
   const { settings, catalogue, state, runtime, fill = fillFromCatalogue } = parts;
   const tree = new CapabilityTree(settings.capabilities);
-  const homes = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) => homeOf(entry, parts));
+  const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
+    instanceOf(entry, parts)
+  );
   const makeStrategy = (strategy: string | SelectionStrategy) =>
     typeof strategy === "string"
       ? { id: strategy, instance: catalogue.get("strategy", strategy).create({}, runtime) }
       : { id: "custom", instance: strategy };
-  const registry = new Registry({ settings, tree, state, makeStrategy }, homes);
+  const registry = new Registry({ settings, tree, state, makeStrategy }, instances);
   fill(registry, parts);
   return registry;
 }
 
 function fillFromCatalogue(registry: Registry, { discovered }: BuildParts): void {
-  for (const home of registry.homes) {
-    for (const model of catalogueModels(home, registry, discovered)) addDistinct(model, registry);
+  for (const instance of registry.instances) {
+    for (const model of catalogueModels(instance, registry, discovered)) addDistinct(model, registry);
   }
 }
 
@@ -61,27 +63,27 @@ function fillFromCatalogue(registry: Registry, { discovered }: BuildParts): void
  * The models that a provider offers: those of the catalogue, or those that it listed itself. Pools at a capability take
  * in the catalogue's defaults, and where it knows none all of them.
  *
- * @param home The provider.
+ * @param instance The provider.
  * @param registry For the tree of capabilities.
  * @param discovered What servers listed, by provider entry id.
  */
 export function catalogueModels(
-  home: ProviderHome,
+  instance: ProviderInstance,
   { tree }: Registry,
   discovered: BuildParts["discovered"],
 ): ModelEntry[] {
-  const known = home.connector?.models ?? [];
-  const listed = discovered?.get(home.entry.id)?.models;
-  const offered = home.entry.enumerateModels === false ? [] : listed ?? known;
-  return offered.map((model) => withAnswers(model, home.answers?.get(model.id))).map((info) => ({
-    name: `${home.vendor}.${info.id}`,
-    info: withConnectorFacts(info, home.connector),
+  const known = instance.connector?.models ?? [];
+  const listed = discovered?.get(instance.entry.id)?.models;
+  const offered = instance.entry.enumerateModels === false ? [] : listed ?? known;
+  return offered.map((model) => withAnswers(model, instance.answers?.get(model.id))).map((info) => ({
+    name: `${instance.vendor}.${info.id}`,
+    info: withConnectorFacts(info, instance.connector),
     leaves: leavesOf(info, tree),
     pooled: known.length === 0 || (info.defaultFor?.length ?? 0) > 0,
     delivers: (delivery) => delivery !== "batch",
     weight: 1,
-    limits: home.answers?.get(info.id)?.limits,
-    home,
+    limits: instance.answers?.get(info.id)?.limits,
+    instance,
   }));
 }
 
@@ -93,10 +95,10 @@ export function catalogueModels(
  * @param registry Where it goes.
  */
 export function addDistinct(model: ModelEntry, registry: Registry): void {
-  const { home, info } = model;
+  const { instance, info } = model;
   const other = registry.model(model.name);
-  const isTaken = other !== undefined && other.home !== home;
-  registry.addModel(isTaken ? { ...model, name: `${home.entry.id}.${info.id}` } : model);
+  const isTaken = other !== undefined && other.instance !== instance;
+  registry.addModel(isTaken ? { ...model, name: `${instance.entry.id}.${info.id}` } : model);
 }
 
 /**
@@ -111,7 +113,7 @@ export function addLeafPools(registry: Registry): void {
   }
 }
 
-function homeOf(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderHome {
+function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderInstance {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
   const listProblem = discovered?.get(entry.id)?.problem;
   const own = answers?.get(entry.id);

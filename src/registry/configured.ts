@@ -13,7 +13,7 @@ import { withFallback } from "../rotation/fallback.ts";
 import { addDistinct, type BuildParts, catalogueModels, leavesOf, withConnectorFacts } from "./build.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
-import type { ModelEntry, PoolPlan, ProviderHome, Registry } from "./registry.ts";
+import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registry.ts";
 
 /**
  * Puts in the models configured, those of the catalogue that may stand beside them, and the pools configured.
@@ -34,22 +34,26 @@ export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
   registry.backUp = (strategy, { fallbackStrategy: id }) =>
     id === undefined ? {} : withFallback(strategy, catalogue.get("strategy", id).create({}, runtime));
   // a configured model has the name it was given; those of the catalogue give way
-  for (const home of registry.homes) {
+  for (const instance of registry.instances) {
     for (const model of models.values()) {
-      if (model.provider === home.entry.id) registry.addModel(configuredEntry(model, home, registry.tree));
+      if (model.provider === instance.entry.id) registry.addModel(configuredEntry(model, instance, registry.tree));
     }
   }
-  for (const home of registry.homes) {
-    for (const model of offeredModels(home, registry, parts)) addDistinct(model, registry);
+  for (const instance of registry.instances) {
+    for (const model of offeredModels(instance, registry, parts)) addDistinct(model, registry);
   }
   for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
 }
 
 /** What a provider offers beside the models configured; one that has the upstream id of such a model gives way to it. */
-function offeredModels(home: ProviderHome, registry: Registry, { settings, discovered }: BuildParts): ModelEntry[] {
-  const own = [...settings.models.values()].filter(({ provider }) => provider === home.entry.id);
+function offeredModels(
+  instance: ProviderInstance,
+  registry: Registry,
+  { settings, discovered }: BuildParts,
+): ModelEntry[] {
+  const own = [...settings.models.values()].filter(({ provider }) => provider === instance.entry.id);
   const taken = new Set(own.map(({ id }) => id));
-  return catalogueModels(home, registry, discovered).filter(({ info }) => !taken.has(info.id));
+  return catalogueModels(instance, registry, discovered).filter(({ info }) => !taken.has(info.id));
 }
 
 function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
@@ -58,8 +62,8 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
   const path = settings.capability === undefined ? null : tree.resolve(settings.capability) ?? null;
   const listed = settings.models.flatMap((name) => registry.model(name) ?? []);
   const union = new Set(path === null ? listed : [...listed, ...registry.pooledAt(path)]);
-  const models = [...union].filter(({ home }) => {
-    const names = [home.entry.id, home.vendor];
+  const models = [...union].filter(({ instance }) => {
+    const names = [instance.entry.id, instance.vendor];
     const isIn = (list: readonly string[]) => names.some((name) => list.includes(name));
     return (settings.providers.length === 0 || isIn(settings.providers)) && !isIn(settings.excludedProviders);
   });
@@ -67,10 +71,10 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
   return { name, capability, models, routing, budget, listed: true };
 }
 
-function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: CapabilityTree): ModelEntry {
+function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tree: CapabilityTree): ModelEntry {
   const { id } = model;
-  const answers = home.answers?.get(id);
-  const known = withAnswers(catalogued(id, home.connector), answers);
+  const answers = instance.answers?.get(id);
+  const known = withAnswers(catalogued(id, instance.connector), answers);
   const info: ModelInfo = {
     ...known,
     id,
@@ -85,13 +89,13 @@ function configuredEntry(model: ConfiguredModel, home: ProviderHome, tree: Capab
     delivery === "sync" ? synchronous !== false : delivery === "stream" && streaming !== false;
   return {
     name: model.name,
-    info: withConnectorFacts(info, home.connector),
+    info: withConnectorFacts(info, instance.connector),
     leaves: leavesOf(info, tree),
     pooled: true,
     delivers,
     weight: model.weight,
     limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
-    home,
+    instance,
   };
 }
 

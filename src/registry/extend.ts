@@ -5,14 +5,14 @@
 import { MeshState } from "../state/mesh_state.ts";
 import { addDistinct, type BuildParts, buildRegistry } from "./build.ts";
 import { fillAsConfigured } from "./configured.ts";
-import type { Member, ModelEntry, Pool, ProviderHome, Registry } from "./registry.ts";
+import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./registry.ts";
 
 /** The registry that the settings alone would make. */
 export interface Draft {
   /** That registry. Nobody asks its models anything. */
   readonly registry: Registry;
   /** The new provider in it; undefined when it is switched off. */
-  readonly home?: ProviderHome;
+  readonly instance?: ProviderInstance;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Draft {
  */
 export function draft(id: string, parts: Omit<BuildParts, "state" | "fill">): Draft {
   const registry = buildRegistry({ ...parts, state: new MeshState(() => {}), fill: fillAsConfigured });
-  return { registry, home: registry.homes.find(({ entry }) => entry.id === id) };
+  return { registry, instance: registry.instances.find(({ entry }) => entry.id === id) };
 }
 
 /**
@@ -39,16 +39,19 @@ export function extend(
   drafted: Draft,
   { settings, state }: Pick<BuildParts, "settings" | "state">,
 ): void {
-  if (drafted.home === undefined) return;
-  const { entry } = drafted.home;
-  const home: ProviderHome = { ...drafted.home, retryBudget: state.retryBudget(entry.id, entry.retryBudget) };
-  growing(registry.homes).push(home);
+  if (drafted.instance === undefined) return;
+  const { entry } = drafted.instance;
+  const instance: ProviderInstance = {
+    ...drafted.instance,
+    retryBudget: state.retryBudget(entry.id, entry.retryBudget),
+  };
+  growing(registry.instances).push(instance);
   for (const model of drafted.registry.models) {
-    if (model.home === drafted.home) addDistinct({ ...model, home }, registry);
+    if (model.instance === drafted.instance) addDistinct({ ...model, instance }, registry);
   }
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
-    for (const model of newcomers(pool, home, registry, drafted)) {
+    for (const model of newcomers(pool, instance, registry, drafted)) {
       const { name, routing, strategy: policies } = pool;
       const facts = { ...model, pool: name, provider: entry, routing, budget, policies };
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
@@ -58,16 +61,18 @@ export function extend(
 }
 
 /** The models of the new provider that belong into a pool. */
-function newcomers(pool: Pool, home: ProviderHome, registry: Registry, drafted: Draft): readonly ModelEntry[] {
+function newcomers(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
-  const ids = configured?.members.filter(({ model }) => model.home === drafted.home).map(({ model }) => model.info.id);
-  const own = registry.models.filter((model) => model.home === home);
+  const ids = configured?.members.filter(({ model }) => model.instance === drafted.instance).map(({ model }) =>
+    model.info.id
+  );
+  const own = registry.models.filter((model) => model.instance === instance);
   if (ids !== undefined) return own.filter(({ info }) => ids.includes(info.id));
   const { capability, name } = pool;
   const isNode = capability !== null && registry.tree.shortName(capability) === name;
   const members = isNode ? registry.pooledAt(capability) : registry.modelsByUpstreamId(name);
   const isOneModel = !isNode && pool.members.some(({ model }) => model.name === name);
-  return isOneModel ? [] : members.filter((model) => model.home === home);
+  return isOneModel ? [] : members.filter((model) => model.instance === instance);
 }
 
 /** Only here does what exists become more. */

@@ -74,7 +74,7 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
     id: model.name,
     object: "model",
     created: 0,
-    owned_by: model.home.vendor,
+    owned_by: model.instance.vendor,
     mesh: { type: "model", status: listed[index]!.status },
   }));
   return { object: "list", data: [...pools, ...models] };

@@ -16,7 +16,7 @@ import type { ModelState } from "../state/model_state.ts";
 import type { RetryBudget } from "../state/retry_budget.ts";
 
 /** One provider of a mesh. */
-export interface ProviderHome {
+export interface ProviderInstance {
   /** As configured or detected. */
   readonly entry: ProviderEntry;
   /** The vendor's facts; undefined for an instance given by the program. */
@@ -54,7 +54,7 @@ export interface ModelEntry {
   /** What its vendor allows, as declared. */
   readonly limits?: RateLimits;
   /** Its provider. */
-  readonly home: ProviderHome;
+  readonly instance: ProviderInstance;
 }
 
 /** A model as a member of a pool. */
@@ -108,7 +108,7 @@ export interface RegistryParts {
 /** Providers, models and pools by name. */
 export class Registry {
   readonly tree: CapabilityTree;
-  readonly homes: readonly ProviderHome[];
+  readonly instances: readonly ProviderInstance[];
   /** Names that may have been meant by one that stands for nothing, where that is looked into. */
   suggest: (name: string) => readonly string[] = () => [];
   /** A pool's strategy with the one that stands in for it, where such are configured. */
@@ -122,12 +122,12 @@ export class Registry {
 
   /**
    * @param parts What it is made of.
-   * @param homes The providers, in order.
+   * @param instances The providers, in order.
    */
-  constructor(parts: RegistryParts, homes: readonly ProviderHome[]) {
+  constructor(parts: RegistryParts, instances: readonly ProviderInstance[]) {
     this.#parts = parts;
     this.tree = parts.tree;
-    this.homes = homes;
+    this.instances = instances;
   }
 
   /** Names to pools or models. */
@@ -154,9 +154,9 @@ export class Registry {
   addModel(model: ModelEntry): void {
     if (this.#models.has(model.name)) return;
     this.#models.set(model.name, model);
-    const catalogueName = `${model.home.vendor}.${model.info.id}`;
+    const catalogueName = `${model.instance.vendor}.${model.info.id}`;
     if (!this.#byCatalogueName.has(catalogueName)) this.#byCatalogueName.set(catalogueName, model);
-    for (const id of [model.info.id, `${model.home.vendor}/${model.info.id}`]) {
+    for (const id of [model.info.id, `${model.instance.vendor}/${model.info.id}`]) {
       const known = this.#byUpstreamId.get(id);
       if (known === undefined) this.#byUpstreamId.set(id, [model]);
       else known.push(model);
@@ -177,7 +177,7 @@ export class Registry {
       ...plan,
       members: plan.models.map((model) => ({
         model,
-        state: state.add({ ...model, pool: name, provider: model.home.entry, routing, budget, policies: instance }),
+        state: state.add({ ...model, pool: name, provider: model.instance.entry, routing, budget, policies: instance }),
       })),
       strategyId: id,
       strategy: instance,

@@ -97,7 +97,7 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
   const members = registry.allPools.flatMap((pool) => pool.members);
   return registry.models.map((model) => ({
     name: model.name,
-    provider: model.home.entry.id,
+    provider: model.instance.entry.id,
     capabilities: model.leaves,
     status: isActive(model, members, now) ? "active" : "standby",
   }));

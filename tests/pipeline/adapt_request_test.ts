@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { type AdaptedRequest, adaptRequest } from "../../src/pipeline/adapt_request.ts";
-import type { ProviderHome } from "../../src/registry/registry.ts";
+import type { ProviderInstance } from "../../src/registry/registry.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { modelOf } from "../support/_members.ts";
 
@@ -17,8 +17,8 @@ interface Asked {
 
 /** What a model is asked for a body; the body's text is there as when it came over HTTP. */
 function adapt(body: ChatCompletionRequest, { rules, vendor = "acme", stream = false }: Asked = {}): AdaptedRequest {
-  const home = { vendor, entry: { id: vendor } } as ProviderHome;
-  const model = modelOf("m", rules === undefined ? {} : { parameters: rules }, { home });
+  const instance = { vendor, entry: { id: vendor } } as ProviderInstance;
+  const model = modelOf("m", rules === undefined ? {} : { parameters: rules }, { instance });
   return adaptRequest({
     id: "r",
     operation: "chat",

@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { applyNarrowing } from "../../src/pipeline/apply_narrowing.ts";
 import { readRoutingConstraints, type RoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
-import type { Member, ProviderHome } from "../../src/registry/registry.ts";
+import type { Member, ProviderInstance } from "../../src/registry/registry.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
 import { memberOf, modelOf, namesOf } from "../support/_members.ts";
@@ -203,10 +203,10 @@ describe("readRoutingConstraints()", () => {
 });
 
 /** Five models: a1, a2 at the provider `acme`, b1, b2 at `bolt` of the vendor `bolt-ai`, c at `clay`. */
-const homeOf = (id: string, vendor = id) => ({ vendor, entry: { id } }) as ProviderHome;
-const [acme, bolt, clay] = [homeOf("acme"), homeOf("bolt", "bolt-ai"), homeOf("clay")];
+const instanceOf = (id: string, vendor = id) => ({ vendor, entry: { id } }) as ProviderInstance;
+const [acme, bolt, clay] = [instanceOf("acme"), instanceOf("bolt", "bolt-ai"), instanceOf("clay")];
 const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2", bolt], ["c", clay]].map(
-  ([name, home]) => memberOf(modelOf(name as string, {}, { home: home as ProviderHome })),
+  ([name, instance]) => memberOf(modelOf(name as string, {}, { instance: instance as ProviderInstance })),
 );
 const prices: Readonly<Record<string, number>> = { a1: 0, a2: 5, b1: 10, b2: 11 };
 const costOf = ({ model }: Member) => prices[model.name];

@@ -4,7 +4,7 @@
  */
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
-import type { Member, ModelEntry, Pool, ProviderHome } from "../../src/registry/registry.ts";
+import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/registry/registry.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import { ModelState } from "../../src/state/model_state.ts";
@@ -22,7 +22,7 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
     pooled: true,
     delivers: () => true,
     weight: 1,
-    home: { vendor: "acme", entry: { id: "acme" } } as ProviderHome,
+    instance: { vendor: "acme", entry: { id: "acme" } } as ProviderInstance,
     ...entry,
   };
 }
