@@ -5,7 +5,7 @@
 import type { Clock } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
 
-/** Every third call to the first provider is refused for this long, seconds. */
+/** Every other call to the second provider, its first one included, is refused for this long, seconds. */
 const restSeconds = 5;
 
 /** The running providers, and the configuration that puts a proxy in front of them. */
@@ -32,7 +32,7 @@ type Dialect = (asked: Asked, words: readonly string[], clock: Clock) => Respons
  */
 export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Promise<Demo> {
   let calls = 0;
-  const isRefused = () => ++calls % 3 === 0;
+  const isRefused = () => calls++ % 2 === 0;
   const start = (dialect: Dialect, refuses: () => boolean): Promise<RunningServer> =>
     shell.serve(async (request) => {
       const asked = readAsked(await request.json());
@@ -41,8 +41,8 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
       return dialect(asked, words, clock);
     }, { host: "127.0.0.1", port: 0 });
   const servers = await Promise.all([
-    start(openAiDialect, isRefused),
     start(openAiDialect, () => false),
+    start(openAiDialect, isRefused),
     start(anthropicDialect, () => false),
   ]);
   const [alpha, beta, gamma] = servers.map(({ port }) => `http://127.0.0.1:${port}/v1`);

@@ -109,10 +109,10 @@ Try this in another terminal, a few times in a row:
   curl -iN ${url}/v1/chat/completions -H 'content-type: application/json' \\
     -d '{"model":"chat-completion","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
 
-Three simulated providers take turns. Every third call to the first one is refused for 5 seconds: the
-answer comes all the same, x-mesh-model tells from whom, and the events ${
+Three simulated providers take turns. The second one refuses every other call, its first one included, for 5 seconds:
+the answer comes all the same, x-mesh-model says from which model, and the events ${
     isTerminal ? "below" : "on this stream"
-  } tell why.
+  } say why.
 
 `;
 }
