@@ -20,6 +20,9 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
 export const consoleObservability: Connector<"observability"> = {
   id: "mesh.console.v1",
   kind: "observability",
+  attributes: {
+    format: { type: "text", values: ["json", "text"], default: "json", about: "How a record is written." },
+  },
   create({ write = console.error, format = "json" }) {
     if (typeof write !== "function") throw problem("write", "a function", write);
     if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);

@@ -2,7 +2,7 @@
  * The shared base of every vendor that speaks OpenAI's dialect: a vendor is a declaration.
  * @module
  */
-import type { Detection, ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { Attributes, Detection, ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -39,6 +39,8 @@ export interface OpenAiCompatible {
   readonly local?: boolean;
   /** Works without a key. */
   readonly keyless?: boolean;
+  /** Attributes that it reads from its entry's `config`; none unless given. */
+  readonly attributes?: Attributes;
   /** Headers that carry the key; `Authorization: Bearer` unless said. */
   readonly authorize?: (credential: string) => Record<string, string>;
   /** Whether it takes `stream_options.include_usage`; most do. */
@@ -71,6 +73,7 @@ export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
     needsBaseUrl: vendor.baseUrl === undefined,
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,
+    attributes: vendor.attributes ?? {},
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
     create: (settings, runtime) => new OpenAiCompatibleProvider(vendor, settings as ProviderSettings, runtime),

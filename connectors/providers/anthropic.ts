@@ -52,6 +52,7 @@ export function anthropicConnector(headers: Readonly<Record<string, string>> = {
     vendor: "anthropic",
     detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
     models: anthropicModels,
+    attributes: {},
     parameters: {
       drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],
       refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],

@@ -33,6 +33,12 @@ const base = openAiCompatible({
 /** Cloudflare Workers AI. */
 export const cloudflare: ProviderConnector = {
   ...base,
+  attributes: {
+    account_id: {
+      type: "text",
+      about: "The account's id; else the variable `CLOUDFLARE_ACCOUNT_ID` where the provider is detected.",
+    },
+  },
   create: (settings, runtime) =>
     base.create({ ...settings, baseUrl: settings.baseUrl ?? addressOf(settings) }, runtime),
 };

@@ -49,6 +49,7 @@ export const gemini: ProviderConnector = {
     baseUrl: ["GEMINI_BASE_URL"],
   },
   models: geminiModels,
+  attributes: {},
   parameters: {
     // the API knows the penalties and refuses them for every model since 2.5; the others it has no words for
     drop: ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],

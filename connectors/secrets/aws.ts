@@ -18,6 +18,10 @@ const id = "aws.secrets-manager.v1";
 export const awsSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: {
+    region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
+    endpoint: { type: "text", about: "Replaces the service's address." },
+  },
   create(settings, runtime) {
     const region = attribute(settings.region, "region") ?? variable(runtime, "AWS_REGION", "AWS_DEFAULT_REGION");
     if (region === undefined || !/^[a-z0-9-]+$/.test(region)) {

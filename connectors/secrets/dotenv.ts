@@ -19,6 +19,7 @@ const mostShown = 3;
 export const dotenvSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: { path: { type: "text", default: ".env", about: "The file." } },
   create: ({ path = ".env" }, runtime) =>
     new FileSecrets({ store: id, format: dotenv, ...secretFile(id, path, runtime) }),
 };

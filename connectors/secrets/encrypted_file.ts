@@ -19,6 +19,7 @@ const variable = "MESH_SECRETS_PASSPHRASE";
 export const encryptedFileSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: { path: { type: "text", about: "The file; it has to be given." } },
   create({ path }, runtime) {
     const vault = new Vault(() => passphraseOf(runtime));
     const put = async (text: string | undefined, change: (secrets: Map<string, string>) => void) => {

@@ -8,6 +8,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 export const envSecrets: Connector<"secretStore"> = {
   id: "mesh.env.v1",
   kind: "secretStore",
+  attributes: {},
   create: (_settings, runtime) => ({
     get: (name) => {
       const value = runtime.env(name);

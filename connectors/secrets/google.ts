@@ -19,6 +19,15 @@ const id = "google.secret-manager.v1";
 export const googleSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: {
+    project: { type: "text", about: "The project; else that of the credentials, or `GOOGLE_CLOUD_PROJECT`." },
+    region: { type: "text", about: "Where secrets are kept in one region." },
+    endpoint: { type: "text", about: "Replaces the service's address." },
+    credentials: {
+      type: "text",
+      about: "The path of a key file; else `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's service account.",
+    },
+  },
   create(settings, runtime) {
     const region = attribute(settings.region, "region");
     if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) {

@@ -24,6 +24,16 @@ const mostTries = 30;
 export const keyVaultSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: {
+    url: { type: "text", about: "The vault's address; else `AZURE_KEY_VAULT_URL`." },
+    tenant_id: { type: "text", about: "The tenant; else `AZURE_TENANT_ID`." },
+    client_id: { type: "text", about: "The application; else `AZURE_CLIENT_ID`." },
+    authority: {
+      type: "text",
+      default: "https://login.microsoftonline.com",
+      about: "Where tokens are fetched; else `AZURE_AUTHORITY_HOST`.",
+    },
+  },
   create(settings, runtime) {
     const text = (key: string, ...variables: string[]) =>
       attribute(settings[key], key) ?? variable(runtime, ...variables);

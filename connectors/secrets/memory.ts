@@ -38,5 +38,6 @@ export function memorySecrets(values: Readonly<Record<string, string>> = {}): Wr
 export const memorySecretsConnector: Connector<"secretStore"> = {
   id: "mesh.memory.v1",
   kind: "secretStore",
+  attributes: {},
   create: () => memorySecrets(),
 };

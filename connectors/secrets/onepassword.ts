@@ -27,6 +27,10 @@ interface Item extends Readonly<Record<string, unknown>> {
 export const onePasswordSecrets: Connector<"secretStore"> = {
   id,
   kind: "secretStore",
+  attributes: {
+    url: { type: "text", about: "The Connect server's address; else `OP_CONNECT_HOST`." },
+    vault: { type: "text", about: "The vault's name or id; else `OP_CONNECT_VAULT`." },
+  },
   create(settings, runtime) {
     const url = attribute(settings.url, "url") ?? variable(runtime, "OP_CONNECT_HOST");
     if (url === undefined) {

@@ -211,6 +211,14 @@ function piecesOf(name: string): string {
 export const localFileStorage: Connector<"storage"> = {
   id,
   kind: "storage",
+  attributes: {
+    path: { type: "text", default: "./.modelmesh/state.json", about: "The file; other records are files beside it." },
+    backup: {
+      type: "flag",
+      default: false,
+      about: "Keep the record before, and use it when the record cannot be read.",
+    },
+  },
   create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checked(settings)),
 };
 

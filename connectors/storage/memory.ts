@@ -77,5 +77,6 @@ export class MemoryStorage implements Storage {
 export const memoryStorageConnector: Connector<"storage"> = {
   id,
   kind: "storage",
+  attributes: {},
   create: (_settings, { clock }) => new MemoryStorage(clock),
 };

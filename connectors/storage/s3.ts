@@ -5,6 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { commonAttributes, prefixOf, withCredentials } from "./_attributes.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
@@ -216,11 +217,24 @@ function plain(text: string): string {
 export const s3Storage: Connector<"storage"> = {
   id,
   kind: "storage",
+  attributes: {
+    bucket: { type: "text", about: "The bucket; it has to be given." },
+    region: { type: "text", default: "us-east-1", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
+    endpoint: { type: "text", about: "The service's address; else `AWS_ENDPOINT_URL_S3`, else that of AWS." },
+    path_style: { type: "flag", about: "Put the bucket into the path; where `endpoint` is given unless switched off." },
+    prefix: { type: "text", default: "modelmesh/", about: "What the keys of objects begin with." },
+    access_key_id: { type: "text", about: "The key's id; else `AWS_ACCESS_KEY_ID`." },
+    secret_access_key: { type: "text", about: "The key; else `AWS_SECRET_ACCESS_KEY`." },
+    session_token: { type: "text", about: "The token of temporary keys; else `AWS_SESSION_TOKEN`." },
+    ...commonAttributes("`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON."),
+  },
   create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
   loadPackages: () => loadSigners(id),
 };
 
-function optionsOf(settings: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
+function optionsOf(given: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
+  const credentials = withCredentials(given, ["access_key_id", "secret_access_key", "session_token"]);
+  const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: prefixOf(credentials) };
   const text = (name: string, variable?: string) =>
     textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);
   const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? "us-east-1";

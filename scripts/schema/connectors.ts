@@ -3,7 +3,7 @@
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
-import type { Connector } from "../../src/contracts/connector.ts";
+import type { Attributes, Connector } from "../../src/contracts/connector.ts";
 import { shortNameOf } from "../../src/config/known.ts";
 
 type Kind = Connector["kind"];
@@ -39,6 +39,14 @@ export function suggestionsFor(path: string): readonly string[] {
 /** The ids of all connectors of servers, by kind in words. */
 export function shippedConnectors(): readonly (readonly [title: string, ids: readonly string[]])[] {
   return titles.map(([kind, title]) => [title, idsOf(kind)] as const).filter(([, ids]) => ids.length > 0);
+}
+
+/** The attributes that connectors of servers read, by kind in words and id; without those that read none. */
+export function shippedAttributes(): readonly (readonly [title: string, id: string, attributes: Attributes])[] {
+  return titles.flatMap(([kind, title]) => {
+    const ofKind = serverConnectors.filter((one) => one.kind === kind && Object.keys(one.attributes ?? {}).length > 0);
+    return ofKind.map(({ id, attributes = {} }) => [title, id, attributes] as const);
+  });
 }
 
 function idsOf(wanted: Kind | undefined): string[] {

@@ -3,7 +3,8 @@
  * @module
  */
 import type { Field, Shape } from "../../src/config/_field.ts";
-import { shippedConnectors } from "./connectors.ts";
+import type { AttributeType } from "../../src/contracts/connector.ts";
+import { shippedAttributes, shippedConnectors } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
 /** Above it the document is written by hand. */
@@ -24,7 +25,7 @@ export function withTables(document: string, keys: readonly Key[]): string {
 
 function tables(keys: readonly Key[]): string {
   const sections = keys.filter(({ path }) => !path.includes("."));
-  return [...sections.map((section) => sectionOf(section, keys)), connectorTable()].join("\n");
+  return [...sections.map((section) => sectionOf(section, keys)), connectorTable(), attributeTables()].join("\n");
 }
 
 function connectorTable(): string {
@@ -35,13 +36,31 @@ function connectorTable(): string {
     }\n`;
 }
 
+function attributeTables(): string {
+  const tables = shippedAttributes().map(([title, id, attributes]) => {
+    const rows = Object.entries(attributes).map(([name, { type, values, default: standard, about }]) => {
+      const takes = values === undefined ? [type].flat().map(attributeType).join(", or ") : values.map(code).join(", ");
+      const cells = [code(name), takes, standard === undefined ? "" : code(standard), about];
+      return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+    });
+    const table = `| Attribute | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+    return `### ${title}: \`${id}\`\n\n${table}`;
+  });
+  return "## Attributes of connectors\n\nThey stand in the section that names the connector, those of providers and sinks " +
+    `under \`config\`. A connector that is not listed reads none.\n\n${tables.join("\n")}`;
+}
+
+function attributeType(type: AttributeType): string {
+  return type === "flag" ? "`true` or `false`" : type;
+}
+
 function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
   const isNamed = keys.some((key) => key.path.startsWith(`${path}.*.`));
   const prefix = isNamed ? `${path}.*.` : `${path}.`;
   const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => rowOf(key, prefix));
   const title = isNamed ? `${path}.<name>` : path;
   const taken = rows.length === 0 ? ` Takes: ${takenBy(field)}.` : "";
-  const open = field.shape.isOpen ? " Other keys go to the connector as they are." : "";
+  const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#attributes-of-connectors)." : "";
   const intro = `## \`${title}\`\n\n${about}${taken}${open}${later(field)}\n`;
   if (rows.length === 0) return intro;
   return `${intro}\n| Key | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;

@@ -4,6 +4,7 @@
  */
 import type { CapabilityTree } from "../capability/tree.ts";
 import { capabilityProblem } from "./_capability_names.ts";
+import { checkAttributes } from "./_check_attributes.ts";
 import { checkAuth, tokensOf } from "./_check_auth.ts";
 import { baseUrlWarning } from "./_checks.ts";
 import { budgetOf } from "./_money.ts";
@@ -195,6 +196,8 @@ function checkProvider(
     report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);
   }
   checkAuth(value, path, report);
+  const declared = entry.instance === undefined ? connector?.attributes : undefined;
+  checkAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
   if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {

@@ -3,6 +3,7 @@
  * @module
  */
 import { checkProviders, expandProviders, type ProviderParts } from "./_build_providers.ts";
+import { checkAttributes } from "./_check_attributes.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { copyTree, deepFreeze } from "./_tree.ts";
 import {
@@ -39,11 +40,13 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   const config = copyTree(rest, (text, path) => {
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section says where secrets come from");
-  }, "secrets");
+  }, "secrets") as Readonly<Record<string, unknown>>;
+  const declared = known.attributesOf?.("secretStore", store);
+  checkAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report });
   return Object.freeze({
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,
-    config: deepFreeze(config as Readonly<Record<string, unknown>>),
+    config: deepFreeze(config),
     resolve: resolveFromStore({
       cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
       reloadOnRotation: resolution?.reload_on_rotation ?? true,
@@ -72,6 +75,9 @@ export function buildObservability(
     if (connector === "mesh.webhook.v1" && attributes.url === undefined) {
       report.problem(`${path}.url`, "missing: a webhook has to know where to deliver to");
     }
+    const declared = known.attributesOf?.("observability", connector);
+    checkAttributes(config ?? {}, { path: `${path}.config`, connector, declared, report });
+    checkAttributes(attributes, { path, connector, declared, common: Object.keys(attributes), report });
     return { connector, config: { ...config, ...attributes } };
   });
 }

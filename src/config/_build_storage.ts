@@ -2,6 +2,7 @@
  * The section `storage`.
  * @module
  */
+import { checkAttributes } from "./_check_attributes.ts";
 import { type Report, show, suggest } from "./_report.ts";
 import { deepFreeze } from "./_tree.ts";
 import { defaultLocking, defaultStorage } from "./defaults.ts";
@@ -18,7 +19,7 @@ import type { StorageSettings } from "./storage_settings.ts";
  */
 export function buildStorage(
   values: StorageValues | undefined,
-  { storages }: Pick<KnownConnectors, "storages">,
+  { storages, attributesOf }: Pick<KnownConnectors, "storages" | "attributesOf">,
   report: Report,
 ): StorageSettings | undefined {
   if (values === undefined) return undefined;
@@ -34,6 +35,13 @@ export function buildStorage(
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
+  checkAttributes(config, {
+    path: "storage",
+    connector,
+    declared: attributesOf?.("storage", connector),
+    common: ["path", "bucket", "key", "region", "credentials"],
+    report,
+  });
   if (intervalMs !== undefined && policy !== "periodic") {
     report.warn("storage.sync_interval", 'has no effect unless "sync_policy" is "periodic"');
   }

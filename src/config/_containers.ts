@@ -3,7 +3,7 @@
  * @module
  */
 import { type Field, field, type Fields, type FieldsOf, type Twins } from "./_field.ts";
-import { kindOf, type Report, suggest, under } from "./_report.ts";
+import { kindOf, type Report, snakeCase, suggest, under } from "./_report.ts";
 import { copyTree, isPlainObject, membersOf } from "./_tree.ts";
 import { referencesIn } from "./references.ts";
 
@@ -154,7 +154,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 function suggestKey(key: string, fields: Fields): string {
-  const name = key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();
+  const name = snakeCase(key);
   if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
   const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, name));
   // Of a dotted key that got here the first word is not known.

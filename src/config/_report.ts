@@ -94,6 +94,15 @@ export function suggest(name: string, candidates: readonly string[]): string {
   return near === undefined ? `; ${allowed}` : `, did you mean ${JSON.stringify(near)}? (${allowed})`;
 }
 
+/**
+ * A key as the configuration would spell it.
+ *
+ * @param key Such as `baseUrl` or `base-url`.
+ */
+export function snakeCase(key: string): string {
+  return key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();
+}
+
 function shortened(text: string): string {
   const shown = JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
   return shown.replace(unseen, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);

@@ -2,14 +2,15 @@
  * What the shells tell the configuration of the connectors they bring.
  * @module
  */
-import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+import type { Attributes, Connector, ProviderConnector } from "../contracts/connector.ts";
 import type { ModelInfo } from "../contracts/provider.ts";
 
 /** What has to be known of a model of the catalogue. */
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
 /** What has to be known of a provider's connector; a {@linkcode ProviderConnector} is one as it stands. */
-export interface KnownProvider extends Pick<ProviderConnector, "id" | "vendor" | "needsBaseUrl" | "local"> {
+export interface KnownProvider
+  extends Pick<ProviderConnector, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
   /** Models of the catalogue. */
   readonly models: readonly KnownModel[];
 }
@@ -26,6 +27,8 @@ export interface KnownConnectors {
   readonly storages: readonly string[];
   /** Ids of sinks. */
   readonly observability: readonly string[];
+  /** What a connector of a kind declares that it reads; undefined where it declares nothing. */
+  readonly attributesOf?: (kind: Connector["kind"], id: string) => Attributes | undefined;
 }
 
 /** What settings are made with. */
@@ -51,6 +54,7 @@ export function knownConnectors(connectors: readonly Connector[]): KnownConnecto
     secretStores: idsOf("secretStore"),
     storages: idsOf("storage"),
     observability: idsOf("observability"),
+    attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
   };
 }
 

@@ -26,12 +26,35 @@ export interface ConnectorKinds {
   observability: Observability;
 }
 
+/** What an attribute takes. */
+export type AttributeType = "text" | "flag" | "integer" | "object";
+
+/** An attribute that a connector reads from its settings. */
+export interface Attribute {
+  /** What it takes; a list for one of several. Where a text may stand, a secret reference may. */
+  readonly type: AttributeType | readonly AttributeType[];
+  /** The only texts it takes. */
+  readonly values?: readonly string[];
+  /** What holds when it is left out. */
+  readonly default?: string | number | boolean;
+  /** What it is for. */
+  readonly about: string;
+}
+
+/** Attributes by name. */
+export type Attributes = Readonly<Record<string, Attribute>>;
+
 /** Something that can be plugged in: an id, a kind and a factory. */
 export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
   /** Its name in configuration. */
   readonly id: ConnectorId;
   /** What it makes. */
   readonly kind: Kind;
+  /**
+   * The attributes it reads: of `secrets`, `storage`, an entry of `observability`, or the `config` of a provider's entry.
+   * All others are refused, with the nearest name. Without a declaration everything is passed through.
+   */
+  readonly attributes?: Attributes;
   /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
   create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
   /**

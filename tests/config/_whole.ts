@@ -8,9 +8,14 @@ export const wholePath = "tests/fixtures/config/whole.yaml";
 
 const shipped = knownConnectors(serverConnectors);
 
-/** The connectors of servers, and those of the specification that it names besides. */
+/**
+ * The connectors of servers, and those of the specification that it names besides. They declare no attributes: what
+ * passes through is anything at all, as it is for connectors of a program's own.
+ */
 export const known: KnownConnectors = {
   ...shipped,
+  attributesOf: () => undefined,
+  providers: shipped.providers.map((one) => ({ ...one, attributes: undefined })),
   observability: [...new Set([...shipped.observability, "mesh.webhook.v1", "mesh.local-file.v1"])],
   secretStores: [...new Set([...shipped.secretStores, "mesh.dotenv.v1"])],
 };
