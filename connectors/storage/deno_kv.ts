@@ -194,7 +194,9 @@ function lockOf(value: Uint8Array | undefined): LockRecord | undefined {
 export const denoKvStorage: Connector<"storage"> = {
   id,
   kind: "storage",
-  attributes: { path: { type: "text", about: "The database's file; Deno's default for the program unless given." } },
+  attributes: {
+    path: { type: "text", about: "The database's file; the runtime's default for the program unless given." },
+  },
   create({ path }, runtime) {
     if (path === undefined || typeof path === "string" && path !== "") return new DenoKvStorage(runtime, path);
     throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);
