@@ -6,6 +6,7 @@
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { readBody } from "../../src/util/bytes.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 
@@ -29,31 +30,10 @@ export interface FaultReader {
  * @throws {UpstreamError} `invalid_response` when it is larger.
  */
 export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
-  // a body whose size is told and small enough needs no watching
-  if (response.bytes !== undefined && Number(response.headers.get("content-length") ?? Infinity) <= limit) {
-    return await response.bytes();
-  }
-  const reader = response.reader();
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  while (reader !== null) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > limit) {
-      await reader.cancel().catch(() => {}); // what matters is already known
-      throw new UpstreamError(`The provider's answer is over ${limit} bytes`, { kind: "invalid_response" });
-    }
-    pieces.push(value);
-  }
-  if (pieces.length === 1) return pieces[0]!;
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return await readBody(response, {
+    maxBytes: limit,
+    tooLarge: () => new UpstreamError(`The provider's answer is over ${limit} bytes`, { kind: "invalid_response" }),
+  });
 }
 
 /**

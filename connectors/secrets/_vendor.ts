@@ -5,7 +5,7 @@
  */
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
-import { joined } from "../../src/util/joined.ts";
+import { readBody } from "../../src/util/bytes.ts";
 
 /** A call that takes longer is given up, ms. */
 const longestMs = 10_000;
@@ -166,20 +166,8 @@ export function address(value: string, path: string): string {
 }
 
 async function textOf(answer: UpstreamResponse): Promise<string> {
-  const reader = answer.reader();
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  while (reader !== null) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > mostBytes) {
-      await reader.cancel().catch(() => {}); // what matters is already known
-      throw new ConnectorError(`the answer is over ${mostBytes} bytes`);
-    }
-    pieces.push(value);
-  }
-  return new TextDecoder().decode(joined(pieces));
+  const tooLarge = () => new ConnectorError(`the answer is over ${mostBytes} bytes`);
+  return new TextDecoder().decode(await readBody(answer, { maxBytes: mostBytes, tooLarge }));
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {

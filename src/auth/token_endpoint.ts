@@ -6,6 +6,7 @@
 import type { FailureKind } from "../contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
 import { MeshError, UpstreamError } from "../errors.ts";
+import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** Longest wait for a token, ms. */
@@ -98,19 +99,10 @@ function failure(kind: FailureKind, what: string): UpstreamError {
 }
 
 async function readJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
-  const reader = response.reader();
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  while (reader !== null) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > maxAnswerBytes) throw failure("invalid_response", `answered with more than ${maxAnswerBytes} bytes`);
-    text += decoder.decode(value, { stream: true });
-  }
+  const tooLarge = () => failure("invalid_response", `answered with more than ${maxAnswerBytes} bytes`);
+  const bytes = await readBody(response, { maxBytes: maxAnswerBytes, tooLarge });
   try {
-    const value = JSON.parse(text);
+    const value = JSON.parse(new TextDecoder().decode(bytes));
     return typeof value === "object" && value !== null ? value : {};
   } catch {
     return {}; // its status says enough, and an answer without a token is none

@@ -5,7 +5,7 @@
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
-import { joined } from "../util/joined.ts";
+import { concat } from "../util/bytes.ts";
 import { Refusal, waitHeaders } from "./error_body.ts";
 
 /** Every body has this long, ms. */
@@ -141,7 +141,7 @@ class BodyReading {
       this.#arrivedInWindow += piece.length;
       pieces.push(piece);
     }
-    return joined(pieces);
+    return concat(pieces);
   }
 
   #reserve(bytes: number): void {

@@ -4,7 +4,7 @@
  * Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.4; without encryption, several disks and Zip64.
  * @module
  */
-import { joined } from "../util/joined.ts";
+import { concat } from "../util/bytes.ts";
 
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
@@ -108,7 +108,7 @@ async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array | u
     if (length > size) return undefined;
     pieces.push(piece);
   }
-  return joined(pieces);
+  return concat(pieces);
 }
 
 const checksumTable = Uint32Array.from({ length: 256 }, (_, index) => {

@@ -5,7 +5,7 @@
 import type { Connector } from "../contracts/connector.ts";
 import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
 import { ConnectorError } from "../errors.ts";
-import { joined } from "../util/joined.ts";
+import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { maxBytes, unpack } from "./_archive.ts";
 import { connectorOf, readManifest } from "./_manifest.ts";
@@ -146,16 +146,7 @@ async function fetchBytes(address: string, get: (url: string) => ReturnType<Runt
     const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
     if (location === null) {
       if (response.status !== 200) throw refuse(`the server answered ${response.status}`);
-      const reader = response.reader();
-      const pieces: Uint8Array[] = [];
-      let size = 0;
-      for (;;) {
-        const { done, value } = await reader?.read() ?? { done: true, value: undefined };
-        if (done || value === undefined) return joined(pieces);
-        size += value.length;
-        if (size > maxBytes) throw refuse("it is over 64 MiB");
-        pieces.push(value);
-      }
+      return await readBody(response, { maxBytes, tooLarge: () => refuse("it is over 64 MiB") });
     }
     url = new URL(location, url).href;
   }

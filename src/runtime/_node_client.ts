@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import { joined } from "../util/joined.ts";
+import { concat } from "../util/bytes.ts";
 import { builtin } from "./_node_builtin.ts";
 import { agentOptions, type Place, throughProxy, trust } from "./_node_place.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
@@ -266,7 +266,7 @@ class Answer implements UpstreamResponse {
           await woken;
         }
         if (pieces.length > 0) {
-          const value = joined(pieces); // what has come meanwhile is read at once
+          const value = concat(pieces); // what has come meanwhile is read at once
           pieces = [];
           size = 0;
           return { done: false, value };
@@ -285,7 +285,7 @@ class Answer implements UpstreamResponse {
     if (this.#body !== undefined) return new Uint8Array(await new Response(this.#body).arrayBuffer());
     const pieces: Uint8Array[] = [];
     await this.#read((piece) => pieces.push(piece));
-    return joined(pieces);
+    return concat(pieces);
   }
 
   /** Reads to the end. */

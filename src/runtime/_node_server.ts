@@ -15,7 +15,7 @@ import type {
   ServeOptions,
 } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import { joined } from "../util/joined.ts";
+import { concat } from "../util/bytes.ts";
 import { isStream, plainStreamOf } from "../util/plain_stream.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenAnswers } from "./_open_answers.ts";
@@ -152,7 +152,7 @@ class MessageRequest implements PlainRequest {
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = [];
       message.on("data", (piece: Uint8Array) => pieces.push(piece));
-      message.on("end", () => resolve(joined(pieces)));
+      message.on("end", () => resolve(concat(pieces)));
       message.on("error", reject);
       const onClose = () => message.complete || reject(new DOMException("The client has left", "AbortError"));
       message.on("close", onClose);

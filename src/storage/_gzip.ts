@@ -3,6 +3,8 @@
  * @module
  */
 
+import { readAll } from "../util/bytes.ts";
+
 /** Nothing we keep is larger: what unpacks to more was not made by us, bytes. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -31,15 +33,6 @@ async function through(
   change: ReadableWritablePair<Uint8Array, BufferSource>,
 ): Promise<Uint8Array> {
   const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(change).getReader();
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    pieces.push(next.value);
-    length += next.value.length;
-    if (length > mostBytes) {
-      await reader.cancel();
-      throw new RangeError("It unpacks to more than 64 MiB");
-    }
-  }
-  return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer());
+  const tooLarge = () => new RangeError("It unpacks to more than 64 MiB");
+  return await readAll(reader, { maxBytes: mostBytes, tooLarge });
 }
