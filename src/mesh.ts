@@ -322,14 +322,14 @@ export class Mesh {
     }
   }
 
-  #tell({ owner, to, reason, restMs, metadata }: Transition): void {
+  #tell({ owner, to, reason, standbyMs, metadata }: Transition): void {
     this.hub.event({
       event: to === "standby" ? "deactivation" : "recovery",
       ...owner,
       from: to === "standby" ? "active" : "standby",
       to,
       reason,
-      metadata: { ...(restMs === undefined ? {} : { rest_ms: Math.round(restMs) }), ...metadata },
+      metadata: { ...(standbyMs === undefined ? {} : { rest_ms: Math.round(standbyMs) }), ...metadata },
     });
     this.#keeper?.mark();
     if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);

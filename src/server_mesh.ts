@@ -13,7 +13,7 @@ import { UpstreamError } from "./errors.ts";
 import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
 import type { ProviderInstance } from "./registry/registry.ts";
-import { keyRingOf } from "./state/key_ring.ts";
+import { apiKeyPoolOf } from "./state/key_ring.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
 export class ServerMesh extends Mesh {
@@ -58,7 +58,7 @@ export class ServerMesh extends Mesh {
    * @internal
    */
   takeKeys(provider: string, keys: readonly string[]): void {
-    keyRingOf(this.state, provider)?.replace(keys);
+    apiKeyPoolOf(this.state, provider)?.replace(keys);
   }
 
   /** A grant whose tokens are known to the redactor, and whose failures are told. */

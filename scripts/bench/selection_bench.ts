@@ -44,7 +44,7 @@ function viewOf(index: number, scene: Scene, random: () => number): ModelView {
     provider: `vendor-${index % 20}`,
     weight: spread,
     status: "active",
-    onTrial: false,
+    isHalfOpen: false,
     consecutiveFailures: 0,
     inFlight: scene === "tied" ? 0 : Math.floor(random() * 5),
     latencyMs: 400 * spread,

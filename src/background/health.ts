@@ -7,9 +7,9 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { holdsOf } from "../state/holds.ts";
+import { overridesOf } from "../state/holds.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { Rest } from "../state/rest.ts";
+import type { CircuitBreaker } from "../state/rest.ts";
 import type { ProbeResult } from "./probe.ts";
 
 /** What watching needs. */
@@ -87,7 +87,7 @@ export class HealthMonitor {
   async recoverOnce(pool: string): Promise<void> {
     const { registry, clock } = this.#parts;
     const resting = registry.pool(pool)?.members.filter(({ state, model }) => {
-      state.settle(clock.monotonic());
+      state.refresh(clock.monotonic());
       return state.status === "standby" && this.#ends(model.instance, state.reason!, state.retryAt ?? Infinity);
     });
     await Promise.all(
@@ -122,8 +122,8 @@ export class HealthMonitor {
     this.#failures.set(entry.id, failures);
     if (failures !== failureThreshold) return;
     this.#tell(entry.id, "healthy", "unhealthy", kind);
-    const hold = holdsOf(state).of({ provider: entry.id }, "health_probe");
-    state.tell(hold.begin("health_probe", clock.monotonic(), Infinity));
+    const hold = overridesOf(state).get({ provider: entry.id }, "health_probe");
+    state.report(hold.open("health_probe", clock.monotonic(), Infinity));
   }
 
   #succeed(instance: ProviderInstance): void {
@@ -131,10 +131,10 @@ export class HealthMonitor {
     const { entry } = instance;
     if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#tell(entry.id, "unhealthy", "healthy", "probe");
     this.#failures.delete(entry.id);
-    for (const rest of state.rests) if (this.#isOver(rest, instance)) state.tell(rest.lift(undefined, true));
+    for (const rest of state.breakers) if (this.#isOver(rest, instance)) state.report(rest.close(undefined, true));
   }
 
-  #isOver({ owner, standby }: Rest, instance: ProviderInstance): boolean {
+  #isOver({ owner, standby }: CircuitBreaker, instance: ProviderInstance): boolean {
     return owner.provider === instance.entry.id && standby !== undefined &&
       this.#ends(instance, standby.reason, standby.until);
   }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
-import { holdsOf } from "../state/holds.ts";
+import { overridesOf } from "../state/holds.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 
@@ -54,11 +54,11 @@ export class MaintenanceSchedule {
     const wall = this.#clock.now();
     const began = lastStart(cron, wall);
     if (began !== undefined && began !== seen && wall - began < durationMs) {
-      const restMs = began + durationMs - wall;
+      const standbyMs = began + durationMs - wall;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
-        const hold = holdsOf(state).of(member.state.own.owner, "maintenance_window");
-        state.tell(hold.begin("maintenance_window", this.#clock.monotonic(), restMs));
+        const hold = overridesOf(state).get(member.state.breaker.owner, "maintenance_window");
+        state.report(hold.open("maintenance_window", this.#clock.monotonic(), standbyMs));
       }
     }
     const next = nextStart(cron, wall);

@@ -5,10 +5,10 @@
 import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
-import { holdsOf } from "../state/holds.ts";
-import { keyRingOf } from "../state/key_ring.ts";
+import { overridesOf } from "../state/holds.ts";
+import { apiKeyPoolOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { RestOwner } from "../state/rest.ts";
+import type { BreakerOwner } from "../state/rest.ts";
 import { keyOf } from "../state/snapshot.ts";
 
 /** Whose states they are. */
@@ -27,7 +27,7 @@ export interface ManualParts {
  */
 export function deactivate(name: string, parts: ManualParts): void {
   const { state, clock } = parts;
-  state.tell(holdsOf(state).of(ownerOf(name, parts), "manual").begin("manual", clock.monotonic(), Infinity));
+  state.report(overridesOf(state).get(ownerOf(name, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
 
 /**
@@ -41,19 +41,19 @@ export function deactivate(name: string, parts: ManualParts): void {
 export function activate(name: string, parts: ManualParts): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
-  const isMeant = ({ owner }: { owner: RestOwner }) => owner.model === model && owner.provider === provider;
-  if (model === undefined) keyRingOf(state, provider)?.release();
+  const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
+  if (model === undefined) apiKeyPoolOf(state, provider)?.reset();
   const told = new Set<string>();
   // those that wait belong to pools not made yet, or to a model that is in no pool
-  for (const rest of [...state.rests, ...state.archive?.waiting ?? []].filter(isMeant)) {
-    const transition = rest.lift("manual");
+  for (const rest of [...state.breakers, ...state.archive?.pending ?? []].filter(isMeant)) {
+    const transition = rest.close("manual");
     const key = keyOf(rest.owner);
-    if (transition !== undefined && !told.has(key)) state.tell(transition); // once, for all that it rested for
+    if (transition !== undefined && !told.has(key)) state.report(transition); // once, for all that it rested for
     if (transition !== undefined) told.add(key);
   }
 }
 
-function ownerOf(name: string, { registry }: ManualParts): RestOwner {
+function ownerOf(name: string, { registry }: ManualParts): BreakerOwner {
   const model = registry.model(name);
   if (model !== undefined) return { model: model.name, provider: model.instance.entry.id };
   const instance = registry.instances.find(({ entry }) => entry.id === name);

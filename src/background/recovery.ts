@@ -22,7 +22,7 @@ export class RecoveryTimer {
     const at = state.nextRecovery();
     if (this.#isStopped || at === undefined) return;
     this.#cancel = this.#clock.after(Math.max(0, at - this.#clock.monotonic()), () => {
-      state.settle(this.#clock.monotonic());
+      state.halfOpenDue(this.#clock.monotonic());
       this.schedule(state);
     });
   }

@@ -4,10 +4,10 @@
  */
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import { holdsOf } from "../state/holds.ts";
+import { overridesOf } from "../state/holds.ts";
 import { MeteredState } from "../state/metered_state.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { Rest } from "../state/rest.ts";
+import type { CircuitBreaker } from "../state/rest.ts";
 import {
   keyOf,
   type MeshSnapshot,
@@ -36,7 +36,7 @@ interface Message extends MeshSnapshot {
 
 /** What was told of a rest. */
 interface Told {
-  readonly rest: Rest;
+  readonly rest: CircuitBreaker;
   /** Its end, monotonic ms. */
   readonly until: number;
   /** Somebody may have missed it. */
@@ -118,17 +118,17 @@ export class SharedRests {
     for (const saved of message.lifted) {
       this.#told.delete(keyOf(saved));
       this.#ended.set(keyOf(saved), this.#clock.monotonic());
-      this.#state.tell(known.get(keyOf(saved))?.lift(undefined, saved.on_trial === true));
+      this.#state.report(known.get(keyOf(saved))?.close(undefined, saved.on_trial === true));
     }
     if (message.asks) this.forget();
     return message.asks;
   }
 
-  get #all(): readonly Rest[] {
-    return [...this.#state.rests, ...this.#state.archive?.waiting ?? []];
+  get #all(): readonly CircuitBreaker[] {
+    return [...this.#state.breakers, ...this.#state.archive?.pending ?? []];
   }
 
-  #message(begun: readonly Rest[], lifted: readonly Rest[], asks: boolean): string {
+  #message(begun: readonly CircuitBreaker[], lifted: readonly CircuitBreaker[], asks: boolean): string {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
     const message: Message = {
       version: 1,
@@ -136,22 +136,22 @@ export class SharedRests {
       saved_at: now.wall,
       rests: begun.flatMap((rest) => writeRest(rest, now) ?? []),
       failures: [],
-      lifted: lifted.map((rest) => ({ ...namesOf(rest), ...(rest.onTrial ? { on_trial: true as const } : {}) })),
+      lifted: lifted.map((rest) => ({ ...namesOf(rest), ...(rest.isHalfOpen ? { on_trial: true as const } : {}) })),
       asks,
     };
     return JSON.stringify(message);
   }
 
-  #hasMoney(rest: Rest, reason: StandbyReason, now: number): boolean {
+  #hasMoney(rest: CircuitBreaker, reason: StandbyReason, now: number): boolean {
     return this.#state.members.some(({ state }) =>
-      state instanceof MeteredState && state.rests.includes(rest) && state.hasMoney(reason, now)
+      state instanceof MeteredState && state.breakers.includes(rest) && state.hasMoney(reason, now)
     );
   }
 
   /** Times count from when it was said: clocks of two machines differ. */
-  #merge(saved: SavedRest, saidAt: number, known: ReadonlyMap<string, Rest>): void {
+  #merge(saved: SavedRest, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
-    const { standby, relapses } = readRest(saved, saidAt, { wall: saidAt, monotonic: now });
+    const { standby, consecutiveTrips } = readRest(saved, saidAt, { wall: saidAt, monotonic: now });
     const rest = this.#restOf(saved, known);
     const endedAt = this.#ended.get(keyOf(saved)) ?? -Infinity;
     // what is spent together everybody counts, against limits of its own
@@ -160,26 +160,26 @@ export class SharedRests {
     this.#told.set(keyOf(saved), { rest, until: standby.until });
     const before = rest.standby;
     if (standby.until <= Math.max(now, (before?.until ?? 0) + sameMs)) return;
-    rest.restore({ standby, onTrial: false, relapses: Math.max(relapses, rest.relapses) });
+    rest.restore({ standby, isHalfOpen: false, consecutiveTrips: Math.max(consecutiveTrips, rest.consecutiveTrips) });
     if (before?.reason === standby.reason) return;
-    const restMs = standby.until - now;
-    this.#state.tell({
+    const standbyMs = standby.until - now;
+    this.#state.report({
       owner: rest.owner,
       to: "standby",
       reason: standby.reason,
-      ...(restMs < Infinity ? { restMs } : {}),
+      ...(standbyMs < Infinity ? { standbyMs } : {}),
       metadata: { shared: true },
     });
   }
 
   /** A hold comes into being with what it holds; a rest of what this process does not have is none of its business. */
-  #restOf(saved: SavedRest, known: ReadonlyMap<string, Rest>): Rest | undefined {
+  #restOf(saved: SavedRest, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
     const { pool, model, provider, cause } = saved;
     const rest = known.get(keyOf(saved));
-    const isOurs = this.#state.rests.some(({ owner }) => owner.provider === provider);
+    const isOurs = this.#state.breakers.some(({ owner }) => owner.provider === provider);
     if (rest !== undefined || cause === undefined || !isOurs) return rest;
     const owner = { provider, ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }) };
-    return holdsOf(this.#state).of(owner, cause);
+    return overridesOf(this.#state).get(owner, cause);
   }
 }
 

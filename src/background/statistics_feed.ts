@@ -11,7 +11,7 @@ import { type RequestResult, Statistics } from "../observe/statistics.ts";
 import type { Routed, RoutedRequest } from "../pipeline/request.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { RestOwner } from "../state/rest.ts";
+import type { BreakerOwner } from "../state/rest.ts";
 import type { MeshParts } from "./mesh_parts.ts";
 
 type FeedParts = Required<Pick<MeshParts, "metering" | "watch" | "count">>;
@@ -69,7 +69,7 @@ export class StatisticsFeed implements Observability {
       registry.allPools.flatMap(({ name: pool, members }) =>
         members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }))
       ),
-      state.rests.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),
+      state.breakers.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),
     );
   }
 
@@ -95,8 +95,8 @@ export class StatisticsFeed implements Observability {
     return Promise.resolve();
   }
 
-  #rests({ pool, model, provider }: RestOwner): boolean {
-    return this.#contents?.state.rests.some(({ owner, standby }) =>
+  #rests({ pool, model, provider }: BreakerOwner): boolean {
+    return this.#contents?.state.breakers.some(({ owner, standby }) =>
       standby !== undefined && owner.pool === pool && owner.model === model && owner.provider === provider
     ) ?? false;
   }

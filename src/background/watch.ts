@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { keyRingOf } from "../state/key_ring.ts";
+import { apiKeyPoolOf } from "../state/key_ring.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
@@ -55,9 +55,9 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
       maintenance.start(plansOf(registry), state);
       const isWatched = (provider: string) =>
         enabled && intervalMs !== undefined && (providers?.includes(provider) ?? true);
-      for (const rest of state.rests) { // of an earlier process: nobody would end what nobody watches
+      for (const rest of state.breakers) { // of an earlier process: nobody would end what nobody watches
         const isForProbes = rest.standby?.reason === "health_probe";
-        if (isForProbes && !isWatched(rest.owner.provider)) state.tell(rest.lift(undefined, true));
+        if (isForProbes && !isWatched(rest.owner.provider)) state.report(rest.close(undefined, true));
       }
       const watched = registry.instances.filter(({ entry }) => isWatched(entry.id));
       if (watched.length > 0) health.watch(intervalMs!, watched);
@@ -76,7 +76,7 @@ export function startWatch({ settings, registry, state, runtime, hub, redact }: 
 
 /** A provider with several keys is asked with one that is not refused. */
 function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Clock): ProviderInstance {
-  const keys = keyRingOf(state, instance.entry.id);
+  const keys = apiKeyPoolOf(state, instance.entry.id);
   return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };
 }
 

@@ -44,7 +44,7 @@ export interface ModelView {
   /** Whether requests may go to it. */
   readonly status: "active" | "standby";
   /** Back after a rest and not yet proven. */
-  readonly onTrial: boolean;
+  readonly isHalfOpen: boolean;
   /** Why it rests. */
   readonly reason?: StandbyReason | undefined;
   /** When it will be reconsidered; undefined: not by itself. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { StatsScope } from "../contracts/events.ts";
-import type { RestOwner } from "../state/rest.ts";
+import type { BreakerOwner } from "../state/rest.ts";
 import { Tally } from "./_tally.ts";
 
 /** A model in a pool. */
@@ -71,7 +71,7 @@ export class Membership {
   }
 
   /** A rest begins; whether it was not under way. */
-  rest(owner: RestOwner, now: number): boolean {
+  rest(owner: BreakerOwner, now: number): boolean {
     const key = keyOf(owner);
     if (this.#rests.has(key)) return false;
     this.#rests.add(key);
@@ -82,7 +82,7 @@ export class Membership {
   }
 
   /** A rest ends. One that nobody knew of ends without a trace. */
-  wake(owner: RestOwner, now: number): void {
+  wake(owner: BreakerOwner, now: number): void {
     if (!this.#rests.delete(keyOf(owner))) return;
     for (const member of this.#of(owner)) {
       if (--member.rests === 0) { for (const tally of member.tallies) tally.shift(false, now); }
@@ -90,7 +90,7 @@ export class Membership {
   }
 
   /** All that a rest concerns, each once: its owner, and who has a model that rests with it. */
-  concerned(owner: RestOwner): ReadonlySet<Tally> {
+  concerned(owner: BreakerOwner): ReadonlySet<Tally> {
     const { pool, model, provider } = owner;
     const tallies = new Set([this.tally("provider", provider)]);
     if (model !== undefined) tallies.add(this.tally("model", model));
@@ -99,7 +99,7 @@ export class Membership {
     return tallies;
   }
 
-  *#of({ pool, model, provider }: RestOwner): Generator<Member> {
+  *#of({ pool, model, provider }: BreakerOwner): Generator<Member> {
     for (const member of this.#members.values()) {
       const { names } = member;
       if (names.provider !== provider) continue;
@@ -109,6 +109,6 @@ export class Membership {
 }
 
 /** Names may hold anything; JSON keeps them apart. */
-function keyOf({ pool, model, provider }: RestOwner): string {
+function keyOf({ pool, model, provider }: BreakerOwner): string {
   return JSON.stringify([pool, model, provider]);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { StatsMetrics } from "../contracts/events.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import { Latencies } from "./_latencies.ts";
 
 const nanoPerUsd = 1_000_000_000;
@@ -36,7 +36,7 @@ export class Tally {
    * @param request Its number; those of one request come in a row.
    * @param vote What came of it here; `none`: neither success nor failure.
    */
-  request(request: number, vote: Vote): void {
+  request(request: number, vote: Outcome): void {
     if (this.#request !== request) {
       this.#request = request;
       this.#total++;

@@ -5,8 +5,8 @@
 import type { FallbackStep, RoutingRecord, StatsRecord } from "../contracts/events.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Vote } from "../state/model_state.ts";
-import type { RestOwner, Transition } from "../state/rest.ts";
+import type { Outcome } from "../state/model_state.ts";
+import type { BreakerOwner, Transition } from "../state/rest.ts";
 import { type MemberNames, Membership } from "./_membership.ts";
 
 export type { MemberNames } from "./_membership.ts";
@@ -17,7 +17,7 @@ export type RequestPath = Pick<RoutingRecord, "pool" | "model" | "provider" | "f
 /** What came of a request. Numbers that nobody knows are left out. */
 export interface RequestResult {
   /** Whether it was answered in full; `none`: the client gave it up. A deadline is a failure. */
-  readonly vote: Vote;
+  readonly vote: Outcome;
   /** From its arrival to the answer, or to a stream's first content, ms. */
   readonly latencyMs?: number | undefined;
   /** Tokens read. */
@@ -68,7 +68,7 @@ export class Statistics {
    * @param members Every model in every pool, in the order of the records.
    * @param resting Whose rests are under way: their downtime counts from now on, and no event.
    */
-  configure(members: Iterable<MemberNames>, resting: Iterable<RestOwner> = []): void {
+  configure(members: Iterable<MemberNames>, resting: Iterable<BreakerOwner> = []): void {
     const now = this.#clock.monotonic();
     this.#membership.clear(now);
     for (const names of members) this.#membership.add(names, now);

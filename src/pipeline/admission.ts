@@ -37,9 +37,9 @@ export function openMembers(members: readonly Member[], admission: Admission): r
   let halfOpen: Member[] | undefined;
   for (const member of members) {
     const { state } = member;
-    state.settle(now);
+    state.refresh(now);
     if (state.status === "standby") continue;
-    if (state.trialUnderWay) (halfOpen ??= []).push(member);
+    if (state.hasTrialRequest) (halfOpen ??= []).push(member);
     else free.push(member);
   }
   const open = admitted(free, admission, now);

@@ -6,7 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.t
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import { editMembers } from "../util/json_members.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { OutputEstimate } from "./output_estimate.ts";
@@ -142,7 +142,7 @@ export class AnswerStream {
     return { value: { id, object, created, model, choices: [], usage }, more: true };
   }
 
-  #end(vote: Vote): void {
+  #end(vote: Outcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#parts.routed.settle(vote, { usage: this.#usage, written: () => this.#parts.estimate?.tokens });

@@ -10,7 +10,7 @@ import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
 import { decide, type Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import type { Spending } from "../state/meter.ts";
+import type { CallReservation } from "../state/meter.ts";
 import type { Permit } from "../state/permit.ts";
 import type { Call, RouteDeps, Served } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -27,7 +27,7 @@ export type TryEnd<T> = Extract<AttemptEnd<T>, { served: unknown }> | FailedTry;
 export interface FailedTry {
   readonly failure: Failure;
   /** Its share in the counts. */
-  readonly spending?: Spending | undefined;
+  readonly spending?: CallReservation | undefined;
   /** What follows from it; left out where that has yet to be decided. */
   readonly next?: Rotate;
 }

@@ -14,7 +14,7 @@ import type {
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import type { Spending } from "../state/meter.ts";
+import type { CallReservation } from "../state/meter.ts";
 import { AttemptTimeout } from "./failure.ts";
 
 /** A stream that nobody reads on for so long is given up, ms: a client may be gone without a word. */
@@ -34,7 +34,7 @@ export class Connection implements CallOptions {
   declare servedBy?: ServedBy;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
-  readonly #spending: Spending | undefined;
+  readonly #spending: CallReservation | undefined;
   readonly #silence: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
@@ -45,7 +45,7 @@ export class Connection implements CallOptions {
    * @param delivery A whole answer is limited as a whole, a stream by its silence.
    * @param spending Told what an answer's headers say of limits.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: Spending) {
+  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallReservation) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
@@ -75,7 +75,7 @@ export class Connection implements CallOptions {
 
   /** The provider's key. */
   get credential(): string | undefined {
-    return this.#spending?.credential ?? this.#instance.credential;
+    return this.#spending?.apiKey ?? this.#instance.credential;
   }
 
   /** Ends it, and the upstream call with it. */

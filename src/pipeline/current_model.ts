@@ -7,7 +7,7 @@ import type { SelectionOutcome } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import { tellQuietly } from "../observe/told.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RotatePlan } from "./rotate.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -74,7 +74,7 @@ export function reportChoice(choice: Choice, plan: Plan, context: RequestContext
  * @param plan The request: one with a route of its own speaks for itself alone.
  * @param hub For a strategy that fails.
  */
-export function reportFailure({ model }: Member, vote: Vote, plan: Plan, hub: Hub): void {
+export function reportFailure({ model }: Member, vote: Outcome, plan: Plan, hub: Hub): void {
   if (vote === "failure" && plan.narrowed === undefined) report({ failed: new Set([model.name]) }, plan.pool, hub);
 }
 
@@ -123,7 +123,7 @@ function causeOf(
     const { standbysSeen, state } = after;
     return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
   }
-  if (state.trialUnderWay) return "half_open";
+  if (state.hasTrialRequest) return "half_open";
   const denial = state.denial?.(context.load, now);
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }

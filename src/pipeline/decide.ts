@@ -3,7 +3,7 @@
  * @module
  */
 import type { RetrySettings } from "../config/settings.ts";
-import { longestHintMs } from "../state/rest.ts";
+import { maxHintMs } from "../state/rest.ts";
 import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
@@ -55,7 +55,7 @@ export function decide(failure: Failure, context: RetryContext): NextStep {
   const hintMs = heedsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
   const rotate: Rotate = hintMs === undefined
     ? { step: "rotate" }
-    : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, longestHintMs) } };
+    : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, maxHintMs) } };
   if (!mayRetry(failure, context)) return rotate;
   const delayMs = hintMs === undefined
     ? backoffMs(context.retries, settings, context.random)

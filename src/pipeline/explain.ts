@@ -54,7 +54,7 @@ export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serve
     foremost = wanted?.foremost ?? foremost;
     return wanted?.members ?? members;
   }, (out) => leave(out, () => "route"));
-  for (const { state } of narrowed) state.settle(now);
+  for (const { state } of narrowed) state.refresh(now);
   const active = narrowed.filter(({ state }) => state.status === "active");
   leave(narrowed.filter((member) => !active.includes(member)), ({ state }) => state.reason ?? "standby");
   const open = active.filter(({ state }) => state.denial?.(load, now) === undefined);

@@ -31,7 +31,7 @@ export function errorOf<T>(
   { runtime }: Pick<RouteDeps, "runtime">,
 ): MeshError {
   const now = runtime.clock.monotonic();
-  for (const { state } of eligible) state.settle(now);
+  for (const { state } of eligible) state.refresh(now);
   const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];

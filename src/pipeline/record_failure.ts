@@ -5,7 +5,7 @@
 import type { Clock } from "../contracts/runtime.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RequestEnd } from "../state/meter.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
@@ -36,7 +36,7 @@ export function recordFailure(member: Member, { failure }: FailedAttempt, contex
  * @param attempt How it failed.
  * @param pool Whose settings hold.
  */
-export function voteOn({ failure, next }: FailedAttempt, { routing }: Pool): Vote {
+export function voteOn({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
   if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
   return next.rest !== undefined || failure.kind === "request" ? "none" : "failure";
 }
@@ -66,10 +66,10 @@ export function applyFact(
 ): void {
   if (rest === undefined) return;
   const now = clock.monotonic();
-  if (rest.reason === "rate_limited") return state.restEverywhere(rest.reason, now, rest.restMs);
-  if (rest.reason === "model_not_found") return state.restEverywhereForCooldown(rest.reason, now);
+  if (rest.reason === "rate_limited") return state.openModelBreaker(rest.reason, now, rest.restMs);
+  if (rest.reason === "model_not_found") return state.openModelBreakerForCooldown(rest.reason, now);
   const { cooldownMs, onQuotaReset, quotaReset } = recovery;
   const untilReset = () =>
     onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? instance.entry.quotaReset, clock.now());
-  state.restProvider(rest.reason, now, rest.restMs ?? untilReset());
+  state.openProviderBreaker(rest.reason, now, rest.restMs ?? untilReset());
 }

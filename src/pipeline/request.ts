@@ -11,7 +11,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Budget } from "../state/ledger.ts";
 import type { Usage } from "../state/meter.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
 import type { eligibility } from "./eligibility.ts";
@@ -115,4 +115,4 @@ export interface AnswerUsage {
 }
 
 /** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */
-export type Settle = (vote: Vote, answer: AnswerUsage) => Usage;
+export type Settle = (vote: Outcome, answer: AnswerUsage) => Usage;

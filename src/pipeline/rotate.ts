@@ -22,7 +22,7 @@ import { applyReportedLimits } from "./reported_limits.ts";
 import { selectionContext } from "./selection_context.ts";
 import { RequestContext } from "./request_context.ts";
 import type { Usage } from "../state/meter.ts";
-import type { Vote } from "../state/model_state.ts";
+import type { Outcome } from "../state/model_state.ts";
 import type { Permit } from "../state/permit.ts";
 
 /** A request whose pool is known. */
@@ -166,7 +166,7 @@ async function ask<T>(
   const step = stepOf(member, context);
   let landing: Landing<T> | undefined;
   let failed: FailedAttempt | undefined;
-  let vote: Vote = "none";
+  let vote: Outcome = "none";
   try {
     context.first ??= member;
     context.tried.add(model.name);

@@ -49,10 +49,10 @@ export function selectionContext({ pool, load, ...request }: Selection, runtime:
 function meanOutput({ members }: Pool): number {
   let answers = 0;
   let tokens = 0;
-  for (const { state: { outputs } } of members) {
-    if (outputs === undefined) continue;
-    answers += outputs.answers;
-    tokens += outputs.total();
+  for (const { state: { outputTokens } } of members) {
+    if (outputTokens === undefined) continue;
+    answers += outputTokens.count;
+    tokens += outputTokens.total();
   }
   return answers === 0 ? firstGuess : Math.ceil(tokens / answers);
 }

@@ -2,7 +2,7 @@
  * Step 6, within one try, where a provider has several keys: one that is refused rests, another one is asked at once.
  * @module
  */
-import type { KeyVerdict } from "../state/key_ring.ts";
+import type { KeyRejection } from "../state/key_ring.ts";
 import { type AttemptPlan, type FailedTry, type TryEnd, tryOnce } from "./attempt.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -25,7 +25,7 @@ async function tryEach<T>(plan: AttemptPlan<T>, context: RequestContext, deps: R
     const end = await tryOnce(plan, context, deps);
     if ("served" in end) return end;
     const { failure, spending } = end;
-    const verdict = spending?.refused?.(failure);
+    const verdict = spending?.rejectApiKey?.(failure);
     if (verdict === undefined) return end;
     if (verdict.isNews) tell(verdict, plan, failure, deps);
     // each key once, however short its rest
@@ -36,12 +36,12 @@ async function tryEach<T>(plan: AttemptPlan<T>, context: RequestContext, deps: R
 }
 
 function tell<T>(
-  { place, of, restMs }: KeyVerdict,
+  { position, of, standbyMs }: KeyRejection,
   { member: { state: { provider } } }: AttemptPlan<T>,
   { kind }: FailedTry["failure"],
   { hub }: RouteDeps,
 ): void {
-  const seconds = Math.ceil(restMs / 1000);
-  const message = `Key ${place} of ${of} of the provider "${provider}" rests for ${seconds} s: ${kind}`;
+  const seconds = Math.ceil(standbyMs / 1000);
+  const message = `Key ${position} of ${of} of the provider "${provider}" rests for ${seconds} s: ${kind}`;
   hub.trace({ severity: "warning", component: "provider", message, provider });
 }

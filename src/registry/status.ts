@@ -74,7 +74,7 @@ export function statusOf(pool: Pool, clock: Clock): PoolStatus {
 
 function modelStatus({ state }: Member, clock: Clock): ModelStatus {
   const now = clock.monotonic();
-  state.settle(now);
+  state.refresh(now);
   const wall = (at: number) => new Date(clock.now() + Math.round(at - now)).toISOString();
   const { name, provider, status, reason, since, retryAt } = state;
   return {
@@ -105,6 +105,6 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
 
 function isActive(model: ModelEntry, members: readonly Member[], now: number): boolean {
   const states = members.flatMap((member) => member.model === model ? member.state : []);
-  for (const state of states) state.settle(now);
+  for (const state of states) state.refresh(now);
   return states.length === 0 || states.some(({ status }) => status === "active");
 }

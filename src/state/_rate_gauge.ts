@@ -14,8 +14,8 @@ const overtakingMs = 500;
 /** What a reading took away comes back after this time when it does not say when, ms. */
 const defaultResetMs = 60_000;
 
-/** Limits of a {@linkcode RateGauge}. */
-export interface GaugeLimits {
+/** Limits of a {@linkcode RateCounter}. */
+export interface RateCounterLimits {
   /** For a minute. */
   readonly minute?: number;
   /** For a day. */
@@ -38,8 +38,8 @@ export interface Mark {
  * One thing that is limited. While a reading of the vendor's is in force, it is the vendor's count that tells, less
  * what has been reserved since; it stands in for the minute's limit unless it is clearly about a longer time.
  */
-export class RateGauge {
-  readonly #limits: GaugeLimits;
+export class RateCounter {
+  readonly #limits: RateCounterLimits;
   readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, forgetsLate: true });
   readonly #day: SlidingWindow | undefined;
   readonly #recent = new SlidingWindow({ windowMs: overtakingMs, slices: 1, forgetsLate: true });
@@ -63,7 +63,7 @@ export class RateGauge {
   #taken = 0;
 
   /** @param limits What was declared. */
-  constructor(limits: GaugeLimits) {
+  constructor(limits: RateCounterLimits) {
     this.#limits = limits;
     if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, forgetsLate: true });
   }

@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Archive, MemberState, MeshState } from "./mesh_state.ts";
-import { concerns, Hold, holdsOf } from "./holds.ts";
-import type { KeyRing } from "./key_ring.ts";
-import type { FailureRow } from "./model_state.ts";
-import { Rest } from "./rest.ts";
+import { appliesTo, ManualOverride, overridesOf } from "./holds.ts";
+import type { ApiKeyPool } from "./key_ring.ts";
+import type { FailureStreak } from "./model_state.ts";
+import { CircuitBreaker } from "./rest.ts";
 import {
   keyOf,
   type MeshSnapshot,
@@ -21,7 +21,7 @@ import {
   writeRest,
 } from "./snapshot.ts";
 
-const noFailures: FailureRow = { failures: 0 };
+const noFailures: FailureStreak = { failures: 0 };
 
 /** What was remembered of one provider's keys. */
 interface SavedKeys {
@@ -35,7 +35,7 @@ export class StateArchive implements Archive {
   readonly #state: MeshState;
   readonly #clock: Clock;
   /** Restored for a pool that is made when a request names it, or for what no longer exists. By key. */
-  #unclaimedRests = new Map<string, Rest>();
+  #unclaimedRests = new Map<string, CircuitBreaker>();
   #unclaimedFailures = new Map<string, SavedFailures>();
   /** The same of keys, by provider, and when they were written down. */
   #unclaimedKeys = new Map<string, SavedKeys>();
@@ -50,10 +50,10 @@ export class StateArchive implements Archive {
   }
 
   /** Rests of pools that no request has named yet, or that are there no more: they end like any other. */
-  get waiting(): readonly Rest[] {
+  get pending(): readonly CircuitBreaker[] {
     const now = this.#clock.monotonic();
     return [...this.#unclaimedRests.values()].filter((rest) => {
-      rest.settle(now); // nobody has it: there is nobody to tell of
+      rest.halfOpenIfDue(now); // nobody has it: there is nobody to tell of
       return rest.standby !== undefined;
     });
   }
@@ -61,11 +61,11 @@ export class StateArchive implements Archive {
   /** All that is remembered, as plain JSON. */
   snapshot(): MeshSnapshot {
     const now = momentOf(this.#clock);
-    const keys = [...this.#rings.values()].flatMap((ring) => ring.write(now));
+    const keys = [...this.#rings.values()].flatMap((ring) => ring.snapshot(now));
     return {
       version: 1,
       saved_at: now.wall,
-      rests: [...this.#state.rests, ...this.#owner.waiting].flatMap((rest) => writeRest(rest, now) ?? []),
+      rests: [...this.#state.breakers, ...this.#owner.pending].flatMap((rest) => writeRest(rest, now) ?? []),
       failures: this.#state.members.flatMap(({ pool, state }) => {
         const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
         if (failures === 0) return [];
@@ -94,10 +94,10 @@ export class StateArchive implements Archive {
     for (const [provider, own] of byProvider(keys)) this.#unclaimedKeys.set(provider, { keys: own, savedAt: saved_at });
     const state = this.#state;
     state.archive = this;
-    for (const rest of state.rests) this.rest(rest);
+    for (const rest of state.breakers) this.breaker(rest);
     for (const member of state.members) this.member(member);
-    state.settle(now.monotonic);
-    for (const member of state.members) member.state.settle(now.monotonic);
+    state.halfOpenDue(now.monotonic);
+    for (const member of state.members) member.state.refresh(now.monotonic);
     return leftOut;
   }
 
@@ -111,7 +111,7 @@ export class StateArchive implements Archive {
     const { snapshot: { rests, saved_at, keys = [] } } = readSnapshot(snapshot);
     const now = momentOf(this.#clock);
     this.#state.archive ??= this;
-    const known = new Map(this.#state.rests.map((rest) => [keyOf(namesOf(rest)), rest]));
+    const known = new Map(this.#state.breakers.map((rest) => [keyOf(namesOf(rest)), rest]));
     for (const saved of rests) {
       const facts = readRest(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
@@ -121,14 +121,14 @@ export class StateArchive implements Archive {
     for (const [provider, own] of byProvider(keys)) this.#rings.get(provider)?.merge(own, saved_at, now);
     for (const member of this.#state.members) {
       this.#owner.#hold(member);
-      member.state.settle(now.monotonic);
+      member.state.refresh(now.monotonic);
     }
   }
 
   /** Gives a rest what was remembered of it. */
-  rest(rest: Rest): void {
+  breaker(rest: CircuitBreaker): void {
     const key = keyOf(namesOf(rest));
-    rest.restore(this.#unclaimedRests.get(key) ?? { onTrial: false, relapses: 0 });
+    rest.restore(this.#unclaimedRests.get(key) ?? { isHalfOpen: false, consecutiveTrips: 0 });
     this.#unclaimedRests.delete(key);
   }
 
@@ -139,13 +139,13 @@ export class StateArchive implements Archive {
   }
 
   /** The rest of what has not come into being here. */
-  #unclaimed(saved: SavedRest): Rest {
+  #unclaimed(saved: SavedRest): CircuitBreaker {
     const { pool, model, provider, cause } = saved;
     const key = keyOf(saved);
     const known = this.#unclaimedRests.get(key);
     if (known !== undefined) return known;
     const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
-    const rest = cause === undefined ? new Rest(owner) : new Hold(owner, cause);
+    const rest = cause === undefined ? new CircuitBreaker(owner) : new ManualOverride(owner, cause);
     this.#unclaimedRests.set(key, rest);
     return rest;
   }
@@ -165,15 +165,15 @@ export class StateArchive implements Archive {
   }
 
   /** The keys of every provider that has several. */
-  get #rings(): Map<string, KeyRing> {
+  get #rings(): Map<string, ApiKeyPool> {
     return new Map(this.#state.members.flatMap(({ state }) => state.keys ? [[state.provider, state.keys]] : []));
   }
 
   /** What was held is held on. */
   #hold(member: MemberState): void {
     for (const [key, rest] of this.#unclaimedRests) {
-      if (!(rest instanceof Hold) || !concerns(rest.owner, member)) continue;
-      holdsOf(this.#state).of(rest.owner, rest.cause).restore(rest);
+      if (!(rest instanceof ManualOverride) || !appliesTo(rest.owner, member)) continue;
+      overridesOf(this.#state).get(rest.owner, rest.cause).restore(rest);
       this.#unclaimedRests.delete(key);
     }
   }

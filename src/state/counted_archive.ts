@@ -77,7 +77,7 @@ export class CountedArchive extends StateArchive {
     this.#known = counted;
     this.#claimed = new Set();
     super.restore(counted);
-    for (const purse of this.#state.purses ?? []) this.claim(purse);
+    for (const purse of this.#state.budgetScopes ?? []) this.claim(purse);
     this.know(counted);
     return leftOut;
   }
@@ -98,7 +98,7 @@ export class CountedArchive extends StateArchive {
     super.merge({ ...theirs, rests: theirs.rests.filter((saved) => isNews(saved, before.get(keyOf(saved)))) });
     this.#mergeFailures(theirs, known);
     const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
-    for (const [key, { meter }] of this.#metered()) meter.limits?.merge(used.get(key), usedBefore.get(key));
+    for (const [key, { meter }] of this.#metered()) meter.quota?.merge(used.get(key), usedBefore.get(key));
     const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
     for (const [id, budget] of this.#budgets()) {
       const stored = spent.get(id);
@@ -121,7 +121,7 @@ export class CountedArchive extends StateArchive {
   know(snapshot: CountedSnapshot): void {
     this.#known = snapshot;
     const saved = byKey(snapshot.rests);
-    this.#knownRests = new Map(this.#state.rests.flatMap((rest) => {
+    this.#knownRests = new Map(this.#state.breakers.flatMap((rest) => {
       const key = keyOf(namesOf(rest));
       const until = endOf(saved.get(key));
       const isSame = rest.standby !== undefined && Math.abs(this.#wallOf(rest.standby) - until) <= toleranceMs;
@@ -135,9 +135,9 @@ export class CountedArchive extends StateArchive {
     this.onMember?.(member);
     const { state } = member;
     if (!(state instanceof MeteredState)) return;
-    const { limits, purses = [] } = state.meter;
-    limits?.merge(byKey(this.#known?.usage).get(nameOf(member)), limits.snapshot());
-    for (const purse of purses) this.claim(purse);
+    const { quota, budgetScopes = [] } = state.meter;
+    quota?.merge(byKey(this.#known?.usage).get(nameOf(member)), quota.snapshot());
+    for (const purse of budgetScopes) this.claim(purse);
     state.recheck(this.#clock.monotonic());
   }
 
@@ -152,12 +152,12 @@ export class CountedArchive extends StateArchive {
   /** What others have taken back before its time, unless it was set aside anew here. */
   #lift(theirs: CountedSnapshot, known: CountedSnapshot | undefined): void {
     const [now, before] = [byKey(theirs.rests), byKey(known?.rests)];
-    for (const rest of this.#state.rests) {
+    for (const rest of this.#state.breakers) {
       const key = keyOf(namesOf(rest));
       const isTheirs = before.get(key)?.standby !== undefined && now.get(key)?.standby === undefined;
       if (!isTheirs || rest.standby === undefined || rest.standby !== this.#knownRests.get(key)) continue;
       if (rest.standby.until > this.#clock.monotonic()) {
-        this.#state.tell(rest.lift(undefined, now.get(key)?.on_trial === true));
+        this.#state.report(rest.close(undefined, now.get(key)?.on_trial === true));
       }
     }
   }
@@ -183,8 +183,8 @@ export class CountedArchive extends StateArchive {
   }
 
   #budgets(): Map<string, Budget> {
-    const purses = this.#metered().flatMap(([, { meter }]) => meter.purses ?? []);
-    return new Map([...purses, ...this.#state.purses ?? []].map(({ id, budget }) => [id, budget]));
+    const purses = this.#metered().flatMap(([, { meter }]) => meter.budgetScopes ?? []);
+    return new Map([...purses, ...this.#state.budgetScopes ?? []].map(({ id, budget }) => [id, budget]));
   }
 
   #wallOf({ until }: Standby): number {
@@ -199,7 +199,7 @@ export class CountedArchive extends StateArchive {
  * @param purse Whose it is, and the money.
  */
 export function keepMoney(state: MeshState, purse: { readonly id: string; readonly budget: Budget }): void {
-  (state.purses ??= []).push(purse);
+  (state.budgetScopes ??= []).push(purse);
   if (state.archive instanceof CountedArchive) state.archive.claim(purse);
 }
 
@@ -208,7 +208,7 @@ function nameOf({ pool, state: { name: model, provider } }: MemberState): string
 }
 
 function writeUsage([key, { meter }]: [key: string, state: MeteredState]): SavedUsage[] {
-  const counts = meter.limits?.snapshot();
+  const counts = meter.quota?.snapshot();
   if (counts === undefined) return [];
   const [pool, model, provider] = JSON.parse(key) as [string, string, string];
   return [{ pool, model, provider, ...counts }];

@@ -3,7 +3,7 @@
  * @module
  */
 import type { BudgetSnapshot, WindowSpend } from "./ledger.ts";
-import type { RestOwner } from "./rest.ts";
+import type { BreakerOwner } from "./rest.ts";
 import { entryReader, type Members, type MeshSnapshot, type ReadSnapshot, readSnapshot } from "./snapshot.ts";
 
 /** What was used of the limits of a model in a pool. */
@@ -19,7 +19,7 @@ export interface UsageCounts {
 }
 
 /** The same, as it is written down. */
-export interface SavedUsage extends UsageCounts, Required<RestOwner> {}
+export interface SavedUsage extends UsageCounts, Required<BreakerOwner> {}
 
 /** What was spent of a budget, as it is written down. */
 export interface SavedSpending extends BudgetSnapshot {

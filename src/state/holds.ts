@@ -4,27 +4,27 @@
  * @module
  */
 import type { MemberState, MeshState } from "./mesh_state.ts";
-import { Rest, type RestOwner } from "./rest.ts";
+import { type BreakerOwner, CircuitBreaker } from "./rest.ts";
 import { keyOf } from "./snapshot.ts";
 
 /** Who sets aside: the health monitor a provider, the calendar a model in a pool, somebody a model or a provider. */
-export type HoldCause = "health_probe" | "maintenance_window" | "manual";
+export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
 
 /** A rest of one cause. */
-export class Hold extends Rest {
+export class ManualOverride extends CircuitBreaker {
   /**
    * @param owner Whose it is.
    * @param cause Who sets aside.
    */
-  constructor(owner: RestOwner, readonly cause: HoldCause) {
+  constructor(owner: BreakerOwner, readonly cause: OverrideCause) {
     super(owner);
   }
 }
 
 /** The holds of one mesh, each made when it is first needed. Bounded by what is configured. */
-export class Holds {
+export class ManualOverrides {
   readonly #state: MeshState;
-  readonly #all = new Map<string, Hold>();
+  readonly #all = new Map<string, ManualOverride>();
 
   /** @param state The mesh's. */
   constructor(state: MeshState) {
@@ -37,15 +37,15 @@ export class Holds {
    * @param owner Whose.
    * @param cause For what.
    */
-  of({ pool, model, provider }: RestOwner, cause: HoldCause): Hold {
+  get({ pool, model, provider }: BreakerOwner, cause: OverrideCause): ManualOverride {
     const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
     const key = keyOf({ ...owner, cause });
     const known = this.#all.get(key);
     if (known !== undefined) return known;
-    const hold = new Hold(owner, cause);
+    const hold = new ManualOverride(owner, cause);
     this.#all.set(key, hold);
-    this.#state.rests.push(hold);
-    this.#state.archive?.rest(hold);
+    this.#state.breakers.push(hold);
+    this.#state.archive?.breaker(hold);
     for (const member of this.#state.members) attach(hold, member);
     return hold;
   }
@@ -65,8 +65,8 @@ export class Holds {
  *
  * @param state The state.
  */
-export function holdsOf(state: MeshState): Holds {
-  return state.holds ??= new Holds(state);
+export function overridesOf(state: MeshState): ManualOverrides {
+  return state.overrides ??= new ManualOverrides(state);
 }
 
 /**
@@ -75,15 +75,15 @@ export function holdsOf(state: MeshState): Holds {
  * @param owner Whose rest it is.
  * @param member The model in its pool.
  */
-export function concerns(owner: RestOwner, { pool, state }: MemberState): boolean {
+export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): boolean {
   return owner.provider === state.provider && (owner.model ?? state.name) === state.name &&
     (owner.pool ?? pool) === pool;
 }
 
 /** Of rests that both last until somebody ends them the first one is told: what somebody did by hand. */
-function attach(hold: Hold, member: MemberState): void {
-  const { rests } = member.state;
-  if (!concerns(hold.owner, member)) return;
-  if (hold.cause === "manual") rests.unshift(hold);
-  else rests.push(hold);
+function attach(hold: ManualOverride, member: MemberState): void {
+  const { breakers } = member.state;
+  if (!appliesTo(hold.owner, member)) return;
+  if (hold.cause === "manual") breakers.unshift(hold);
+  else breakers.push(hold);
 }

@@ -5,11 +5,11 @@
 import type { FailureKind, ProviderFault } from "../contracts/provider.ts";
 import { hash53 } from "../util/hash.ts";
 import type { MeshState } from "./mesh_state.ts";
-import { longestCooldownMs, longestHintMs, longestRestMs } from "./rest.ts";
+import { maxCooldownMs, maxHintMs, maxStandbyMs } from "./rest.ts";
 import type { Moment, SavedKey } from "./snapshot.ts";
 
 /** What a refused call was answered with. */
-export interface Refusal {
+export interface RejectedCall {
   readonly kind: FailureKind;
   readonly message: string;
   readonly status?: number | undefined;
@@ -19,10 +19,10 @@ export interface Refusal {
 }
 
 /** Refusals that are about the key: its rate, for one model; its account or itself, for all. */
-export type KeyFault = "rate_limited" | "quota_exhausted" | "auth";
+export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
 
 /** How long keys rest where the refusal does not say. */
-export interface RestTimes {
+export interface KeyCooldowns {
   /** A refused key, ms; doubles each time it is refused again. */
   readonly cooldownMs: number;
   /** One whose quota is exhausted, ms. */
@@ -30,32 +30,32 @@ export interface RestTimes {
 }
 
 /** What a refusal means for the model. */
-export interface KeyVerdict {
+export interface KeyRejection {
   /** Place of the key that rests now, from 1. */
-  readonly place: number;
+  readonly position: number;
   /** How many keys there are. */
   readonly of: number;
   /** How long it rests, ms. */
-  readonly restMs: number;
+  readonly standbyMs: number;
   /** It did not rest for the same already. */
   readonly isNews: boolean;
   /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
-  readonly refusal?: Refusal;
+  readonly refusal?: RejectedCall;
 }
 
 interface KeyRest {
-  readonly kind: KeyFault;
+  readonly kind: KeyRejectionReason;
   readonly since: number;
   readonly until: number;
   /** What it was refused with; an earlier process has not kept that. */
-  readonly refusal: Refusal;
+  readonly refusal: RejectedCall;
 }
 
 /** A rate that nobody says the end of comes back after this time, ms. */
-const defaultRateRestMs = 60_000;
+const defaultRateLimitMs = 60_000;
 
 /** One key. Only its ring changes it. */
-export class ProviderKey {
+export class ApiKey {
   /** For every model. */
   rest: KeyRest | undefined;
   /** For one model, by the id its provider knows it by. */
@@ -90,9 +90,9 @@ export class ProviderKey {
 }
 
 /** The keys of one provider. Times are monotonic ms. */
-export class KeyRing {
+export class ApiKeyPool {
   readonly #provider: string;
-  #keys: readonly ProviderKey[];
+  #keys: readonly ApiKey[];
 
   /**
    * @param provider Whose keys they are.
@@ -100,11 +100,11 @@ export class KeyRing {
    */
   constructor(provider: string, values: readonly string[]) {
     this.#provider = provider;
-    this.#keys = values.map((value) => new ProviderKey(value));
+    this.#keys = values.map((value) => new ApiKey(value));
   }
 
   /** The keys, in order. */
-  get keys(): readonly ProviderKey[] {
+  get keys(): readonly ApiKey[] {
     return this.#keys;
   }
 
@@ -115,11 +115,11 @@ export class KeyRing {
    */
   replace(values: readonly string[]): void {
     const known = new Map(this.#keys.map((key) => [key.value, key]));
-    this.#keys = values.map((value) => known.get(value) ?? new ProviderKey(value));
+    this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value));
   }
 
   /** Whether these are its keys. */
-  holds(values: readonly string[]): boolean {
+  hasSameKeys(values: readonly string[]): boolean {
     return values.length === this.#keys.length && values.every((value, place) => this.#keys[place]!.value === value);
   }
 
@@ -129,13 +129,13 @@ export class KeyRing {
   }
 
   /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
-  restsUntil(key: ProviderKey, model: string, now: number): number | undefined {
+  standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
     const rest = key.restFor(model, now);
-    return rest?.kind === "auth" ? rest.until + longestRestMs : rest?.until;
+    return rest?.kind === "auth" ? rest.until + maxStandbyMs : rest?.until;
   }
 
   /** Whether every key is refused: then the provider is. */
-  isRefused(now: number): boolean {
+  isRejected(now: number): boolean {
     return this.#keys.every(({ rest }) => rest?.kind === "auth" && rest.until > now);
   }
 
@@ -146,7 +146,7 @@ export class KeyRing {
    * @param model Whom it asked.
    * @param begunAt When; what the key was set aside for since then holds.
    */
-  served(key: ProviderKey, model: string, begunAt: number): void {
+  recordSuccess(key: ApiKey, model: string, begunAt: number): void {
     if (key.rest !== undefined && key.rest.since <= begunAt) key.rest = undefined;
     if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
     if (key.rest === undefined) key.relapses = 0;
@@ -161,30 +161,30 @@ export class KeyRing {
    * @param at Monotonic ms, and how long keys rest.
    * @returns Undefined for a failure that is not about the key.
    */
-  refused(
-    key: ProviderKey,
+  reject(
+    key: ApiKey,
     model: string,
-    refusal: Refusal,
-    { now, times }: { readonly now: number; readonly times: RestTimes },
-  ): KeyVerdict | undefined {
+    refusal: RejectedCall,
+    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
+  ): KeyRejection | undefined {
     const { kind } = refusal;
     if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
-    const place = this.#keys.indexOf(key);
-    const isNews = place >= 0 && key.restFor(model, now)?.kind !== kind;
-    const restMs = this.#restMs(key, kind, refusal.retryAfterMs, { now, times });
-    key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + restMs, refusal });
-    const facts = { place: place + 1, of: this.#keys.length, restMs, isNews };
+    const index = this.#keys.indexOf(key);
+    const isNews = index >= 0 && key.restFor(model, now)?.kind !== kind;
+    const standbyMs = this.#standbyMs(key, kind, refusal.retryAfterMs, { now, times });
+    key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + standbyMs, refusal });
+    const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNews };
     const rests = this.#keys.map((one) => one.restFor(model, now));
     return rests.includes(undefined) ? facts : { ...facts, refusal: mildest(rests as KeyRest[], now) };
   }
 
   /** Takes all keys back, whatever they rest for. */
-  release(): void {
+  reset(): void {
     for (const key of this.#keys) key.clear();
   }
 
   /** What is to be remembered of it. A key is told by a hash that another moment makes another one. */
-  write(now: Moment): SavedKey[] {
+  snapshot(now: Moment): SavedKey[] {
     return this.#keys.flatMap((key) => {
       const of = { provider: this.#provider, key: this.#markOf(key, now.wall) };
       const relapses = key.relapses === 0 ? {} : { relapses: key.relapses };
@@ -205,7 +205,7 @@ export class KeyRing {
    * @param now The present.
    */
   restore(saved: readonly SavedKey[], savedAt: number, now: Moment): void {
-    this.release();
+    this.reset();
     this.merge(saved, savedAt, now);
   }
 
@@ -215,31 +215,31 @@ export class KeyRing {
       const mark = this.#markOf(key, savedAt);
       for (const { key: saidOf, model, reason: kind, until, relapses } of saved) {
         if (saidOf !== mark) continue;
-        const restMs = Math.min(until - Math.max(now.wall, savedAt), longestRestMs);
-        if (restMs <= 0) continue;
+        const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
+        if (standbyMs <= 0) continue;
         const message = "The key was refused before the last start";
-        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: restMs };
-        key.set(model, { kind, since: now.monotonic, until: now.monotonic + restMs, refusal });
+        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: standbyMs };
+        key.set(model, { kind, since: now.monotonic, until: now.monotonic + standbyMs, refusal });
         key.relapses = Math.max(key.relapses, relapses ?? 0);
       }
     }
   }
 
-  #restMs(
-    key: ProviderKey,
-    kind: KeyFault,
+  #standbyMs(
+    key: ApiKey,
+    kind: KeyRejectionReason,
     hintMs: number | undefined,
-    { now, times }: { readonly now: number; readonly times: RestTimes },
+    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
   ): number {
-    if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateRestMs, longestHintMs);
-    if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, longestRestMs);
+    if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateLimitMs, maxHintMs);
+    if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, maxStandbyMs);
     const { rest } = key;
     if (rest?.kind === "auth" && rest.until > now) return rest.until - now; // several calls learn it at once
-    return Math.min(times.cooldownMs * 2 ** key.relapses++, Math.max(longestCooldownMs, times.cooldownMs));
+    return Math.min(times.cooldownMs * 2 ** key.relapses++, Math.max(maxCooldownMs, times.cooldownMs));
   }
 
   /** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
-  #markOf({ value }: ProviderKey, wall: number): string {
+  #markOf({ value }: ApiKey, wall: number): string {
     const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
     return bits.toString(16).padStart(8, "0");
   }
@@ -252,13 +252,13 @@ export class KeyRing {
  * @param provider Its entry id.
  * @returns Undefined where it has one key, or none.
  */
-export function keyRingOf({ members }: Pick<MeshState, "members">, provider: string): KeyRing | undefined {
+export function apiKeyPoolOf({ members }: Pick<MeshState, "members">, provider: string): ApiKeyPool | undefined {
   return members.find(({ state }) => state.provider === provider)?.state.keys;
 }
 
 /** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */
-function mildest(rests: readonly KeyRest[], now: number): Refusal {
-  const order: readonly KeyFault[] = ["rate_limited", "quota_exhausted", "auth"];
+function mildest(rests: readonly KeyRest[], now: number): RejectedCall {
+  const order: readonly KeyRejectionReason[] = ["rate_limited", "quota_exhausted", "auth"];
   const kind = order.find((one) => rests.some((rest) => rest.kind === one))!;
   const [soonest] = rests.filter((rest) => rest.kind === kind).sort((one, other) => one.until - other.until);
   const { refusal, until } = soonest!;

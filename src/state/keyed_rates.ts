@@ -6,21 +6,21 @@ import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { RateReading } from "../util/rate_headers.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { KeyRing, ProviderKey } from "./key_ring.ts";
-import { isSameLimits, type RateCounts, RateMeter, type Reservation } from "./rate_meter.ts";
+import type { ApiKey, ApiKeyPool } from "./key_ring.ts";
+import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_meter.ts";
 import type { SharedFlow } from "./shared_flow.ts";
 
 /** A request that counts for one of the keys. */
-interface KeyedReservation extends Reservation {
-  readonly key: ProviderKey;
+interface KeyedReservation extends RateReservation {
+  readonly apiKey: ApiKey;
 }
 
 /** The meters of one model, one for each key; a reservation takes the next key that has room. */
-export class KeyedRates implements RateCounts {
-  readonly #ring: KeyRing;
+export class PooledRateLimiter implements ModelRateLimiter {
+  readonly #pool: ApiKeyPool;
   readonly #model: string;
   readonly #limits: RateLimits | undefined;
-  readonly #meters = new WeakMap<ProviderKey, RateMeter>();
+  readonly #limiters = new WeakMap<ApiKey, RateLimiter>();
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
   #isWatched = false;
@@ -32,8 +32,8 @@ export class KeyedRates implements RateCounts {
    * @param model The model's id, as its provider knows it.
    * @param limits What is declared, for each key.
    */
-  constructor(ring: KeyRing, model: string, limits?: RateLimits) {
-    this.#ring = ring;
+  constructor(ring: ApiKeyPool, model: string, limits?: RateLimits) {
+    this.#pool = ring;
     this.#model = model;
     this.#limits = limits;
   }
@@ -44,38 +44,38 @@ export class KeyedRates implements RateCounts {
 
   set isWatched(isWatched: boolean) {
     this.#isWatched = isWatched;
-    for (const key of this.#ring.keys) this.#meterOf(key).isWatched = isWatched;
+    for (const key of this.#pool.keys) this.#limiterOf(key).isWatched = isWatched;
   }
 
   /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
-  flows(name: string, clock: Clock): SharedFlow[] {
-    return this.#ring.keys.flatMap((key, place) => this.#meterOf(key).flows(`${name} ${place}`, clock));
+  replicas(name: string, clock: Clock): SharedFlow[] {
+    return this.#pool.keys.flatMap((key, place) => this.#limiterOf(key).replicas(`${name} ${place}`, clock));
   }
 
-  isUnder(limits: RateLimits = {}, keys?: KeyRing): boolean {
-    return keys === this.#ring && isSameLimits(this.#limits ?? {}, limits);
+  isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
+    return keys === this.#pool && isSameLimits(this.#limits ?? {}, limits);
   }
 
   get lastStartedAt(): number | undefined {
-    const times = this.#ring.keys.flatMap((key) => this.#meterOf(key).lastStartedAt ?? []);
+    const times = this.#pool.keys.flatMap((key) => this.#limiterOf(key).lastStartedAt ?? []);
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
-  reserve(now: number, tokens: number): Reservation {
+  reserve(now: number, tokens: number): RateReservation {
     const key = this.#choose(now, tokens);
-    return Object.assign(this.#meterOf(key).reserve(now, tokens), { key });
+    return Object.assign(this.#limiterOf(key).reserve(now, tokens), { apiKey: key });
   }
 
-  settle(now: number, reservation: Reservation, actualTokens?: number): void {
-    this.#meterOf((reservation as KeyedReservation).key).settle(now, reservation, actualTokens);
+  settle(now: number, reservation: RateReservation, actualTokens?: number): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).settle(now, reservation, actualTokens);
   }
 
-  release(now: number, reservation: Reservation): void {
-    this.#meterOf((reservation as KeyedReservation).key).release(now, reservation);
+  release(now: number, reservation: RateReservation): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).release(now, reservation);
   }
 
-  observe(now: number, reading: RateReading, reservation: Reservation): void {
-    this.#meterOf((reservation as KeyedReservation).key).observe(now, reading, reservation);
+  observe(now: number, reading: RateReading, reservation: RateReservation): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
   }
 
   requests(now: number): Headroom | undefined {
@@ -87,16 +87,16 @@ export class KeyedRates implements RateCounts {
   }
 
   rpm(now: number): number {
-    return this.#ring.keys.reduce((sum, key) => sum + this.#meterOf(key).rpm(now), 0);
+    return this.#pool.keys.reduce((sum, key) => sum + this.#limiterOf(key).rpm(now), 0);
   }
 
   /** When some key has room; those that rest count only where all do, since then the model is what rests. */
   fullUntil(now: number, tokens: number): number | undefined {
     const rest = this.#allRest(now);
     let soonest = Infinity;
-    for (const key of this.#ring.keys) {
+    for (const key of this.#pool.keys) {
       if (!rest && this.#rests(key, now)) continue;
-      const until = this.#meterOf(key).fullUntil(now, tokens);
+      const until = this.#limiterOf(key).fullUntil(now, tokens);
       if (until === undefined) return undefined;
       soonest = Math.min(soonest, until);
     }
@@ -104,15 +104,15 @@ export class KeyedRates implements RateCounts {
   }
 
   /** The next key that neither rests nor is full; where there is none, the one that is back first. */
-  #choose(now: number, tokens: number): ProviderKey {
-    const { keys } = this.#ring;
+  #choose(now: number, tokens: number): ApiKey {
+    const { keys } = this.#pool;
     let best = 0;
     let soonest = Infinity;
     for (let step = 0; step < keys.length; step++) {
       const place = (this.#turn + step) % keys.length;
       const key = keys[place]!;
-      const rests = this.#ring.restsUntil(key, this.#model, now) ?? now;
-      const backAt = Math.max(rests, this.#meterOf(key).fullUntil(now, tokens) ?? now);
+      const rests = this.#pool.standbyUntil(key, this.#model, now) ?? now;
+      const backAt = Math.max(rests, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
       if (backAt >= soonest) continue;
       best = place;
       soonest = backAt;
@@ -122,25 +122,25 @@ export class KeyedRates implements RateCounts {
     return keys[best]!;
   }
 
-  #rests(key: ProviderKey, now: number): boolean {
-    return this.#ring.restsUntil(key, this.#model, now) !== undefined;
+  #rests(key: ApiKey, now: number): boolean {
+    return this.#pool.standbyUntil(key, this.#model, now) !== undefined;
   }
 
   #allRest(now: number): boolean {
-    return this.#ring.keys.every((key) => this.#rests(key, now));
+    return this.#pool.keys.every((key) => this.#rests(key, now));
   }
 
   /** What all usable keys have together; a key nobody knows the limits of may take anything. */
   #sum(
     total: { limit: number; left: number },
     now: number,
-    read: (meter: RateMeter) => Headroom | undefined,
+    read: (meter: RateLimiter) => Headroom | undefined,
   ): Headroom | undefined {
     total.limit = total.left = 0;
     const rest = this.#allRest(now);
-    for (const key of this.#ring.keys) {
+    for (const key of this.#pool.keys) {
       if (!rest && this.#rests(key, now)) continue;
-      const headroom = read(this.#meterOf(key));
+      const headroom = read(this.#limiterOf(key));
       if (headroom === undefined) return undefined;
       total.limit += headroom.limit;
       total.left += headroom.left;
@@ -148,12 +148,12 @@ export class KeyedRates implements RateCounts {
     return total;
   }
 
-  #meterOf(key: ProviderKey): RateMeter {
-    const known = this.#meters.get(key);
+  #limiterOf(key: ApiKey): RateLimiter {
+    const known = this.#limiters.get(key);
     if (known !== undefined) return known;
-    const made = new RateMeter(this.#limits);
+    const made = new RateLimiter(this.#limits);
     made.isWatched = this.#isWatched;
-    this.#meters.set(key, made);
+    this.#limiters.set(key, made);
     return made;
   }
 }

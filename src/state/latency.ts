@@ -12,7 +12,7 @@ const defaultDecayMs = 60_000;
 /** What a failure adds, ms. */
 const defaultPenaltyMs = 10_000;
 /** Nothing counts as slower, ms. */
-const slowestMs = 24 * 60 * 60 * 1000;
+const maxLatencyMs = 24 * 60 * 60 * 1000;
 
 /** How {@linkcode Latency} forgets. */
 export interface LatencyOptions {
@@ -46,7 +46,7 @@ export class Latency {
    */
   observe(now: number, ms: number): void {
     if (!(ms >= 0)) return;
-    const measured = Math.min(ms, slowestMs);
+    const measured = Math.min(ms, maxLatencyMs);
     const weight = this.#weight(now);
     const mean = this.#mean ?? 0;
     this.#set(now, measured > mean * weight ? measured : mean * weight + measured * (1 - weight));
@@ -58,7 +58,7 @@ export class Latency {
    * @param now Monotonic ms.
    */
   punish(now: number): void {
-    this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, slowestMs));
+    this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
   }
 
   /**

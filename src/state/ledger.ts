@@ -24,7 +24,7 @@ export interface BudgetLimits {
 }
 
 /** Money set aside for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
-export interface Hold {
+export interface Reservation {
   /** Nano-dollars. */
   readonly nano: number;
   /** The windows it was taken in; undefined once it is settled. */
@@ -81,8 +81,8 @@ export interface WindowSums {
  * ```
  */
 export class Budget implements SharedSource {
-  readonly #days: Ledger;
-  readonly #months: Ledger;
+  readonly #days: WindowCounter;
+  readonly #months: WindowCounter;
   #isShared = false;
 
   /**
@@ -91,8 +91,11 @@ export class Budget implements SharedSource {
    * @param before The same money under other limits: what is spent and set aside with one counts for both.
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
-    this.#days = new Ledger(limits.daily, dayWindow, { name: `${name} day`, before: before && before.#days });
-    this.#months = new Ledger(limits.monthly, monthWindow, { name: `${name} month`, before: before && before.#months });
+    this.#days = new WindowCounter(limits.daily, dayWindow, { name: `${name} day`, before: before && before.#days });
+    this.#months = new WindowCounter(limits.monthly, monthWindow, {
+      name: `${name} month`,
+      before: before && before.#months,
+    });
   }
 
   /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
@@ -102,7 +105,7 @@ export class Budget implements SharedSource {
   }
 
   /** What of it other processes have to know. */
-  *parts(wall: number): Iterable<SharedPart> {
+  *counters(wall: number): Iterable<SharedPart> {
     yield* this.#days.parts(wall);
     yield* this.#months.parts(wall);
   }
@@ -112,7 +115,7 @@ export class Budget implements SharedSource {
    *
    * @param hold The reservation.
    */
-  wanted({ nano, windows = [] }: Hold): WantedPart[] {
+  wanted({ nano, windows = [] }: Reservation): WantedPart[] {
     const [day, month] = windows;
     return [...this.#days.wanted(nano, day), ...this.#months.wanted(nano, month)];
   }
@@ -135,9 +138,9 @@ export class Budget implements SharedSource {
    * @param nano Upper bound of its cost, nano-dollars.
    * @param wall Wall clock, ms.
    */
-  reserve(nano: number, wall: number): Hold {
+  reserve(nano: number, wall: number): Reservation {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
-    const hold: Hold = { nano: whole(nano), windows, isConfirmed: false };
+    const hold: Reservation = { nano: whole(nano), windows, isConfirmed: false };
     for (const window of windows) {
       window.held = sum(window.held, hold.nano);
       window.unconfirmed = sum(window.unconfirmed, hold.nano);
@@ -150,7 +153,7 @@ export class Budget implements SharedSource {
    *
    * @param hold The reservation.
    */
-  confirm(hold: Hold): void {
+  confirm(hold: Reservation): void {
     if (hold.isConfirmed) return;
     hold.isConfirmed = true;
     for (const window of hold.windows ?? []) window.unconfirmed = Math.max(0, window.unconfirmed - hold.nano);
@@ -163,7 +166,7 @@ export class Budget implements SharedSource {
    * @param hold Whose end it is.
    * @param actual Nano-dollars, 0 for a failure; as reserved when nobody knows, or when it makes no sense.
    */
-  settle(hold: Hold, actual?: number): void {
+  settle(hold: Reservation, actual?: number): void {
     const { windows } = hold;
     if (windows === undefined) return;
     this.confirm(hold);
@@ -247,7 +250,7 @@ export class Budget implements SharedSource {
 }
 
 /** The windows of one limit. */
-class Ledger {
+class WindowCounter {
   readonly #limit: number;
   readonly #windowAt: (wall: number) => Window;
   readonly #name: string;
@@ -257,7 +260,7 @@ class Ledger {
   constructor(
     limit: number | undefined,
     windowAt: (wall: number) => Window,
-    { name, before }: { readonly name: string; readonly before: Ledger | undefined },
+    { name, before }: { readonly name: string; readonly before: WindowCounter | undefined },
   ) {
     this.#limit = limit ?? Infinity;
     this.#windowAt = windowAt;

@@ -11,27 +11,27 @@ import { FailureWindow } from "../util/sliding_window.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Latency } from "./latency.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
-import type { Budget, Hold } from "./ledger.ts";
-import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
-import type { Load, Meter, MeterFacts, RequestEnd, Spending, StandbyOrder, Usage } from "./meter.ts";
-import type { OutageWatch } from "./outage_watch.ts";
-import { firstGuess, type OutputSizes } from "./output_sizes.ts";
-import type { RateCounts, Reservation as RateReservation } from "./rate_meter.ts";
+import type { Budget, Reservation } from "./ledger.ts";
+import type { ApiKeyPool, KeyRejection, RejectedCall } from "./key_ring.ts";
+import type { CallReservation, DeactivationDecision, Load, Meter, RequestEnd, TrackedModel, Usage } from "./meter.ts";
+import type { OutageDetector } from "./outage_watch.ts";
+import { firstGuess, type OutputTokens } from "./output_sizes.ts";
+import type { ModelRateLimiter, RateReservation as RateReservation } from "./rate_meter.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
-import { UsageLimits, type UsageReservation } from "./usage_limits.ts";
+import { Quota, type QuotaReservation } from "./usage_limits.ts";
 
 /** What a model counts over all its pools. */
 export interface SharedCounts {
   /** Requests and tokens per time. */
-  readonly rate: RateCounts;
+  readonly rate: ModelRateLimiter;
   /** Time to an answer. */
   readonly latency: Latency;
   /** Tokens written per answer. */
-  readonly outputs: OutputSizes;
+  readonly outputTokens: OutputTokens;
 }
 
 /** Money that a request has to fit in. */
-export interface Purse {
+export interface BudgetScope {
   /** Whose: `provider <id>`, `pool <name>`, `all`. */
   readonly id: string;
   /** The money. */
@@ -42,29 +42,29 @@ export interface Purse {
 
 /** What a {@linkcode MemberMeter} is made of. */
 export interface MemberMeterParts {
-  readonly facts: MeterFacts;
+  readonly facts: TrackedModel;
   readonly shared: SharedCounts;
-  readonly purses: readonly Purse[];
+  readonly budgetScopes: readonly BudgetScope[];
   /** Its provider's calls. */
-  readonly watch: OutageWatch;
+  readonly outages: OutageDetector;
   /** Its provider's keys, where there are several. */
-  readonly keys?: KeyRing | undefined;
+  readonly keys?: ApiKeyPool | undefined;
   readonly clock: Clock;
   /** What other processes count, too. */
   readonly ledger: SharedLedger;
 }
 
 /** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
-const inFlightMs = 1_000;
+const inFlightRetryMs = 1_000;
 
 /** When whoever is refused while the shared store is away is told to come back, ms. */
-const awayMs = 1_000;
+const unavailableRetryMs = 1_000;
 
 /** Counts for one model in one pool. */
 export class MemberMeter implements Meter {
   readonly #parts: MemberMeterParts;
   /** What it has served, against the pool's limits. */
-  readonly limits: UsageLimits;
+  readonly quota: Quota;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
@@ -78,15 +78,15 @@ export class MemberMeter implements Meter {
     const { info, routing } = parts.facts;
     const { errorRate } = routing.deactivation;
     const { pool, name } = parts.facts;
-    const limits = { name: `${pool} ${name}`, before: before && before.limits };
-    this.limits = new UsageLimits(routing.deactivation, () => parts.clock.now(), limits);
+    const quota = { name: `${pool} ${name}`, before: before && before.quota };
+    this.quota = new Quota(routing.deactivation, () => parts.clock.now(), quota);
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
-    this.#budgets = parts.purses.map(({ budget }) => budget);
+    this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
   }
 
-  get keys(): KeyRing | undefined {
+  get keys(): ApiKeyPool | undefined {
     return this.#parts.keys;
   }
 
@@ -95,12 +95,12 @@ export class MemberMeter implements Meter {
   }
 
   /** Money that its requests have to fit in. */
-  get purses(): readonly Purse[] {
-    return this.#parts.purses;
+  get budgetScopes(): readonly BudgetScope[] {
+    return this.#parts.budgetScopes;
   }
 
-  get outputs(): OutputSizes {
-    return this.#parts.shared.outputs;
+  get outputTokens(): OutputTokens {
+    return this.#parts.shared.outputTokens;
   }
 
   latencyMs(now: number): number | undefined {
@@ -117,7 +117,7 @@ export class MemberMeter implements Meter {
 
   /** Tokens written, at most: as the request says, else as nearly all of the model's answers took. */
   #outputOf({ output }: Pick<Load, "output">): number {
-    return output ?? this.#parts.shared.outputs.percentile95() ?? firstGuess;
+    return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
   costOf({ input, output }: Load): number | undefined {
@@ -130,11 +130,13 @@ export class MemberMeter implements Meter {
   denial(load: Load, now: number): AdmissionDenial | undefined {
     const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
     const until = rate.fullUntil(now, this.#tokensOf(load));
-    if (until !== undefined) return { reason: "rate_limited", until: until === Infinity ? now + inFlightMs : until };
+    if (until !== undefined) {
+      return { reason: "rate_limited", until: until === Infinity ? now + inFlightRetryMs : until };
+    }
     const budget = this.#budgetDenial(load, now);
     if (budget !== undefined) return budget;
-    const { reserved } = this.limits;
-    if (reserved !== undefined) return { reason: reserved, until: now + inFlightMs };
+    const { reserved } = this.quota;
+    if (reserved !== undefined) return { reason: reserved, until: now + inFlightRetryMs };
     const { minDeltaMs, maxRpm } = rateLimit ?? {};
     const spaced = minDeltaMs === undefined ? 0 : (rate.lastStartedAt ?? -Infinity) + minDeltaMs;
     if (spaced > now) return { reason: "min_delta", until: spaced };
@@ -142,76 +144,76 @@ export class MemberMeter implements Meter {
   }
 
   begun(): void {
-    this.limits.reserveRequest();
+    this.quota.reserveRequest();
   }
 
-  sent(): StandbyOrder | undefined {
-    this.limits.addRequest();
-    return this.limits.order();
+  sent(): DeactivationDecision | undefined {
+    this.quota.addRequest();
+    return this.quota.decision();
   }
 
   withdrawn(): void {
-    this.limits.withdrawRequest();
+    this.quota.withdrawRequest();
   }
 
-  spend(load: Load, now: number): Spending {
+  spend(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
     const wall = clock.now();
     const reserved: Reserved = {
       rate: rate.reserve(now, this.#tokensOf(load)),
-      limits: this.limits,
-      usage: this.limits.reserve(load.input + this.#outputOf(load), cost),
+      limits: this.quota,
+      usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
       money: this.#budgetsOf(load).map((budget) => ({ budget, hold: budget.reserve(cost, wall) })),
     };
-    return new MemberSpending(this.#parts, reserved);
+    return new TrackedCall(this.#parts, reserved);
   }
 
-  standing(): StandbyOrder | undefined {
-    const order = this.limits.order();
-    return order?.restMs === undefined ? this.#spentOrder() : order; // without a window a rest starts the counts anew
+  standing(): DeactivationDecision | undefined {
+    const order = this.quota.decision();
+    return order?.standbyMs === undefined ? this.#budgetDecision() : order; // without a window a rest starts the counts anew
   }
 
-  spent(): StandbyOrder | undefined {
-    return this.#spentOrder() ?? this.limits.order();
+  spent(): DeactivationDecision | undefined {
+    return this.#budgetDecision() ?? this.quota.decision();
   }
 
   recovered(): void {
-    this.limits.recovered();
+    this.quota.recovered();
     this.#failures?.clear();
   }
 
-  finished(vote: Vote, end: RequestEnd, now: number): StandbyOrder | undefined {
+  finished(vote: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
     const { ms, output, estimated = false } = end;
-    const { latency, outputs } = this.#parts.shared;
+    const { latency, outputTokens } = this.#parts.shared;
     if (vote === "success" && ms !== undefined) latency.observe(now, ms);
     if (vote === "failure") latency.punish(now);
-    if (vote === "success" && output !== undefined && !estimated) outputs.add(output);
-    return this.#providerOrder(end, now) ?? this.spent() ?? this.#rateOrder(vote, now);
+    if (vote === "success" && output !== undefined && !estimated) outputTokens.add(output);
+    return this.#providerDecision(end, now) ?? this.spent() ?? this.#errorRateDecision(vote, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */
-  #providerOrder({ kind }: RequestEnd, now: number): StandbyOrder | undefined {
-    const { facts: { routing: { providerDeactivation, providerRecovery } }, watch, keys } = this.#parts;
-    const rest: Pick<StandbyOrder, "doubles" | "restMs"> = providerRecovery === undefined
+  #providerDecision({ kind }: RequestEnd, now: number): DeactivationDecision | undefined {
+    const { facts: { routing: { providerDeactivation, providerRecovery } }, outages, keys } = this.#parts;
+    const rest: Pick<DeactivationDecision, "doubles" | "standbyMs"> = providerRecovery === undefined
       ? { doubles: true }
-      : { restMs: Infinity }; // a probe or somebody ends it
-    if (kind === "auth" && (keys?.isRefused(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
+      : { standbyMs: Infinity }; // a probe or somebody ends it
+    if (kind === "auth" && (keys?.isRejected(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
       return { reason: "provider_auth_failure", scope: "provider", ...rest };
     }
-    if (!watch.isOutage || !providerDeactivation?.has("on_api_outage")) return undefined;
+    if (!outages.isOutage || !providerDeactivation?.has("on_api_outage")) return undefined;
     return { reason: "provider_outage", scope: "provider", ...rest };
   }
 
   #tokensOf({ input, output }: Load): number {
-    return input + (output ?? this.#parts.shared.outputs.percentile95() ?? 0);
+    return input + (output ?? this.#parts.shared.outputTokens.percentile95() ?? 0);
   }
 
   #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
     const { clock } = this.#parts;
     const budgets = this.#budgetsOf(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
-    if (this.#parts.ledger.isClosedOff) return { reason: "storage_unavailable", until: now + awayMs };
+    if (this.#parts.ledger.isClosedOff) return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     const cost = this.costOf(load);
     if (cost === undefined) return { reason: "budget", until: Infinity };
     const wall = clock.now();
@@ -226,19 +228,19 @@ export class MemberMeter implements Meter {
   }
 
   /** The rest of a model whose money is spent; one that is free serves all the same. */
-  #spentOrder(): StandbyOrder | undefined {
-    const { purses, clock } = this.#parts;
-    if (purses.length === 0) return undefined;
+  #budgetDecision(): DeactivationDecision | undefined {
+    const { budgetScopes, clock } = this.#parts;
+    if (budgetScopes.length === 0) return undefined;
     const wall = clock.now();
-    for (const { budget, reason } of purses) {
+    for (const { budget, reason } of budgetScopes) {
       if (!budget.isSpent(wall) || (this.#isFree && reason === "budget_limit")) continue;
-      const restMs = Math.max(0, (budget.resetsAt(wall) ?? wall) - wall);
-      return { reason, scope: reason === "provider_budget" ? "provider" : "model", restMs };
+      const standbyMs = Math.max(0, (budget.resetsAt(wall) ?? wall) - wall);
+      return { reason, scope: reason === "provider_budget" ? "provider" : "model", standbyMs };
     }
     return undefined;
   }
 
-  #rateOrder(vote: Vote, now: number): StandbyOrder | undefined {
+  #errorRateDecision(vote: Outcome, now: number): DeactivationDecision | undefined {
     const { errorRate } = this.#parts.facts.routing.deactivation;
     if (this.#failures === undefined || errorRate === undefined || vote === "none") return undefined;
     this.#failures.add(now, vote === "failure");
@@ -249,7 +251,7 @@ export class MemberMeter implements Meter {
   }
 }
 
-type Vote = Parameters<Meter["finished"]>[0];
+type Outcome = Parameters<Meter["finished"]>[0];
 
 /** What an error takes, and what was never sent. */
 const nothing: Usage = { tokens: 0, costNano: 0 };
@@ -259,14 +261,14 @@ interface Reserved {
   /** Of what the vendor allows. */
   readonly rate: RateReservation;
   /** The pool's limits, and what it reserves of them. */
-  readonly limits: UsageLimits;
-  readonly usage: UsageReservation;
+  readonly limits: Quota;
+  readonly usage: QuotaReservation;
   /** Of every budget that it has to fit in. */
-  readonly money: readonly { readonly budget: Budget; readonly hold: Hold }[];
+  readonly money: readonly { readonly budget: Budget; readonly hold: Reservation }[];
 }
 
 /** One call's share in all the counts. */
-class MemberSpending implements Spending {
+class TrackedCall implements CallReservation {
   readonly #parts: MemberMeterParts;
   readonly #reserved: Reserved;
   #isAnswered = false;
@@ -286,9 +288,9 @@ class MemberSpending implements Spending {
   }
 
   observe(headers: { get(name: string): string | null }): void {
-    const { shared: { rate }, clock, watch } = this.#parts;
+    const { shared: { rate }, clock, outages } = this.#parts;
     this.#isAnswered = true;
-    watch.answered();
+    outages.answered();
     const reading = readRateHeaders(headers, clock.now());
     if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reserved.rate);
   }
@@ -310,34 +312,34 @@ class MemberSpending implements Spending {
     if (!wasSent) this.cancel();
     // the vendor counts a failed request, too
     else this.#end(nothing, (rate, now) => rate.settle(now, this.#reserved.rate));
-    const { watch, facts } = this.#parts;
-    if (!this.#isAnswered) watch.unanswered(facts.info.id);
+    const { outages, facts } = this.#parts;
+    if (!this.#isAnswered) outages.unanswered(facts.info.id);
   }
 
-  get credential(): string | undefined {
-    return this.#reserved.rate.key?.value;
+  get apiKey(): string | undefined {
+    return this.#reserved.rate.apiKey?.value;
   }
 
-  refused(refusal: Refusal): KeyVerdict | undefined {
+  rejectApiKey(refusal: RejectedCall): KeyRejection | undefined {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#parts;
-    const { key } = this.#reserved.rate;
-    if (key === undefined) return undefined;
+    const { apiKey } = this.#reserved.rate;
+    if (apiKey === undefined) return undefined;
     const { cooldownMs, onQuotaReset, quotaReset } = recovery;
     const quotaMs = onQuotaReset === false
       ? cooldownMs
       : untilQuotaReset(quotaReset ?? provider.quotaReset, clock.now());
-    return keys!.refused(key, info.id, refusal, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
+    return keys!.reject(apiKey, info.id, refusal, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
   }
 
   end(usage: Usage): void {
     if (this.#isOver) return;
     const { keys, facts: { info } } = this.#parts;
-    const { key, requests } = this.#reserved.rate;
-    if (key !== undefined && this.#isAnswered) keys!.served(key, info.id, requests.at);
+    const { apiKey, requests } = this.#reserved.rate;
+    if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, requests.at);
     this.#end(usage, (rate, now) => rate.settle(now, this.#reserved.rate, usage.tokens));
   }
 
-  #end({ tokens, costNano }: Usage, endRate: (rate: RateCounts, now: number) => void): void {
+  #end({ tokens, costNano }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { shared: { rate }, clock } = this.#parts;

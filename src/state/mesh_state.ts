@@ -4,15 +4,15 @@
  */
 import type { RetryBudgetSettings, RoutingSettings } from "../config/settings.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
-import type { Holds } from "./holds.ts";
+import type { ManualOverrides } from "./holds.ts";
 import type { Budget } from "./ledger.ts";
-import type { MeterFacts } from "./meter.ts";
+import type { TrackedModel } from "./meter.ts";
 import { ModelState, type ModelStateFacts } from "./model_state.ts";
-import { Rest, type Transition } from "./rest.ts";
+import { CircuitBreaker, type Transition } from "./rest.ts";
 import { RetryBudget } from "./retry_budget.ts";
 
 /** What makes a model in a pool. */
-export interface ModelStateRequest extends MeterFacts {
+export interface ModelStateRequest extends TrackedModel {
   /** Share under strategies that weigh. */
   readonly weight: number;
   /** What the pool's rotation connector brings in place of the built-in policy. */
@@ -31,26 +31,26 @@ export interface MemberState {
 /** Knows what was before this process, and gives it to whatever comes into being. */
 export interface Archive {
   /** Rests of what has not come into being. */
-  readonly waiting: Iterable<Rest>;
-  rest(rest: Rest): void;
+  readonly pending: Iterable<CircuitBreaker>;
+  breaker(rest: CircuitBreaker): void;
   member(member: MemberState): void;
 }
 
 /** All states of one mesh. Every map is bounded by what is configured. */
 export class MeshState {
-  readonly #models = new Map<string, Rest>();
-  readonly #providers = new Map<string, Rest>();
+  readonly #models = new Map<string, CircuitBreaker>();
+  readonly #providers = new Map<string, CircuitBreaker>();
   readonly #budgets = new Map<string, RetryBudget>();
   /** Every rest there is. */
-  readonly rests: Rest[] = [];
+  readonly breakers: CircuitBreaker[] = [];
   /** Every model in every pool. */
   readonly members: MemberState[] = [];
   /** Asked for everything that comes into being from now on. */
   archive?: Archive;
   /** Money that belongs to no model: clients'. */
-  purses?: { readonly id: string; readonly budget: Budget }[];
+  budgetScopes?: { readonly id: string; readonly budget: Budget }[];
   /** Rests beside those that every model has, once there are any. */
-  holds?: Holds;
+  overrides?: ManualOverrides;
   #onTransition: (transition: Transition) => void;
   readonly #make: MakeState;
   readonly #onPolicyFailure: (pool: string) => void;
@@ -78,16 +78,16 @@ export class MeshState {
       name,
       provider,
       weight,
-      own: this.#rest({ pool, model: name, provider }),
-      model: this.modelRest(name, provider),
-      providerRest: this.providerRest(provider),
+      poolBreaker: this.#breaker({ pool, model: name, provider }),
+      modelBreaker: this.modelBreaker(name, provider),
+      providerBreaker: this.providerRest(provider),
       cooldownMs: routing.recovery.cooldownMs,
       policy,
       onTransition: (transition) => this.#onTransition(transition),
     }, policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request);
     const member = { pool, state };
     this.members.push(member);
-    this.holds?.attach(member);
+    this.overrides?.attach(member);
     this.archive?.member(member);
     return state;
   }
@@ -100,26 +100,26 @@ export class MeshState {
   /** When the soonest rest ends, monotonic ms; undefined when none does by itself. */
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
-    for (const { standby } of [...this.rests, ...this.archive?.waiting ?? []]) {
+    for (const { standby } of [...this.breakers, ...this.archive?.pending ?? []]) {
       if (standby !== undefined && standby.until < (soonest ?? Infinity)) soonest = standby.until;
     }
     return soonest;
   }
 
   /** Ends the rests that are over, so that recoveries are told in time and not at the next request. */
-  settle(now: number): void {
-    for (const { state } of this.members) state.settle(now); // limits that still hold make a rest longer
-    for (const rest of this.rests) this.tell(rest.settle(now));
+  halfOpenDue(now: number): void {
+    for (const { state } of this.members) state.refresh(now); // limits that still hold make a rest longer
+    for (const rest of this.breakers) this.report(rest.halfOpenIfDue(now));
   }
 
   /** The rest of a whole provider. */
-  providerRest(provider: string): Rest {
-    return this.#shared(this.#providers, provider, () => this.#rest({ provider }));
+  providerRest(provider: string): CircuitBreaker {
+    return this.#shared(this.#providers, provider, () => this.#breaker({ provider }));
   }
 
   /** The rest of a model in every pool. */
-  modelRest(name: string, provider: string): Rest {
-    return this.#shared(this.#models, name, () => this.#rest({ model: name, provider }));
+  modelBreaker(name: string, provider: string): CircuitBreaker {
+    return this.#shared(this.#models, name, () => this.#breaker({ model: name, provider }));
   }
 
   /**
@@ -128,7 +128,7 @@ export class MeshState {
    * @param onTransition Called for every change that they cause, in place of the listener so far.
    */
   retire(onTransition: (transition: Transition) => void): void {
-    this.rests.length = 0;
+    this.breakers.length = 0;
     this.members.length = 0;
     this.#onTransition = onTransition;
   }
@@ -139,11 +139,11 @@ export class MeshState {
    * @param transition What happened there; a recovery changes nothing.
    * @param now Monotonic ms.
    */
-  follow({ owner, to, reason, restMs = Infinity }: Transition, now: number): void {
+  follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
     if (to !== "standby") return;
-    const isOwner = (rest: Rest) =>
+    const isOwner = (rest: CircuitBreaker) =>
       rest.owner.pool === owner.pool && rest.owner.model === owner.model && rest.owner.provider === owner.provider;
-    this.tell(this.rests.find(isOwner)?.begin(reason, now, restMs));
+    this.report(this.breakers.find(isOwner)?.open(reason, now, standbyMs));
   }
 
   /**
@@ -152,7 +152,7 @@ export class MeshState {
    * @param owner A model in a pool, a model or a provider.
    * @param now Monotonic ms.
    */
-  review({ pool, model, provider }: Rest["owner"], now: number): void {
+  review({ pool, model, provider }: CircuitBreaker["owner"], now: number): void {
     for (const member of this.members) {
       const { name, provider: own } = member.state;
       if (own !== provider || (model ?? name) !== name || (pool ?? member.pool) !== member.pool) continue;
@@ -161,14 +161,14 @@ export class MeshState {
   }
 
   /** Tells a change that was made to a rest from outside. */
-  tell(transition: Transition | undefined): void {
+  report(transition: Transition | undefined): void {
     if (transition !== undefined) this.#onTransition(transition);
   }
 
-  #rest(owner: Rest["owner"]): Rest {
-    const rest = new Rest(owner);
-    this.rests.push(rest);
-    this.archive?.rest(rest);
+  #breaker(owner: CircuitBreaker["owner"]): CircuitBreaker {
+    const rest = new CircuitBreaker(owner);
+    this.breakers.push(rest);
+    this.archive?.breaker(rest);
     return rest;
   }
 

@@ -8,12 +8,12 @@ import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
-import type { KeyRing, KeyVerdict, Refusal } from "./key_ring.ts";
+import type { ApiKeyPool, KeyRejection, RejectedCall } from "./key_ring.ts";
 import type { Budget } from "./ledger.ts";
 import type { SharedLedger, WantedPart } from "./shared_ledger.ts";
-import type { OutputSizes } from "./output_sizes.ts";
-import type { Purse } from "./member_meter.ts";
-import type { UsageLimits } from "./usage_limits.ts";
+import type { OutputTokens } from "./output_sizes.ts";
+import type { BudgetScope } from "./member_meter.ts";
+import type { Quota } from "./usage_limits.ts";
 
 /** What a request will take, by estimate. */
 export interface Load {
@@ -26,13 +26,13 @@ export interface Load {
 }
 
 /** A rest that the counting asks for. */
-export interface StandbyOrder {
+export interface DeactivationDecision {
   /** Why. */
   readonly reason: StandbyReason;
   /** The model in its pool, or all of its provider. */
   readonly scope: "model" | "provider";
   /** How long, ms; undefined: the pool's cooldown. */
-  readonly restMs?: number;
+  readonly standbyMs?: number;
   /** It is for a failure: the cooldown doubles with each trial that ends like that. */
   readonly doubles?: true;
   /** What the event says beside the reason. */
@@ -64,7 +64,7 @@ export interface RequestEnd extends Usage {
 }
 
 /** One call upstream that counts, from its admission to its end. */
-export interface Spending {
+export interface CallReservation {
   /** What it takes of sums that several processes make together. */
   wanted(): readonly WantedPart[];
   /** There is room for it in what other processes have left. */
@@ -72,9 +72,9 @@ export interface Spending {
   /** The call is not sent. A second end counts for nothing. */
   cancel(): void;
   /** The key it is made with, where its provider has several. */
-  readonly credential?: string | undefined;
+  readonly apiKey?: string | undefined;
   /** Sets that key aside, where the call's failure is about it. */
-  refused?(refusal: Refusal): KeyVerdict | undefined;
+  rejectApiKey?(refusal: RejectedCall): KeyRejection | undefined;
   /** Takes in what the answer's headers say of limits. */
   observe(headers: { get(name: string): string | null }): void;
   /** Takes in limits that its provider reports otherwise. */
@@ -88,15 +88,15 @@ export interface Spending {
 /** Counts for one model in one pool. Times are monotonic ms. */
 export interface Meter {
   /** The keys of its provider, where there are several. */
-  readonly keys?: KeyRing | undefined;
+  readonly keys?: ApiKeyPool | undefined;
   /** What other processes count, too. */
   readonly ledger: SharedLedger;
   /** What was used of the pool's limits, where it is counted. */
-  readonly limits?: UsageLimits;
+  readonly quota?: Quota;
   /** Money that its requests have to fit in. */
-  readonly purses?: readonly Purse[];
+  readonly budgetScopes?: readonly BudgetScope[];
   /** Tokens written per answer. */
-  readonly outputs: OutputSizes;
+  readonly outputTokens: OutputTokens;
   /** Decaying mean of the time to an answer, ms. */
   latencyMs(now: number): number | undefined;
   /** Requests it may still take. */
@@ -110,23 +110,23 @@ export interface Meter {
   /** A request was admitted. */
   begun(): void;
   /** It is sent. */
-  sent(): StandbyOrder | undefined;
+  sent(): DeactivationDecision | undefined;
   /** It was not sent after all. */
   withdrawn(): void;
   /** Counts a call that is about to be sent, whether there is room for it or not. */
-  spend(load: Load, now: number): Spending;
+  spend(load: Load, now: number): CallReservation;
   /** A request is over. */
-  finished(vote: "success" | "failure" | "none", end: RequestEnd, now: number): StandbyOrder | undefined;
+  finished(vote: "success" | "failure" | "none", end: RequestEnd, now: number): DeactivationDecision | undefined;
   /** The rest that a limit or a budget asks for by now. */
-  spent(): StandbyOrder | undefined;
+  spent(): DeactivationDecision | undefined;
   /** The rest that still has to be kept although its time is over. */
-  standing(now: number): StandbyOrder | undefined;
+  standing(now: number): DeactivationDecision | undefined;
   /** The model is back: what counts between two rests begins anew. */
   recovered(): void;
 }
 
 /** What a meter is made for. */
-export interface MeterFacts {
+export interface TrackedModel {
   /** The pool's name. */
   readonly pool: string;
   /** The model's name. */

@@ -3,12 +3,12 @@
  * @module
  */
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
-import type { KeyRing } from "./key_ring.ts";
+import type { ApiKeyPool } from "./key_ring.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
-import type { Load, Meter, RequestEnd, Spending, StandbyOrder } from "./meter.ts";
-import { ModelState, type ModelStateFacts, type Ticket, type Vote } from "./model_state.ts";
-import type { OutputSizes } from "./output_sizes.ts";
-import type { Rest } from "./rest.ts";
+import type { CallReservation, DeactivationDecision, Load, Meter, RequestEnd } from "./meter.ts";
+import { ModelState, type ModelStateFacts, type Outcome, type Ticket } from "./model_state.ts";
+import type { OutputTokens } from "./output_sizes.ts";
+import type { CircuitBreaker } from "./rest.ts";
 import type { SharedLedger } from "./shared_ledger.ts";
 
 /** A model that is set aside also for what it takes. */
@@ -19,8 +19,8 @@ export class MeteredState extends ModelState {
   readonly meter: Meter;
   /** Called whenever something was counted. */
   onCount?: () => void;
-  override readonly keys: KeyRing | undefined;
-  #hasRested = false;
+  override readonly keys: ApiKeyPool | undefined;
+  #wasOpen = false;
   #now = 0;
 
   /**
@@ -35,8 +35,8 @@ export class MeteredState extends ModelState {
     this.ledger = meter.ledger;
   }
 
-  override get outputs(): OutputSizes {
-    return this.meter.outputs;
+  override get outputTokens(): OutputTokens {
+    return this.meter.outputTokens;
   }
 
   get latencyMs(): number | undefined {
@@ -59,18 +59,18 @@ export class MeteredState extends ModelState {
     return this.meter.denial(load, now);
   }
 
-  override spend(load: Load, now: number): Spending {
+  override spend(load: Load, now: number): CallReservation {
     const spending = this.meter.spend(load, now);
     this.onCount?.();
     return spending;
   }
 
-  override settle(now: number): void {
+  override refresh(now: number): void {
     this.#now = now;
     this.#notice(); // a rest of an earlier process may be over by now
-    const { own, providerRest } = this.#facts;
-    for (const rest of [own, providerRest]) if (isOver(rest, now)) this.#extend(rest, now);
-    super.settle(now);
+    const { poolBreaker, providerBreaker } = this.#facts;
+    for (const rest of [poolBreaker, providerBreaker]) if (isOver(rest, now)) this.#extend(rest, now);
+    super.refresh(now);
     this.#notice();
   }
 
@@ -83,11 +83,11 @@ export class MeteredState extends ModelState {
   }
 
   override sent(now: number): void {
-    this.#obey(this.meter.sent(), now);
+    this.#apply(this.meter.sent(), now);
   }
 
   override review(now: number): void {
-    this.#obey(this.meter.spent(), now);
+    this.#apply(this.meter.spent(), now);
   }
 
   override withdraw(ticket: Ticket, now: number): void {
@@ -96,12 +96,12 @@ export class MeteredState extends ModelState {
     this.onCount?.();
   }
 
-  override finish(ticket: Ticket, vote: Vote, now: number, end: RequestEnd = {}): void {
+  override finish(ticket: Ticket, vote: Outcome, now: number, end: RequestEnd = {}): void {
     this.#notice();
     const order = this.meter.finished(vote, end, now);
-    const isProviders = vote === "failure" && order?.scope === "provider" && isProvidersTrial(ticket);
+    const isProviders = vote === "failure" && order?.scope === "provider" && isProviderTrialRequest(ticket);
     super.finish(ticket, isProviders ? "none" : vote, now, end); // that says nothing of the model
-    this.#obey(order, now);
+    this.#apply(order, now);
     this.#notice();
     this.onCount?.();
   }
@@ -113,8 +113,8 @@ export class MeteredState extends ModelState {
    * @param now Monotonic ms.
    */
   hasMoney(reason: StandbyReason, now: number): boolean {
-    const { purses = [], limits } = this.meter;
-    const isBudgets = purses.some((purse) => purse.reason === reason) && !limits?.hasBudget;
+    const { budgetScopes = [], quota } = this.meter;
+    const isBudgets = budgetScopes.some((purse) => purse.reason === reason) && !quota?.hasBudget;
     return isBudgets && this.meter.standing(now)?.reason !== reason;
   }
 
@@ -124,59 +124,61 @@ export class MeteredState extends ModelState {
    * @param now Monotonic ms.
    */
   recheck(now: number): void {
-    for (const rest of [this.#facts.own, this.#facts.providerRest]) {
+    for (const rest of [this.#facts.poolBreaker, this.#facts.providerBreaker]) {
       if (rest.standby === undefined || !this.hasMoney(rest.standby.reason, now)) continue;
-      rest.lift();
-      super.settle(now);
+      rest.close();
+      super.refresh(now);
     }
   }
 
   protected override mayRecover(now: number): boolean {
     const order = this.meter.standing(now);
-    return !(order?.restMs !== undefined && order.restMs > 0 && this.#restOf(order) === this.own);
+    return !(order?.standbyMs !== undefined && order.standbyMs > 0 && this.#breakerOf(order) === this.breaker);
   }
 
   /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */
   #notice(): void {
-    const isResting = this.own.standby !== undefined;
-    if (this.#hasRested && !isResting) this.meter.recovered();
-    this.#hasRested = isResting;
+    const isResting = this.breaker.standby !== undefined;
+    if (this.#wasOpen && !isResting) this.meter.recovered();
+    this.#wasOpen = isResting;
   }
 
   /** A rest whose time is over goes on while a limit still holds. */
-  #extend(rest: Rest, now: number): void {
+  #extend(rest: CircuitBreaker, now: number): void {
     const order = this.meter.standing(now);
-    if (order?.restMs !== undefined && order.restMs > 0 && rest === this.#restOf(order)) this.#obey(order, now);
+    if (order?.standbyMs !== undefined && order.standbyMs > 0 && rest === this.#breakerOf(order)) {
+      this.#apply(order, now);
+    }
   }
 
   /** Sets the model or its provider aside as the counting asks for. */
-  #obey(order: StandbyOrder | undefined, now: number): void {
+  #apply(order: DeactivationDecision | undefined, now: number): void {
     if (order === undefined) return;
-    const { reason, restMs, doubles, metadata } = order;
+    const { reason, standbyMs, doubles, metadata } = order;
     const { cooldownMs } = this.#facts;
-    const rest = this.#restOf(order);
-    if (restMs === undefined && rest.standby !== undefined) return; // several requests learn it at once
-    const transition = rest === this.own && restMs === undefined
+    const rest = this.#breakerOf(order);
+    if (standbyMs === undefined && rest.standby !== undefined) return; // several requests learn it at once
+    const transition = rest === this.breaker && standbyMs === undefined
       ? this.deactivate(reason, now, doubles === true)
       : doubles
-      ? rest.beginCooldown(reason, now, cooldownMs)
-      : rest.begin(reason, now, restMs ?? cooldownMs);
+      ? rest.openForCooldown(reason, now, cooldownMs)
+      : rest.open(reason, now, standbyMs ?? cooldownMs);
     if (transition !== undefined) {
       this.#facts.onTransition(metadata === undefined ? transition : { ...transition, metadata });
     }
     this.#notice();
   }
 
-  #restOf({ scope }: StandbyOrder): Rest {
-    return scope === "provider" ? this.#facts.providerRest : this.#facts.own;
+  #breakerOf({ scope }: DeactivationDecision): CircuitBreaker {
+    return scope === "provider" ? this.#facts.providerBreaker : this.#facts.poolBreaker;
   }
 }
 
-function isOver({ standby }: Rest, now: number): boolean {
+function isOver({ standby }: CircuitBreaker, now: number): boolean {
   return standby !== undefined && standby.until <= now;
 }
 
 /** Whether the provider was on trial, and nothing else. */
-function isProvidersTrial({ trials }: Ticket): boolean {
-  return trials.length > 0 && trials.every(({ owner }) => owner.model === undefined);
+function isProviderTrialRequest({ halfOpen }: Ticket): boolean {
+  return halfOpen.length > 0 && halfOpen.every(({ owner }) => owner.model === undefined);
 }

@@ -6,16 +6,16 @@ import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { Budget } from "./ledger.ts";
-import { KeyRing } from "./key_ring.ts";
-import { KeyedRates } from "./keyed_rates.ts";
+import { ApiKeyPool } from "./key_ring.ts";
+import { PooledRateLimiter } from "./keyed_rates.ts";
 import { Latency } from "./latency.ts";
-import { MemberMeter, type Purse, type SharedCounts } from "./member_meter.ts";
+import { type BudgetScope, MemberMeter, type SharedCounts } from "./member_meter.ts";
 import type { MakeState } from "./mesh_state.ts";
-import type { Meter, MeterFacts } from "./meter.ts";
+import type { Meter, TrackedModel } from "./meter.ts";
 import { MeteredState } from "./metered_state.ts";
-import { OutageWatch } from "./outage_watch.ts";
-import { OutputSizes } from "./output_sizes.ts";
-import { type RateCounts, RateMeter } from "./rate_meter.ts";
+import { OutageDetector } from "./outage_watch.ts";
+import { OutputTokens } from "./output_sizes.ts";
+import { type ModelRateLimiter, RateLimiter } from "./rate_meter.ts";
 import { SharedLedger } from "./shared_ledger.ts";
 
 /**
@@ -35,7 +35,7 @@ interface Counted {
   /** By whose money it is. */
   readonly budgets: Map<string, Budget>;
   /** By provider, where it has several keys. */
-  readonly rings: Map<string, KeyRing>;
+  readonly rings: Map<string, ApiKeyPool>;
   /** By pool, provider and model. */
   readonly meters: Map<string, MemberMeter>;
 }
@@ -49,7 +49,7 @@ export class MeshMetering {
   /** What several processes count together, once they do. */
   readonly ledger: SharedLedger;
   /** By provider. */
-  readonly #watches = new Map<string, OutageWatch>();
+  readonly #outages = new Map<string, OutageDetector>();
 
   /**
    * @param settings A validated configuration.
@@ -66,67 +66,67 @@ export class MeshMetering {
   /** Makes the state of a model that is counted here. */
   readonly makeState: MakeState = (facts, request) => new MeteredState(facts, this.meterOf(request));
 
-  meterOf(facts: MeterFacts): Meter {
+  meterOf(facts: TrackedModel): Meter {
     const { pool, provider, budget } = facts;
-    const purses = [
-      ...this.#purse(`provider ${provider.id}`, provider.budget, "provider_budget"),
-      ...this.#purse(`pool ${pool}`, budget, "budget_limit"),
-      ...this.#purse("all", this.#settings.budget, "budget_limit"),
+    const budgetScopes = [
+      ...this.#budgetScope(`provider ${provider.id}`, provider.budget, "provider_budget"),
+      ...this.#budgetScope(`pool ${pool}`, budget, "budget_limit"),
+      ...this.#budgetScope("all", this.#settings.budget, "budget_limit"),
     ];
-    const watch = this.#watchOf(provider.id);
-    watch.knows(facts.info.id);
+    const outages = this.#outagesOf(provider.id);
+    outages.addModel(facts.info.id);
     const keys = this.#keysOf(provider);
     const key = `${pool} ${provider.id} ${facts.name}`;
     const parts = {
       facts,
       shared: this.#sharedOf(facts),
-      purses,
-      watch,
+      budgetScopes,
+      outages,
       keys,
       clock: this.#clock,
       ledger: this.ledger,
     };
     const meter = new MemberMeter(parts, this.#before?.meters.get(key));
     this.#counted.meters.set(key, meter);
-    this.ledger.register(meter.limits);
+    this.ledger.register(meter.quota);
     return meter;
   }
 
   /** A ring is for several: one key has nothing to rotate over. */
-  #keysOf({ id, apiKeys }: ProviderEntry): KeyRing | undefined {
+  #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
     if (apiKeys.length < 2) return undefined;
     const { rings } = this.#counted;
     const before = this.#before?.rings.get(id);
-    const ring = rings.get(id) ?? (before?.holds(apiKeys) ? before : new KeyRing(id, apiKeys));
+    const ring = rings.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : new ApiKeyPool(id, apiKeys));
     rings.set(id, ring);
     return ring;
   }
 
-  #watchOf(provider: string): OutageWatch {
-    const known = this.#watches.get(provider);
+  #outagesOf(provider: string): OutageDetector {
+    const known = this.#outages.get(provider);
     if (known !== undefined) return known;
-    const made = new OutageWatch();
-    this.#watches.set(provider, made);
+    const made = new OutageDetector();
+    this.#outages.set(provider, made);
     return made;
   }
 
-  #sharedOf({ provider, info, limits }: MeterFacts): SharedCounts {
+  #sharedOf({ provider, info, limits }: TrackedModel): SharedCounts {
     const key = `${provider.id} ${info.id}`;
     const known = this.#counted.shared.get(key);
     if (known !== undefined) return known;
     const keys = this.#keysOf(provider);
-    const { rate, latency, outputs } = this.#before?.shared.get(key) ?? {};
+    const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
     const made = {
       rate: rate?.isUnder(limits, keys) ? rate : newRates(keys, info.id, limits),
       latency: latency ?? new Latency(),
-      outputs: outputs ?? new OutputSizes(),
+      outputTokens: outputTokens ?? new OutputTokens(),
     };
     this.#counted.shared.set(key, made);
-    for (const flow of made.rate.flows(key, this.#clock)) this.ledger.register(flow);
+    for (const replica of made.rate.replicas(key, this.#clock)) this.ledger.register(replica);
     return made;
   }
 
-  #purse(id: string, written: BudgetSettings | undefined, reason: Purse["reason"]): Purse[] {
+  #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
     if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
     const limits = { daily: written.dailyNano, monthly: written.monthlyNano };
@@ -137,6 +137,6 @@ export class MeshMetering {
   }
 }
 
-function newRates(keys: KeyRing | undefined, model: string, limits: RateLimits | undefined): RateCounts {
-  return keys === undefined ? new RateMeter(limits) : new KeyedRates(keys, model, limits);
+function newRates(keys: ApiKeyPool | undefined, model: string, limits: RateLimits | undefined): ModelRateLimiter {
+  return keys === undefined ? new RateLimiter(limits) : new PooledRateLimiter(keys, model, limits);
 }

@@ -5,23 +5,23 @@
 import type { ModelView, StandbyReason } from "../contracts/rotation.ts";
 import type { RotationPolicy } from "../rotation/policy.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
-import type { KeyRing } from "./key_ring.ts";
-import type { Load, RequestEnd, Spending } from "./meter.ts";
-import type { OutputSizes } from "./output_sizes.ts";
+import type { ApiKeyPool } from "./key_ring.ts";
+import type { CallReservation, Load, RequestEnd } from "./meter.ts";
+import type { OutputTokens } from "./output_sizes.ts";
 import { Permit } from "./permit.ts";
-import type { Rest, Transition } from "./rest.ts";
+import type { CircuitBreaker, Transition } from "./rest.ts";
 import type { SharedLedger } from "./shared_ledger.ts";
 
 /** What a request meant for a model that worked on it: its one vote. */
-export type Vote = "success" | "failure" | "none";
+export type Outcome = "success" | "failure" | "none";
 
 /** A request under way, from {@linkcode ModelState.begin} to {@linkcode ModelState.finish}. */
 export interface Ticket {
   /** Rests that were on trial when it began. */
-  readonly trials: readonly Rest[];
+  readonly halfOpen: readonly CircuitBreaker[];
 }
 
-const noTrials: Ticket = { trials: [] };
+const noTrials: Ticket = { halfOpen: [] };
 
 /** The facts a {@linkcode ModelState} is made of. */
 export interface ModelStateFacts {
@@ -29,11 +29,11 @@ export interface ModelStateFacts {
   readonly provider: string;
   readonly weight: number;
   /** The rest of this model in this pool. */
-  readonly own: Rest;
+  readonly poolBreaker: CircuitBreaker;
   /** The rest of this model in every pool. */
-  readonly model: Rest;
+  readonly modelBreaker: CircuitBreaker;
   /** The rest of its provider. */
-  readonly providerRest: Rest;
+  readonly providerBreaker: CircuitBreaker;
   /** Cooldown after a deactivation, ms. */
   readonly cooldownMs: number;
   readonly policy: RotationPolicy;
@@ -41,7 +41,7 @@ export interface ModelStateFacts {
 }
 
 /** A model's row of failed requests. */
-export interface FailureRow {
+export interface FailureStreak {
   /** How many in a row. */
   readonly failures: number;
   /** HTTP status of the last of them, where one came. */
@@ -57,13 +57,13 @@ export class ModelState implements ModelView {
   readonly provider: string;
   readonly weight: number;
   /** The rest of this model in this pool. */
-  readonly own: Rest;
+  readonly breaker: CircuitBreaker;
   /** Its provider's keys, where there are several. */
-  declare readonly keys?: KeyRing | undefined;
+  declare readonly keys?: ApiKeyPool | undefined;
   readonly #facts: ModelStateFacts;
   /** What keeps it from being asked: three rests, and holds. */
-  readonly rests: Rest[];
-  #resting: Rest | undefined;
+  readonly breakers: CircuitBreaker[];
+  #open: CircuitBreaker | undefined;
   #inFlight = 0;
   #failures = 0;
   #lastStatus: number | undefined;
@@ -72,42 +72,42 @@ export class ModelState implements ModelView {
     this.name = facts.name;
     this.provider = facts.provider;
     this.weight = facts.weight;
-    this.own = facts.own;
+    this.breaker = facts.poolBreaker;
     this.#facts = facts;
-    this.rests = [facts.own, facts.model, facts.providerRest];
+    this.breakers = [facts.poolBreaker, facts.modelBreaker, facts.providerBreaker];
   }
 
   get status(): "active" | "standby" {
-    return this.#resting === undefined ? "active" : "standby";
+    return this.#open === undefined ? "active" : "standby";
   }
 
-  get onTrial(): boolean {
-    return this.rests.some((rest) => rest.onTrial);
+  get isHalfOpen(): boolean {
+    return this.breakers.some((rest) => rest.isHalfOpen);
   }
 
   /** On trial, with a request under way that will tell. */
-  get trialUnderWay(): boolean {
-    return this.rests.some((rest) => rest.onTrial && rest.trials.size > 0);
+  get hasTrialRequest(): boolean {
+    return this.breakers.some((rest) => rest.isHalfOpen && rest.trialRequests.size > 0);
   }
 
   get reason(): StandbyReason | undefined {
-    return this.#resting?.standby?.reason;
+    return this.#open?.standby?.reason;
   }
 
   /** How often it was in standby: more than before says that it has recovered meanwhile. */
   get standbyCount(): number {
     let count = 0;
-    for (const rest of this.rests) count += rest.count;
+    for (const rest of this.breakers) count += rest.openCount;
     return count;
   }
 
   /** Since when it rests, monotonic ms. */
   get since(): number | undefined {
-    return this.#resting?.standby?.since;
+    return this.#open?.standby?.since;
   }
 
   get retryAt(): number | undefined {
-    const until = this.#resting?.standby?.until;
+    const until = this.#open?.standby?.until;
     return until === undefined || until === Infinity ? undefined : until;
   }
 
@@ -124,26 +124,26 @@ export class ModelState implements ModelView {
   }
 
   /** Takes up a row of failures of an earlier process. */
-  restore({ failures, lastStatus }: FailureRow): void {
+  restore({ failures, lastStatus }: FailureStreak): void {
     this.#failures = failures;
     this.#lastStatus = lastStatus;
   }
 
   /** Brings the view up to date: rests that are over end now, the one that lasts longest is what it rests by. */
-  settle(now: number): void {
-    let longest: Rest | undefined;
-    for (const rest of this.rests) {
+  refresh(now: number): void {
+    let longest: CircuitBreaker | undefined;
+    for (const rest of this.breakers) {
       if (rest.standby === undefined) continue;
-      const isPolicys = rest === this.own && this.#facts.policy.shouldRecover !== undefined;
-      const ended = isPolicys ? this.#reconsider(now) : rest.settle(now);
+      const isPolicys = rest === this.breaker && this.#facts.policy.shouldRecover !== undefined;
+      const ended = isPolicys ? this.#reconsider(now) : rest.halfOpenIfDue(now);
       if (ended !== undefined) this.#facts.onTransition(ended);
       else if (longest === undefined || rest.standby.until > longest.standby!.until) longest = rest;
     }
-    this.#resting = longest;
+    this.#open = longest;
   }
 
   /** Tokens written per answer, where they are counted. */
-  get outputs(): OutputSizes | undefined {
+  get outputTokens(): OutputTokens | undefined {
     return undefined;
   }
 
@@ -157,7 +157,7 @@ export class ModelState implements ModelView {
   declare readonly ledger?: SharedLedger;
 
   /** Counts a call that is about to be sent, whether there is room for it or not. */
-  spend?(load: Load, now: number): Spending;
+  spend?(load: Load, now: number): CallReservation;
 
   /**
    * Admits a request: it counts from now on, also beyond a limit. Whether it may be sent is asked in the same turn of the
@@ -191,9 +191,9 @@ export class ModelState implements ModelView {
    */
   begin(_now: number): Ticket {
     this.#inFlight++;
-    if (!this.onTrial) return noTrials;
-    const ticket: Ticket = { trials: this.rests.filter((rest) => rest.onTrial) };
-    for (const rest of ticket.trials) rest.trials.add(ticket);
+    if (!this.isHalfOpen) return noTrials;
+    const ticket: Ticket = { halfOpen: this.breakers.filter((rest) => rest.isHalfOpen) };
+    for (const rest of ticket.halfOpen) rest.trialRequests.add(ticket);
     return ticket;
   }
 
@@ -205,33 +205,33 @@ export class ModelState implements ModelView {
    */
   withdraw(ticket: Ticket, _now: number): void {
     this.#inFlight--;
-    for (const rest of ticket.trials) rest.trials.delete(ticket);
+    for (const rest of ticket.halfOpen) rest.trialRequests.delete(ticket);
   }
 
   /** The request is over. A failed trial sends the model back, whatever it was that rested. */
-  finish(ticket: Ticket, vote: Vote, now: number, { status }: RequestEnd = {}): void {
+  finish(ticket: Ticket, vote: Outcome, now: number, { status }: RequestEnd = {}): void {
     this.#inFlight--;
     // a trial that has ended meanwhile is none of this request's any more, though another may be under way
-    const trials = ticket.trials.filter((rest) => rest.trials.delete(ticket));
+    const trials = ticket.halfOpen.filter((rest) => rest.trialRequests.delete(ticket));
     if (vote === "failure") {
       this.#failures++;
       this.#lastStatus = status;
     } else if (vote === "success") {
       this.#failures = 0;
-      for (const rest of trials) rest.prove(); // only a request of the trial itself passes it, none begun before the rest
+      for (const rest of trials) rest.recordSuccess(); // only a request of the trial itself passes it, none begun before the rest
     }
-    if (this.own.standby === undefined && this.#isToGo(trials, vote)) {
-      for (const rest of trials) rest.endTrial();
+    if (this.breaker.standby === undefined && this.#isToGo(trials, vote)) {
+      for (const rest of trials) rest.endHalfOpen();
       const reason = this.#facts.policy.getReason(this) ?? "retry_limit";
-      this.#tell(this.deactivate(reason, now, true));
+      this.#report(this.deactivate(reason, now, true));
       this.#failures = 0;
     }
   }
 
-  #isToGo(trials: readonly Rest[], vote: Vote): boolean {
+  #isToGo(trials: readonly CircuitBreaker[], vote: Outcome): boolean {
     const { policy } = this.#facts;
     if (policy.isOwn) return policy.shouldDeactivate(this);
-    return vote === "failure" && (trials.some((rest) => rest.onTrial) || policy.shouldDeactivate(this));
+    return vote === "failure" && (trials.some((rest) => rest.isHalfOpen) || policy.shouldDeactivate(this));
   }
 
   /**
@@ -242,15 +242,17 @@ export class ModelState implements ModelView {
    * @param doubles Whether each failed trial doubles the cooldown.
    */
   protected deactivate(reason: StandbyReason, now: number, doubles: boolean): Transition | undefined {
-    const { own, policy, cooldownMs } = this.#facts;
-    const transition = doubles ? own.beginCooldown(reason, now, cooldownMs) : own.begin(reason, now, cooldownMs);
+    const { poolBreaker, policy, cooldownMs } = this.#facts;
+    const transition = doubles
+      ? poolBreaker.openForCooldown(reason, now, cooldownMs)
+      : poolBreaker.open(reason, now, cooldownMs);
     if (transition === undefined || policy.recoverAt === undefined) return transition;
-    this.#resting = own; // the policy sees it as it is now
+    this.#open = poolBreaker; // the policy sees it as it is now
     const until = policy.recoverAt(this);
     if (until === undefined) return transition;
-    own.endAt(until, now);
-    const { restMs: _, ...rest } = transition;
-    return until < Infinity ? { ...rest, restMs: own.standby!.until - now } : rest;
+    poolBreaker.setEnd(until, now);
+    const { standbyMs: _, ...rest } = transition;
+    return until < Infinity ? { ...rest, standbyMs: poolBreaker.standby!.until - now } : rest;
   }
 
   /**
@@ -264,32 +266,32 @@ export class ModelState implements ModelView {
 
   /** Has the pool's policy decide about a standby; one that goes on is looked at again. */
   #reconsider(now: number): Transition | undefined {
-    const { own, policy, cooldownMs } = this.#facts;
-    this.#resting = own;
-    if (this.mayRecover(now) && policy.shouldRecover!(this, now)) return own.lift(undefined, true);
-    if (own.standby!.until > now) return undefined;
+    const { poolBreaker, policy, cooldownMs } = this.#facts;
+    this.#open = poolBreaker;
+    if (this.mayRecover(now) && policy.shouldRecover!(this, now)) return poolBreaker.close(undefined, true);
+    if (poolBreaker.standby!.until > now) return undefined;
     const next = policy.recoverAt?.(this) ?? 0;
-    own.endAt(next > now ? next : now + cooldownMs, now);
+    poolBreaker.setEnd(next > now ? next : now + cooldownMs, now);
     return undefined;
   }
 
   /** Sets the model aside in every pool: a fact about its vendor. */
-  restEverywhere(reason: StandbyReason, now: number, restMs: number): void {
-    this.#tell(this.#facts.model.begin(reason, now, restMs));
+  openModelBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
+    this.#report(this.#facts.modelBreaker.open(reason, now, standbyMs));
   }
 
   /** The same for the cooldown, doubling. */
-  restEverywhereForCooldown(reason: StandbyReason, now: number): void {
-    if (this.#facts.model.standby?.reason === reason) return; // several requests learn it at once: it doubles per trial
-    this.#tell(this.#facts.model.beginCooldown(reason, now, this.#facts.cooldownMs));
+  openModelBreakerForCooldown(reason: StandbyReason, now: number): void {
+    if (this.#facts.modelBreaker.standby?.reason === reason) return; // several requests learn it at once: it doubles per trial
+    this.#report(this.#facts.modelBreaker.openForCooldown(reason, now, this.#facts.cooldownMs));
   }
 
   /** Sets all models of the provider aside. */
-  restProvider(reason: StandbyReason, now: number, restMs: number): void {
-    this.#tell(this.#facts.providerRest.begin(reason, now, restMs));
+  openProviderBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
+    this.#report(this.#facts.providerBreaker.open(reason, now, standbyMs));
   }
 
-  #tell(transition: Transition | undefined): void {
+  #report(transition: Transition | undefined): void {
     if (transition !== undefined) this.#facts.onTransition(transition);
   }
 }

@@ -7,13 +7,13 @@
 const unansweredCalls = 5;
 
 /** One provider's calls, by whether anybody answered. */
-export class OutageWatch {
+export class OutageDetector {
   readonly #known = new Set<string>();
   readonly #silent = new Set<string>();
   #row = 0;
 
   /** It has this model, too. */
-  knows(model: string): void {
+  addModel(model: string): void {
     this.#known.add(model);
   }
 

@@ -7,13 +7,13 @@
 export const firstGuess = 1_000;
 
 /** Answers that are remembered. */
-const answersKept = 128;
+const responsesKept = 128;
 /** The answers above the 95th percentile at most (6 of 128), and the one at it. */
 const largestKept = 7;
 
 /** The tokens of a model's last 128 answers. */
-export class OutputSizes {
-  readonly #sizes = new Float64Array(answersKept);
+export class OutputTokens {
+  readonly #sizes = new Float64Array(responsesKept);
   #count = 0;
   #percentile: number | undefined;
 
@@ -24,7 +24,7 @@ export class OutputSizes {
    */
   add(tokens: number): void {
     if (!(tokens >= 0 && tokens < Infinity)) return;
-    this.#sizes[this.#count % answersKept] = tokens;
+    this.#sizes[this.#count % responsesKept] = tokens;
     this.#count++;
     this.#percentile = undefined;
   }
@@ -44,23 +44,23 @@ export class OutputSizes {
   }
 
   /** How many answers are remembered. */
-  get answers(): number {
-    return Math.min(this.#count, answersKept);
+  get count(): number {
+    return Math.min(this.#count, responsesKept);
   }
 
   /** The tokens of the answers that are remembered. */
   total(): number {
     let total = 0;
-    for (let index = 0; index < this.answers; index++) total += this.#sizes[index]!;
+    for (let index = 0; index < this.count; index++) total += this.#sizes[index]!;
     return total;
   }
 
   /** The n-th largest of few, by a scan that keeps the largest ones in order. */
   #find(): number {
-    const { answers } = this;
-    const rank = answers - Math.ceil(answers * 0.95);
+    const { count } = this;
+    const rank = count - Math.ceil(count * 0.95);
     const largest = new Float64Array(largestKept).fill(-1);
-    for (let index = 0; index < answers; index++) {
+    for (let index = 0; index < count; index++) {
       const size = this.#sizes[index]!;
       let place = rank;
       if (size <= largest[place]!) continue;

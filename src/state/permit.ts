@@ -4,8 +4,8 @@
  */
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Load, RequestEnd, Spending } from "./meter.ts";
-import type { ModelState, Ticket, Vote } from "./model_state.ts";
+import type { CallReservation, Load, RequestEnd } from "./meter.ts";
+import type { ModelState, Outcome, Ticket } from "./model_state.ts";
 import type { WantedPart } from "./shared_ledger.ts";
 
 /**
@@ -28,7 +28,7 @@ import type { WantedPart } from "./shared_ledger.ts";
 export class Permit {
   readonly #state: ModelState;
   readonly #ticket: Ticket;
-  #spending: Spending | undefined;
+  #spending: CallReservation | undefined;
   /** When the call was admitted. */
   #at: number;
   /** When the request was admitted, monotonic ms. */
@@ -108,7 +108,7 @@ export class Permit {
   }
 
   /** The share in the counts of the call that is sent now. */
-  take(): Spending | undefined {
+  take(): CallReservation | undefined {
     this.#isTaken = this.#isUsed = true;
     return this.#spending;
   }
@@ -137,7 +137,7 @@ export class Permit {
    * @param now Monotonic ms.
    * @param end What it took.
    */
-  release(vote: Vote, now: number, end: RequestEnd = {}): void {
+  release(vote: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#isTaken) this.#spending?.end(end);

@@ -7,15 +7,15 @@ import type { RateLimits } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { RateReading } from "../util/rate_headers.ts";
-import type { KeyRing, ProviderKey } from "./key_ring.ts";
-import { type Mark, RateGauge } from "./_rate_gauge.ts";
+import type { ApiKey, ApiKeyPool } from "./key_ring.ts";
+import { type Mark, RateCounter } from "./_rate_gauge.ts";
 import { SharedFlow } from "./shared_flow.ts";
 
 /** A minute is shared in slices of so many ms, and a day in longer ones. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 
-/** A request that counts, from {@linkcode RateMeter.reserve} until it is settled or released. */
-export interface Reservation {
+/** A request that counts, from {@linkcode RateLimiter.reserve} until it is settled or released. */
+export interface RateReservation {
   /** It is under way. */
   isOpen: boolean;
   /** What a gauge of requests remembers of it. */
@@ -23,23 +23,23 @@ export interface Reservation {
   /** What a gauge of tokens remembers of it. */
   readonly tokens: Mark;
   /** The key it is made with, where there are several. */
-  readonly key?: ProviderKey;
+  readonly apiKey?: ApiKey;
 }
 
 /** What counts the requests of one model, with one key or with several. */
-export type RateCounts =
+export type ModelRateLimiter =
   & Pick<
-    RateMeter,
+    RateLimiter,
     "lastStartedAt" | "reserve" | "settle" | "release" | "requests" | "tokens" | "rpm" | "fullUntil"
   >
   & {
-    observe(now: number, reading: RateReading, reservation: Reservation): void;
+    observe(now: number, reading: RateReading, reservation: RateReservation): void;
     /** Somebody minds how many requests a minute there are, also where no limit is known. */
     isWatched: boolean;
     /** What of it several processes have in common. */
-    flows(key: string, clock: Clock): SharedFlow[];
+    replicas(key: string, clock: Clock): SharedFlow[];
     /** Whether these are the limits declared for it, and the keys it counts for. */
-    isUnder(limits?: RateLimits, keys?: KeyRing): boolean;
+    isUnder(limits?: RateLimits, keys?: ApiKeyPool): boolean;
   };
 
 /**
@@ -54,11 +54,11 @@ export type RateCounts =
  * // on its end:                meter.settle(now, reservation, usage.total_tokens)
  * ```
  */
-export class RateMeter {
+export class RateLimiter {
   /** Somebody minds how many requests a minute there are, also where no limit is known. */
   isWatched = false;
-  readonly #requests: RateGauge;
-  readonly #tokens: RateGauge;
+  readonly #requests: RateCounter;
+  readonly #tokens: RateCounter;
   readonly #hasDay: boolean;
   readonly #concurrent: number;
   #underWay = 0;
@@ -70,8 +70,8 @@ export class RateMeter {
   /** @param limits What is declared; the limits that answers tell of override them. */
   constructor(limits: RateLimits = {}) {
     this.#limits = limits;
-    this.#requests = new RateGauge({ minute: limits.rpm, day: limits.rpd });
-    this.#tokens = new RateGauge({ minute: limits.tpm });
+    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd });
+    this.#tokens = new RateCounter({ minute: limits.tpm });
     this.#concurrent = limits.concurrent ?? Infinity;
     this.#hasDay = limits.rpd !== undefined;
   }
@@ -82,8 +82,8 @@ export class RateMeter {
    * @param key Whose it is.
    * @param clock Wall clock for slices, monotonic for the gauges.
    */
-  flows(key: string, clock: Clock): SharedFlow[] {
-    const flow = (what: string, gauge: RateGauge, [sliceMs, slices]: readonly [number, number]) =>
+  replicas(key: string, clock: Clock): SharedFlow[] {
+    const flow = (what: string, gauge: RateCounter, [sliceMs, slices]: readonly [number, number]) =>
       new SharedFlow({
         key: `${what} ${key}`,
         sliceMs,
@@ -98,7 +98,7 @@ export class RateMeter {
   }
 
   /** Whether these are the limits declared for it. */
-  isUnder(limits: RateLimits = {}, keys?: KeyRing): boolean {
+  isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
     return keys === undefined && isSameLimits(this.#limits, limits);
   }
 
@@ -118,9 +118,9 @@ export class RateMeter {
    * @param now Monotonic ms.
    * @param tokens What it will take at most, as far as that is known.
    */
-  reserve(now: number, tokens: number): Reservation {
+  reserve(now: number, tokens: number): RateReservation {
     const sequence = ++this.#sequence;
-    const reservation: Reservation = {
+    const reservation: RateReservation = {
       isOpen: true,
       requests: this.#requests.reserve(now, 1, sequence),
       tokens: this.#tokens.reserve(now, whole(tokens), sequence),
@@ -137,7 +137,7 @@ export class RateMeter {
    * @param reservation Whose end it is.
    * @param actualTokens What it took; as reserved when nobody knows.
    */
-  settle(now: number, reservation: Reservation, actualTokens?: number): void {
+  settle(now: number, reservation: RateReservation, actualTokens?: number): void {
     if (!this.#end(reservation)) return;
     const { requests, tokens } = reservation;
     this.#requests.settle(now, requests, requests.amount);
@@ -150,7 +150,7 @@ export class RateMeter {
    * @param now Monotonic ms.
    * @param reservation Whose end it is.
    */
-  release(now: number, reservation: Reservation): void {
+  release(now: number, reservation: RateReservation): void {
     if (!this.#end(reservation)) return;
     this.#requests.settle(now, reservation.requests, 0);
     this.#tokens.settle(now, reservation.tokens, 0);
@@ -165,7 +165,7 @@ export class RateMeter {
    * @param reservation The request they answered, settled or not; without one, all requests under way count against
    *   what is left.
    */
-  observe(now: number, reading: RateReading, reservation?: Reservation): void {
+  observe(now: number, reading: RateReading, reservation?: RateReservation): void {
     const newest = this.#sequence;
     const { requests, tokens } = reading;
     if (requests !== undefined) this.#requests.observe(now, requests, { mark: reservation?.requests, newest });
@@ -222,7 +222,7 @@ export class RateMeter {
     return at > now ? at : undefined;
   }
 
-  #end(reservation: Reservation): boolean {
+  #end(reservation: RateReservation): boolean {
     if (!reservation.isOpen) return false;
     reservation.isOpen = false;
     this.#underWay--;

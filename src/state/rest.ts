@@ -7,16 +7,16 @@
 import type { StandbyReason } from "../contracts/rotation.ts";
 
 /** Longest rest a provider can ask for, ms. */
-export const longestHintMs: number = 24 * 60 * 60 * 1000;
+export const maxHintMs: number = 24 * 60 * 60 * 1000;
 
 /** The cooldown never grows beyond this unless it was configured longer, ms. */
-export const longestCooldownMs: number = 10 * 60 * 1000;
+export const maxCooldownMs: number = 10 * 60 * 1000;
 
 /** No rest that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
-export const longestRestMs: number = 31 * 24 * 60 * 60 * 1000;
+export const maxStandbyMs: number = 31 * 24 * 60 * 60 * 1000;
 
 /** Whose rest it is; a pool's, a model's or a provider's. */
-export interface RestOwner {
+export interface BreakerOwner {
   /** The pool; undefined when it holds in all of them. */
   readonly pool?: string;
   /** The model; undefined for a whole provider. */
@@ -28,13 +28,13 @@ export interface RestOwner {
 /** A change of state, on its way to becoming an event. */
 export interface Transition {
   /** Whose state changed. */
-  readonly owner: RestOwner;
+  readonly owner: BreakerOwner;
   /** The new state. */
   readonly to: "active" | "standby";
   /** Why. */
   readonly reason: StandbyReason;
   /** How long the rest will last, ms; undefined: until somebody ends it. */
-  readonly restMs?: number;
+  readonly standbyMs?: number;
   /** What else is to be told. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -47,31 +47,31 @@ export interface Standby {
 }
 
 /** All that a rest remembers. */
-export interface RestFacts {
+export interface BreakerFacts {
   /** Why it rests; undefined when it is active. */
   readonly standby?: Standby;
   /** Back from a rest and not yet proven. */
-  readonly onTrial: boolean;
+  readonly isHalfOpen: boolean;
   /** Failed trials since the last success. */
-  readonly relapses: number;
+  readonly consecutiveTrips: number;
 }
 
 /** More of them would not make a rest longer. */
-const mostRelapses = 32;
+const maxConsecutiveTrips = 32;
 
 /** Active or in standby; back from a rest it is on trial until a request succeeds. */
-export class Rest {
+export class CircuitBreaker {
   /** Whose it is. */
-  readonly owner: RestOwner;
+  readonly owner: BreakerOwner;
   #standby: Standby | undefined;
-  #onTrial = false;
-  #relapses = 0;
-  #count = 0;
+  #isHalfOpen = false;
+  #consecutiveTrips = 0;
+  #openCount = 0;
   /** Requests begun on the present trial and not yet over. */
-  trials: Set<object> = new Set();
+  trialRequests: Set<object> = new Set();
 
   /** @param owner Whose it is. */
-  constructor(owner: RestOwner) {
+  constructor(owner: BreakerOwner) {
     this.owner = owner;
   }
 
@@ -81,27 +81,27 @@ export class Rest {
   }
 
   /** Back from a rest and not yet proven. */
-  get onTrial(): boolean {
-    return this.#onTrial;
+  get isHalfOpen(): boolean {
+    return this.#isHalfOpen;
   }
 
   /** How often it has begun. */
-  get count(): number {
-    return this.#count;
+  get openCount(): number {
+    return this.#openCount;
   }
 
   /** Failed trials since the last success: each one doubles the next cooldown. */
-  get relapses(): number {
-    return this.#relapses;
+  get consecutiveTrips(): number {
+    return this.#consecutiveTrips;
   }
 
   /** Becomes what it was once; trials under way are none of its any more. */
-  restore({ standby, onTrial, relapses }: RestFacts): void {
-    if (standby !== undefined && this.#standby === undefined) this.#count++;
+  restore({ standby, isHalfOpen, consecutiveTrips }: BreakerFacts): void {
+    if (standby !== undefined && this.#standby === undefined) this.#openCount++;
     this.#standby = standby;
-    this.#onTrial = onTrial && standby === undefined;
-    this.#relapses = Math.min(relapses, mostRelapses);
-    this.trials = new Set();
+    this.#isHalfOpen = isHalfOpen && standby === undefined;
+    this.#consecutiveTrips = Math.min(consecutiveTrips, maxConsecutiveTrips);
+    this.trialRequests = new Set();
   }
 
   /**
@@ -109,64 +109,64 @@ export class Rest {
    *
    * @returns The transition, if it was active or the reason changed with the extension.
    */
-  begin(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
-    const restMs = wantedMs < Infinity ? Math.min(wantedMs, longestRestMs) : wantedMs;
-    const until = now + restMs;
+  open(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
+    const standbyMs = wantedMs < Infinity ? Math.min(wantedMs, maxStandbyMs) : wantedMs;
+    const until = now + standbyMs;
     const current = this.#standby;
     if (current !== undefined && current.until >= until) return undefined;
-    if (current === undefined) this.#count++;
+    if (current === undefined) this.#openCount++;
     this.#standby = { reason, since: current?.since ?? now, until };
-    this.#onTrial = false;
-    this.trials = new Set();
+    this.#isHalfOpen = false;
+    this.trialRequests = new Set();
     if (current?.reason === reason) return undefined;
-    return { owner: this.owner, to: "standby", reason, ...(restMs < Infinity ? { restMs } : {}) };
+    return { owner: this.owner, to: "standby", reason, ...(standbyMs < Infinity ? { standbyMs } : {}) };
   }
 
   /** Sets it aside for the cooldown, doubled for every failed trial since the last success. */
-  beginCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
-    const longest = Math.max(longestCooldownMs, cooldownMs);
-    const restMs = Math.min(cooldownMs * 2 ** this.#relapses, longest);
-    this.#relapses = Math.min(this.#relapses + 1, mostRelapses);
-    return this.begin(reason, now, restMs);
+  openForCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
+    const longest = Math.max(maxCooldownMs, cooldownMs);
+    const standbyMs = Math.min(cooldownMs * 2 ** this.#consecutiveTrips, longest);
+    this.#consecutiveTrips = Math.min(this.#consecutiveTrips + 1, maxConsecutiveTrips);
+    return this.open(reason, now, standbyMs);
   }
 
   /** Changes the end of a standby under way; Infinity: it does not end by itself. */
-  endAt(wanted: number, now: number): void {
-    const until = wanted < Infinity ? Math.min(Math.max(now, wanted), now + longestRestMs) : wanted;
+  setEnd(wanted: number, now: number): void {
+    const until = wanted < Infinity ? Math.min(Math.max(now, wanted), now + maxStandbyMs) : wanted;
     if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
   }
 
   /** Takes it back on trial when its rest is over. */
-  settle(now: number): Transition | undefined {
-    return (this.#standby?.until ?? Infinity) > now ? undefined : this.lift(undefined, true);
+  halfOpenIfDue(now: number): Transition | undefined {
+    return (this.#standby?.until ?? Infinity) > now ? undefined : this.close(undefined, true);
   }
 
   /**
    * Ends a rest before its time.
    *
    * @param reason Why it ends, for the event; why it began unless said.
-   * @param onTrial Whether it has yet to prove itself.
+   * @param isHalfOpen Whether it has yet to prove itself.
    * @returns The transition, if it was under way.
    */
-  lift(reason?: StandbyReason, onTrial = false): Transition | undefined {
+  close(reason?: StandbyReason, isHalfOpen = false): Transition | undefined {
     const over = this.#standby;
     if (over === undefined) return undefined;
     this.#standby = undefined;
-    this.#onTrial = onTrial;
-    if (!onTrial) this.#relapses = 0;
-    this.trials = new Set();
+    this.#isHalfOpen = isHalfOpen;
+    if (!isHalfOpen) this.#consecutiveTrips = 0;
+    this.trialRequests = new Set();
     return { owner: this.owner, to: "active", reason: reason ?? over.reason };
   }
 
   /** A request succeeded: the trial is passed. A late success of a request begun before the rest changes nothing. */
-  prove(): void {
+  recordSuccess(): void {
     if (this.#standby !== undefined) return;
-    this.#onTrial = false;
-    this.#relapses = 0;
+    this.#isHalfOpen = false;
+    this.#consecutiveTrips = 0;
   }
 
   /** Ends the trial without a verdict: something else is known to be wrong. */
-  endTrial(): void {
-    this.#onTrial = false;
+  endHalfOpen(): void {
+    this.#isHalfOpen = false;
   }
 }

@@ -41,7 +41,7 @@ export class SharedFlow implements SharedSource {
   }
 
   /** The slices that may still change; at first all that count. */
-  *parts(wall: number): Iterable<SharedPart> {
+  *counters(wall: number): Iterable<SharedPart> {
     const { key, sliceMs, slices, isWanted, counted } = this.#parts;
     if (!isWanted()) return;
     const present = Math.floor(wall / sliceMs);

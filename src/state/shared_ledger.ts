@@ -46,7 +46,7 @@ export interface SharedSource {
    *
    * @param wall Wall clock, ms.
    */
-  parts(wall: number): Iterable<SharedPart>;
+  counters(wall: number): Iterable<SharedPart>;
   /** It is shared from now on: what it was given of an earlier process is in the store already. */
   share?(): void;
 }
@@ -136,7 +136,7 @@ export class SharedLedger {
 
   async #sync(shared: Shared): Promise<void> {
     const wall = this.#clock.now();
-    const parts = this.#sources.flatMap((source) => [...source.parts(wall)]).filter((part) => this.#isNews(part));
+    const parts = this.#sources.flatMap((source) => [...source.counters(wall)]).filter((part) => this.#isNews(part));
     const told = parts.map((part) => ({
       part,
       account: this.#account(part),
@@ -218,7 +218,7 @@ export class SharedLedger {
     if (this.#accounts.size <= 2 * parts.length + 100) return;
     const inUse = new Set(parts.map(({ key }) => key));
     const wall = this.#clock.now();
-    const kept = new Set(this.#sources.flatMap((source) => [...source.parts(wall)].map(({ key }) => key)));
+    const kept = new Set(this.#sources.flatMap((source) => [...source.counters(wall)].map(({ key }) => key)));
     for (const key of this.#accounts.keys()) if (!inUse.has(key) && !kept.has(key)) this.#accounts.delete(key);
   }
 

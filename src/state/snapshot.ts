@@ -4,14 +4,14 @@
  */
 import type { StandbyReason } from "../contracts/rotation.ts";
 import { MeshError } from "../errors.ts";
-import type { HoldCause } from "./holds.ts";
-import type { KeyFault } from "./key_ring.ts";
-import { longestRestMs, type Rest, type RestFacts, type RestOwner } from "./rest.ts";
+import type { OverrideCause } from "./holds.ts";
+import type { KeyRejectionReason } from "./key_ring.ts";
+import { type BreakerFacts, type BreakerOwner, type CircuitBreaker, maxStandbyMs } from "./rest.ts";
 
 /** A rest, as it is written down. Times are wall clock, ms since 1970. */
-export interface SavedRest extends RestOwner {
+export interface SavedRest extends BreakerOwner {
   /** Whose hold it is; left out of the rest for everything else. */
-  readonly cause?: HoldCause;
+  readonly cause?: OverrideCause;
   /** The rest under way; left out when it is active. */
   readonly standby?: {
     /** Why it rests. */
@@ -28,7 +28,7 @@ export interface SavedRest extends RestOwner {
 }
 
 /** A model's row of failures in a pool, as it is written down. */
-export interface SavedFailures extends Required<RestOwner> {
+export interface SavedFailures extends Required<BreakerOwner> {
   /** How many requests in a row it failed to serve. */
   readonly failures: number;
   /** HTTP status of the last of them, where one came. */
@@ -44,7 +44,7 @@ export interface SavedKey {
   /** The id of the model it rests for; left out when that is every model. */
   readonly model?: string;
   /** Why. */
-  readonly reason: KeyFault;
+  readonly reason: KeyRejectionReason;
   /** Until when: wall clock, ms since 1970. */
   readonly until: number;
   /** How often in a row it was refused; 0 is left out. */
@@ -66,7 +66,7 @@ export interface MeshSnapshot {
 }
 
 /** A rest, as far as it is told from others. */
-export type RestNames = Pick<SavedRest, keyof RestOwner | "cause">;
+export type RestNames = Pick<SavedRest, keyof BreakerOwner | "cause">;
 
 /**
  * Whose state it is, as a key.
@@ -82,7 +82,7 @@ export function keyOf({ pool, model, provider, cause }: RestNames): string {
  *
  * @param rest A rest; a hold has a cause.
  */
-export function namesOf({ owner, cause }: Rest & Pick<RestNames, "cause">): RestNames {
+export function namesOf({ owner, cause }: CircuitBreaker & Pick<RestNames, "cause">): RestNames {
   return cause === undefined ? owner : { ...owner, cause };
 }
 
@@ -101,9 +101,9 @@ export interface Moment {
  * @param now The present.
  * @returns Undefined when there is nothing to remember.
  */
-export function writeRest(rest: Rest, now: Moment): SavedRest | undefined {
-  const { standby, onTrial, relapses } = rest;
-  if (standby === undefined && !onTrial && relapses === 0) return undefined;
+export function writeRest(rest: CircuitBreaker, now: Moment): SavedRest | undefined {
+  const { standby, isHalfOpen, consecutiveTrips } = rest;
+  if (standby === undefined && !isHalfOpen && consecutiveTrips === 0) return undefined;
   const wallOf = (monotonic: number) => Math.max(0, Math.round(now.wall + monotonic - now.monotonic));
   return {
     ...namesOf(rest),
@@ -114,8 +114,8 @@ export function writeRest(rest: Rest, now: Moment): SavedRest | undefined {
         until: standby.until === Infinity ? null : wallOf(standby.until),
       },
     }),
-    ...(onTrial ? { on_trial: true } : {}),
-    ...(relapses === 0 ? {} : { relapses }),
+    ...(isHalfOpen ? { on_trial: true } : {}),
+    ...(consecutiveTrips === 0 ? {} : { relapses: consecutiveTrips }),
   };
 }
 
@@ -126,16 +126,16 @@ export function writeRest(rest: Rest, now: Moment): SavedRest | undefined {
  * @param savedAt When: wall clock, ms.
  * @param now The present.
  */
-export function readRest({ standby, on_trial, relapses = 0 }: SavedRest, savedAt: number, now: Moment): RestFacts {
+export function readRest({ standby, on_trial, relapses = 0 }: SavedRest, savedAt: number, now: Moment): BreakerFacts {
   const timeTo = (wall: number) => wall - Math.max(now.wall, savedAt);
   return {
-    onTrial: on_trial === true,
-    relapses,
+    isHalfOpen: on_trial === true,
+    consecutiveTrips: relapses,
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
         since: now.monotonic + Math.min(0, standby.since - now.wall),
-        until: now.monotonic + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), longestRestMs)),
+        until: now.monotonic + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), maxStandbyMs)),
       },
     }),
   };
@@ -222,7 +222,7 @@ const ownerShape: Shape = {
 
 const restShape: Shape = {
   cause: (cause) => cause === undefined || isWord(cause),
-  on_trial: (onTrial) => onTrial === undefined || onTrial === true,
+  on_trial: (isHalfOpen) => isHalfOpen === undefined || isHalfOpen === true,
   relapses: (relapses) => relapses === undefined || isCount(relapses),
   standby: (standby) => {
     const { reason, since, until } = membersOf(standby);

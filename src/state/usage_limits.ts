@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../config/settings.ts";
 import { dayWindow, monthWindow } from "../util/windows.ts";
 import type { UsageCounts } from "./counts.ts";
-import type { StandbyOrder } from "./meter.ts";
+import type { DeactivationDecision } from "./meter.ts";
 import type { SharedPart, SharedSource } from "./shared_ledger.ts";
 
 /** How long counts that nobody changes are shared, ms. */
@@ -23,8 +23,8 @@ interface Counts {
   nano: number;
 }
 
-/** What a call reserves of the limits, from {@linkcode UsageLimits.reserve} to {@linkcode UsageLimits.settle}. */
-export interface UsageReservation {
+/** What a call reserves of the limits, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */
+export interface QuotaReservation {
   /** Tokens. */
   readonly tokens: number;
   /** Nano-dollars. */
@@ -36,7 +36,7 @@ export interface UsageReservation {
  * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, counts
  * between two rests have a generation: whoever's rest is over begins the next one for all.
  */
-export class UsageLimits implements SharedSource {
+export class Quota implements SharedSource {
   readonly #settings: DeactivationSettings;
   readonly #wall: () => number;
   readonly #name: string;
@@ -55,7 +55,7 @@ export class UsageLimits implements SharedSource {
   constructor(
     settings: DeactivationSettings,
     wall: () => number,
-    { name = "", before }: { readonly name?: string; readonly before?: UsageLimits | undefined } = {},
+    { name = "", before }: { readonly name?: string; readonly before?: Quota | undefined } = {},
   ) {
     this.#settings = settings;
     this.#wall = wall;
@@ -72,7 +72,7 @@ export class UsageLimits implements SharedSource {
   }
 
   /** What of them other processes have to know. */
-  *parts(wall: number): Iterable<SharedPart> {
+  *counters(wall: number): Iterable<SharedPart> {
     const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = this.#settings;
     if (requestLimit === undefined && tokenLimit === undefined && budgetLimitNano === undefined) return;
     this.#turn();
@@ -142,7 +142,7 @@ export class UsageLimits implements SharedSource {
    * @param tokens What it will take, by estimate.
    * @param nano Upper bound of its cost, nano-dollars.
    */
-  reserve(tokens: number, nano: number): UsageReservation {
+  reserve(tokens: number, nano: number): QuotaReservation {
     this.#reserved.tokens += tokens;
     this.#reserved.nano += nano;
     return { tokens, nano };
@@ -154,7 +154,7 @@ export class UsageLimits implements SharedSource {
    * @param own The reservation.
    * @param taken What it took; as reserved where that is not known.
    */
-  settle(own: UsageReservation, { tokens = own.tokens, nano = own.nano }: Partial<UsageReservation>): void {
+  settle(own: QuotaReservation, { tokens = own.tokens, nano = own.nano }: Partial<QuotaReservation>): void {
     this.#turn();
     this.#reserved.tokens -= own.tokens;
     this.#reserved.nano -= own.nano;
@@ -163,13 +163,13 @@ export class UsageLimits implements SharedSource {
   }
 
   /** The rest that a spent limit asks for. */
-  order(): StandbyOrder | undefined {
+  decision(): DeactivationDecision | undefined {
     this.#turn();
     const limit = this.#spent(nothing);
     if (limit === undefined) return undefined;
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
-    const restMs = Math.max(0, this.#counts.windowEnd - this.#wall());
-    return { reason: "quota_window", scope: "model", restMs, metadata: { limit } };
+    const standbyMs = Math.max(0, this.#counts.windowEnd - this.#wall());
+    return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
   /** Without a window the counts go back to zero when the rest is over. */

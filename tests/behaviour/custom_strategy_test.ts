@@ -70,7 +70,7 @@ describe("A strategy of the program's own", () => {
       provider: "alpha",
       weight: 1,
       status: "active",
-      onTrial: false,
+      isHalfOpen: false,
       inFlight: 0,
     } as const;
     const beta = { ...alpha, name: "beta", provider: "beta", consecutiveFailures: 0 };
@@ -158,7 +158,7 @@ describe("A strategy of the program's own", () => {
 });
 
 /** What a view shows, without what it leaves out. */
-function lookOf({ name, provider, weight, status, onTrial, inFlight, consecutiveFailures, lastStatus }: ModelView) {
+function lookOf({ name, provider, weight, status, isHalfOpen, inFlight, consecutiveFailures, lastStatus }: ModelView) {
   const failure = lastStatus === undefined ? {} : { lastStatus };
-  return { name, provider, weight, status, onTrial, inFlight, consecutiveFailures, ...failure };
+  return { name, provider, weight, status, isHalfOpen, inFlight, consecutiveFailures, ...failure };
 }

@@ -9,7 +9,7 @@ const fromA = answer({ text: "from a" });
 const oneVote: StageOptions = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } };
 
 /** A provider whose model has rested and is on trial from now on, and another one. */
-async function onTrial(script: Script, options = oneVote): Promise<Stage> {
+async function halfOpen(script: Script, options = oneVote): Promise<Stage> {
   const scene = await stage({ a: status(500), b }, options);
   await scene.ask();
   await scene.clock.advance(60_000);
@@ -23,7 +23,7 @@ const trials = (scene: Stage) => scene.calls.a! - 1;
 describe("a model on trial", () => {
   it("gets one request at a time, and the others go to the next model", async () => {
     const gate = new Gate();
-    await using scene = await onTrial(behind(gate, fromA));
+    await using scene = await halfOpen(behind(gate, fromA));
     const trial = scene.ask();
     await scene.received("a", 2);
     assertEquals((await scene.askTimes(3)).map(({ text }) => text), Array(3).fill("from b"));
@@ -34,7 +34,7 @@ describe("a model on trial", () => {
 
   it("that serves has passed: requests at once go to it again", async () => {
     const gate = new Gate();
-    await using scene = await onTrial([fromA, behind(gate, fromA)]);
+    await using scene = await halfOpen([fromA, behind(gate, fromA)]);
     await scene.ask();
     const answers = [scene.ask(), scene.ask(), scene.ask()];
     await scene.received("a", 5);
@@ -44,7 +44,7 @@ describe("a model on trial", () => {
 
   it("holds its place as long as a stream is open", async () => {
     const gate = new Gate();
-    await using scene = await onTrial(stream({ pieces: ["from", " a"], gate }));
+    await using scene = await halfOpen(stream({ pieces: ["from", " a"], gate }));
     gate.open(2); // the role and the first piece
     const trial = await scene.proxy.chat({ stream: true });
     assertEquals((await scene.ask()).text, "from b");
@@ -56,7 +56,7 @@ describe("a model on trial", () => {
 
   it("gets all requests when nobody else is left: answering comes first", async () => {
     const gate = new Gate();
-    await using scene = await onTrial(behind(gate, fromA));
+    await using scene = await halfOpen(behind(gate, fromA));
     scene.upstreams.b!.follow(status(500));
     const first = scene.ask();
     await scene.received("a", 2);
@@ -68,7 +68,7 @@ describe("a model on trial", () => {
   });
 
   it("is told neither from one that is proven by the status of its pool, nor by an event", async () => {
-    await using scene = await onTrial(fromA);
+    await using scene = await halfOpen(fromA);
     assertEquals([scene.states(), scene.events.at(-1)], [{ a: "active", b: "active" }, "recovery a retry_limit"]);
     await scene.ask();
     assertEquals(scene.events.slice(-2), ["recovery a retry_limit", "rotation b>a recovery"]);
@@ -105,13 +105,13 @@ describe("a failed trial", () => {
   }
 
   it("is a stream that breaks, too", async () => {
-    await using scene = await onTrial(stream({ cut: { after: 1, how: "end" } }));
+    await using scene = await halfOpen(stream({ cut: { after: 1, how: "end" } }));
     assertEquals((await scene.askStream()).last, "error");
     assertEquals(scene.states().a, "retry_limit for 120s");
   });
 
   it("gives the place free: after the longer rest the next request is the next trial", async () => {
-    await using scene = await onTrial([status(500), fromA]);
+    await using scene = await halfOpen([status(500), fromA]);
     await scene.ask();
     await scene.clock.advance(120_000);
     assertEquals([(await scene.ask()).text, trials(scene)], ["from a", 2]);
@@ -142,7 +142,7 @@ describe("a trial that tells nothing", () => {
   ];
   for (const [name, behaviour, text] of silent) {
     it(`${name}: the next request is the trial, and one is enough to fail`, async () => {
-      await using scene = await onTrial([behaviour, status(500)]);
+      await using scene = await halfOpen([behaviour, status(500)]);
       assertEquals([(await scene.ask()).text, scene.states().a], [text, "active"]);
       await scene.ask();
       assertEquals([trials(scene), scene.states().a], [2, "retry_limit for 120s"]);
@@ -150,7 +150,7 @@ describe("a trial that tells nothing", () => {
   }
 
   it("a client that leaves: the place is free at once, and one failure is enough", async () => {
-    await using scene = await onTrial([hang(), status(500)]);
+    await using scene = await halfOpen([hang(), status(500)]);
     const controller = new AbortController();
     const left = scene.ask({}, { signal: controller.signal }).catch((error: Error) => error.name);
     const call = await scene.received("a", 2);

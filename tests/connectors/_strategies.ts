@@ -19,7 +19,7 @@ export function view(name: string, facts: Partial<ModelView> = {}): ModelView {
     provider: `provider-of-${name}`,
     weight: 1,
     status: "active",
-    onTrial: false,
+    isHalfOpen: false,
     consecutiveFailures: 0,
     inFlight: 0,
     ...facts,

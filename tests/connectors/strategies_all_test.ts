@@ -59,7 +59,7 @@ function usualView(index: number, random: Random): ModelView {
   return view(`m${index}`, {
     provider: `p${index % 3}`,
     weight: oneOf([1, 1, 2, 0.5], random),
-    onTrial: random() < 0.1,
+    isHalfOpen: random() < 0.1,
     inFlight: Math.floor(random() * 4),
     latencyMs: random() < 0.1 ? undefined : oneOf([100, 250.5, 800], random),
     requests: random() < 0.3 ? undefined : headroom(10),

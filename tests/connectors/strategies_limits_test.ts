@@ -51,7 +51,7 @@ Deno.test("rate-limit-aware leaves a model that failed for the one that answered
   strategy.observe!({ failed: new Set(["c"]), served: b });
   assertEquals(pick(strategy, [a, b, c]), "b");
   assertEquals(pick(strategy, [left("b", 2), c]), "c");
-  assertEquals(pick(strategy, [view("a", { onTrial: true }), b, c], { modelPriority: ["a"] }), "c");
+  assertEquals(pick(strategy, [view("a", { isHalfOpen: true }), b, c], { modelPriority: ["a"] }), "c");
 });
 
 Deno.test("rate-limit-aware does not move for a request that chooses among the models itself", () => {

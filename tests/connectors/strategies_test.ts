@@ -20,7 +20,7 @@ Deno.test("priority-selection takes a model on trial as soon as it is a candidat
   const strategy = make(prioritySelection);
   const modelPriority = ["a", "b"];
   assertEquals(pick(strategy, [b, c], { modelPriority }), "b");
-  assertEquals(pick(strategy, [view("a", { onTrial: true }), b, c], { modelPriority }), "a");
+  assertEquals(pick(strategy, [view("a", { isHalfOpen: true }), b, c], { modelPriority }), "a");
 });
 
 Deno.test("stick-until-failure starts with the best by priority and stays", () => {
@@ -40,7 +40,7 @@ Deno.test("stick-until-failure leaves a model that is no longer a candidate, and
 Deno.test("stick-until-failure does not return to a preferred model that is back on trial", () => {
   const strategy = make(stickUntilFailure);
   const modelPriority = ["a", "b", "c"];
-  const trial = view("a", { onTrial: true });
+  const trial = view("a", { isHalfOpen: true });
   assertEquals(pick(strategy, [a, b, c], { modelPriority }), "a");
   assertEquals(pick(strategy, [b, c], { modelPriority }), "b");
   assertEquals(pick(strategy, [trial, b, c], { modelPriority }), "b");

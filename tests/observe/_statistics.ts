@@ -6,7 +6,7 @@ import type { StatsMetrics } from "../../src/contracts/events.ts";
 import type { StandbyReason } from "../../src/contracts/rotation.ts";
 import { type RequestPath, Statistics } from "../../src/observe/statistics.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import type { RestOwner } from "../../src/state/rest.ts";
+import type { BreakerOwner } from "../../src/state/rest.ts";
 
 /** A minute, ms. */
 export const minute = 60_000;
@@ -28,7 +28,7 @@ export function namesOf(at: string): { readonly model: string; readonly provider
 }
 
 /** `[<pool>/][<model>]@<provider>` of a rest. */
-function ownerOf(text: string): RestOwner {
+function ownerOf(text: string): BreakerOwner {
   const [, pool, model, provider = ""] = /^(?:(.+)\/)?(.+)?@(.+)$/.exec(text)!;
   return { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
 }
@@ -40,7 +40,7 @@ export class Bench {
 
   /** @param members `<pool>/<model>@<provider>` each. */
   constructor(...members: readonly string[]) {
-    this.statistics.configure(members.map((member) => ownerOf(member) as Required<RestOwner>));
+    this.statistics.configure(members.map((member) => ownerOf(member) as Required<BreakerOwner>));
   }
 
   /** A rest begins. */

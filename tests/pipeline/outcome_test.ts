@@ -19,7 +19,7 @@ function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, Adm
 Deno.test("an error about several reasons tells of active models what held them up", () => {
   const now = deps.runtime.clock.monotonic();
   const [resting, crowded] = [memberOf(modelOf("resting")), memberOf(modelOf("crowded"))];
-  resting.rests.own.begin("provider_budget", now, 60_000);
+  resting.rests.own.open("provider_budget", now, 60_000);
   const error = errorWith([resting, crowded], new Map([[crowded, { reason: "rate_limited", until: now + 5_000 }]]));
   assertInstanceOf(error, NoActiveModelError);
   assertEquals(error.reasons, { resting: "provider_budget", crowded: "rate_limited" });

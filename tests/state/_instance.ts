@@ -70,7 +70,7 @@ export class Instance {
   }
 
   look(): string {
-    this.model.settle(this.clock.monotonic());
+    this.model.refresh(this.clock.monotonic());
     return this.model.status === "active" ? "active" : `${this.model.reason}`;
   }
 }

@@ -6,7 +6,7 @@ import type { ProviderEntry, RoutingSettings } from "../../src/config/settings.t
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { StateArchive } from "../../src/state/archive.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
-import type { ModelState, Vote } from "../../src/state/model_state.ts";
+import type { ModelState, Outcome } from "../../src/state/model_state.ts";
 import type { Transition } from "../../src/state/rest.ts";
 
 /** A minute, the cooldown of every model here. */
@@ -45,12 +45,12 @@ export class Process {
   }
 
   /** A request to a model. */
-  request(path: string, vote: Vote, status?: number): void {
+  request(path: string, vote: Outcome, status?: number): void {
     const model = this.model(path);
     const now = this.clock.monotonic();
-    model.settle(now);
+    model.refresh(now);
     model.finish(model.begin(now), vote, now, { status });
-    model.settle(now);
+    model.refresh(now);
   }
 
   /** What is written down, by way of JSON. */
@@ -68,8 +68,8 @@ export class Process {
   look(path: string): string {
     const model = this.model(path);
     const now = this.clock.monotonic();
-    model.settle(now);
-    if (model.status === "active") return model.onTrial ? "trial" : "active";
+    model.refresh(now);
+    if (model.status === "active") return model.isHalfOpen ? "trial" : "active";
     return `${model.reason} for ${model.retryAt === undefined ? "ever" : `${(model.retryAt - now) / 1000}s`}`;
   }
 }

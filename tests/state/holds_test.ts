@@ -2,24 +2,24 @@
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { type HoldCause, holdsOf } from "../../src/state/holds.ts";
-import type { RestOwner } from "../../src/state/rest.ts";
+import { type OverrideCause, overridesOf } from "../../src/state/holds.ts";
+import type { BreakerOwner } from "../../src/state/rest.ts";
 import { minute, Process } from "./_state.ts";
 
 const names = ["chat/a@one", "other/a@one", "chat/b@one", "chat/c@two"];
 
 /** A process in which somebody has set something aside until it is taken back. */
-function holding(owner: RestOwner, cause: HoldCause = "manual", restMs = Infinity): Process {
+function holding(owner: BreakerOwner, cause: OverrideCause = "manual", standbyMs = Infinity): Process {
   const process = new Process(names);
-  hold(process, owner, cause).begin(cause, process.clock.monotonic(), restMs);
+  hold(process, owner, cause).open(cause, process.clock.monotonic(), standbyMs);
   return process;
 }
 
-const hold = ({ state }: Process, owner: RestOwner, cause: HoldCause) => holdsOf(state).of(owner, cause);
+const hold = ({ state }: Process, owner: BreakerOwner, cause: OverrideCause) => overridesOf(state).get(owner, cause);
 const looks = (process: Process) => names.map((name) => process.look(name));
 
 describe("a hold", () => {
-  const rows: readonly [owner: RestOwner, held: readonly string[]][] = [
+  const rows: readonly [owner: BreakerOwner, held: readonly string[]][] = [
     [{ provider: "one" }, ["chat/a@one", "other/a@one", "chat/b@one"]],
     [{ model: "a", provider: "one" }, ["chat/a@one", "other/a@one"]],
     [{ pool: "chat", model: "a", provider: "one" }, ["chat/a@one"]],
@@ -30,24 +30,24 @@ describe("a hold", () => {
       const expected = names.map((name) => held.includes(name) ? "manual for ever" : "active");
       assertEquals(looks(holding(owner)), expected);
       const empty = new Process([]);
-      hold(empty, owner, "manual").begin("manual", 0, Infinity);
+      hold(empty, owner, "manual").open("manual", 0, Infinity);
       assertEquals(looks(empty), expected);
     });
   }
 
   it("goes on when the other rest of its owner is over, and the other way round", () => {
     const process = holding({ provider: "one" }, "health_probe", 2 * minute);
-    process.model("chat/a@one").restProvider("quota_exhausted", 0, minute);
+    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
     assertEquals(process.look("chat/a@one"), "health_probe for 120s");
-    process.model("chat/a@one").restProvider("quota_exhausted", 0, 3 * minute);
+    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, 3 * minute);
     assertEquals(process.look("chat/a@one"), "quota_exhausted for 180s");
-    hold(process, { provider: "one" }, "health_probe").lift(undefined, true);
+    hold(process, { provider: "one" }, "health_probe").close(undefined, true);
     assertEquals(process.look("chat/a@one"), "quota_exhausted for 180s");
   });
 
   it("by hand is what is told, where others have no end either", () => {
     const process = holding({ provider: "one" }, "health_probe");
-    hold(process, { provider: "one" }, "manual").begin("manual", 0, Infinity);
+    hold(process, { provider: "one" }, "manual").open("manual", 0, Infinity);
     assertEquals(process.look("chat/a@one"), "manual for ever");
   });
 
@@ -56,7 +56,7 @@ describe("a hold", () => {
     const process = holding(owner, "maintenance_window", minute);
     assertEquals(process.state.nextRecovery(), minute);
     await process.clock.advance(minute);
-    process.state.settle(minute);
+    process.state.halfOpenDue(minute);
     assertEquals(process.look("chat/a@one"), "trial");
     assertEquals(process.told, [{ owner, to: "active", reason: "maintenance_window" }]);
     process.request("chat/a@one", "failure");
@@ -67,7 +67,7 @@ describe("a hold", () => {
 describe("a hold in a snapshot", () => {
   it("is apart from the other rest of its owner, and stays so", () => {
     const first = holding({ provider: "one" });
-    first.model("chat/a@one").restProvider("quota_exhausted", 0, minute);
+    first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
     const second = new Process(names, fakeClock({ now: first.clock.now() })).takeUp(first.written());
     assertEquals(second.written(), first.written());
     assertObjectMatch(first.written() as object, {
@@ -78,7 +78,7 @@ describe("a hold in a snapshot", () => {
       ],
     });
     second.model("chat/a@one");
-    hold(second, { provider: "one" }, "manual").lift();
+    hold(second, { provider: "one" }, "manual").close();
     assertEquals(second.look("chat/a@one"), "quota_exhausted for 60s");
   });
 

@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { Budget, type BudgetSnapshot, type Hold } from "../../src/state/ledger.ts";
+import { Budget, type BudgetSnapshot, type Reservation } from "../../src/state/ledger.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const noon = Date.UTC(2026, 0, 15, 12);
 
 /** Reserves what fits, as an admitted request does. */
-function take(budget: Budget, nano: number, wall: number): Hold | undefined {
+function take(budget: Budget, nano: number, wall: number): Reservation | undefined {
   return budget.fits(nano, wall) ? budget.reserve(nano, wall) : undefined;
 }
 
@@ -190,7 +190,7 @@ Deno.test("many requests at once never spend more than a limit, and every settle
     const [daily, monthly] = [1000 + Math.floor(random() * 5000), 5000 + Math.floor(random() * 20_000)];
     const budget = new Budget({ daily, monthly });
     const spentOn = new Map<string, number>();
-    const open: { hold: Hold; wall: number }[] = [];
+    const open: { hold: Reservation; wall: number }[] = [];
     let wall = Date.UTC(2028, 1, 26);
     let served = 0;
     for (let step = 0; step < 3000; step++) {

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { DeactivationSettings } from "../../src/config/settings.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
-import { ModelState, type Vote } from "../../src/state/model_state.ts";
-import { Rest, type Transition } from "../../src/state/rest.ts";
+import { ModelState, type Outcome } from "../../src/state/model_state.ts";
+import { CircuitBreaker, type Transition } from "../../src/state/rest.ts";
 
 function model(settings: Partial<DeactivationSettings> = {}) {
   const told: Transition[] = [];
@@ -11,17 +11,17 @@ function model(settings: Partial<DeactivationSettings> = {}) {
     name: "m",
     provider: "p",
     weight: 1,
-    own: new Rest({ pool: "chat", ...owner }),
-    model: new Rest(owner),
-    providerRest: new Rest({ provider: "p" }),
+    poolBreaker: new CircuitBreaker({ pool: "chat", ...owner }),
+    modelBreaker: new CircuitBreaker(owner),
+    providerBreaker: new CircuitBreaker({ provider: "p" }),
     cooldownMs: 60_000,
     policy: consecutiveFailures({ retryLimit: 3, errorCodes: new Set(), ...settings }),
     onTransition: (transition) => told.push(transition),
   });
-  const request = (vote: Vote, now = 0, status?: number) => {
-    state.settle(now);
+  const request = (vote: Outcome, now = 0, status?: number) => {
+    state.refresh(now);
     state.finish(state.begin(now), vote, now, { status });
-    state.settle(now);
+    state.refresh(now);
   };
   return { state, told, request };
 }
@@ -36,7 +36,7 @@ Deno.test("a model is active at first sight and rests after retry_limit failures
   assertEquals(state.status, "active");
   request("failure");
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 60_000]);
-  assertEquals(told.map(({ to, reason, restMs }) => [to, reason, restMs]), [["standby", "retry_limit", 60_000]]);
+  assertEquals(told.map(({ to, reason, standbyMs }) => [to, reason, standbyMs]), [["standby", "retry_limit", 60_000]]);
 });
 
 Deno.test("a request without a vote changes nothing", () => {
@@ -57,14 +57,14 @@ Deno.test("the reason tells a counted code", () => {
 Deno.test("after the cooldown it is on trial, one request at a time, and a success proves it", () => {
   const { state, told, request } = model({ retryLimit: 1 });
   request("failure");
-  state.settle(59_999);
+  state.refresh(59_999);
   assertEquals(state.status, "standby");
-  state.settle(60_000);
-  assertEquals([state.status, state.onTrial, state.trialUnderWay], ["active", true, false]);
+  state.refresh(60_000);
+  assertEquals([state.status, state.isHalfOpen, state.hasTrialRequest], ["active", true, false]);
   const ticket = state.begin(0);
-  assertEquals(state.trialUnderWay, true);
+  assertEquals(state.hasTrialRequest, true);
   state.finish(ticket, "success", 60_000);
-  assertEquals([state.onTrial, state.trialUnderWay], [false, false]);
+  assertEquals([state.isHalfOpen, state.hasTrialRequest], [false, false]);
   assertEquals(told.map(({ to }) => to), ["standby", "active"]);
 });
 
@@ -87,7 +87,7 @@ Deno.test("a trial without a verdict leaves the model on trial", () => {
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
   request("none", 60_000);
-  assertEquals([state.onTrial, state.trialUnderWay], [true, false]);
+  assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, false]);
 });
 
 Deno.test("a late success of a request begun before the rest does not end it", () => {
@@ -95,15 +95,15 @@ Deno.test("a late success of a request begun before the rest does not end it", (
   const early = state.begin(0);
   request("failure");
   state.finish(early, "success", 1);
-  state.settle(1);
+  state.refresh(1);
   assertEquals(state.status, "standby");
 });
 
 Deno.test("a later hint extends a rest and never shortens it", () => {
   const { state, told } = model();
-  const ends = [10_000, 5_000, 30_000, 29_000].map((restMs) => {
-    state.restEverywhere("rate_limited", 0, restMs);
-    state.settle(0);
+  const ends = [10_000, 5_000, 30_000, 29_000].map((standbyMs) => {
+    state.openModelBreaker("rate_limited", 0, standbyMs);
+    state.refresh(0);
     return state.retryAt;
   });
   assertEquals(ends, [10_000, 10_000, 30_000, 30_000]);
@@ -113,16 +113,16 @@ Deno.test("a later hint extends a rest and never shortens it", () => {
 Deno.test("of several rests the longest counts", () => {
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
-  state.restProvider("quota_exhausted", 0, 3_600_000);
-  state.settle(0);
+  state.openProviderBreaker("quota_exhausted", 0, 3_600_000);
+  state.refresh(0);
   assertEquals([state.reason, state.retryAt], ["quota_exhausted", 3_600_000]);
-  state.settle(60_000);
+  state.refresh(60_000);
   assertEquals(state.status, "standby");
 });
 
 Deno.test("a failed trial after a vendor's rest sends the model back for the pool's cooldown", () => {
   const { state, request } = model();
-  state.restEverywhere("rate_limited", 0, 5_000);
+  state.openModelBreaker("rate_limited", 0, 5_000);
   request("failure", 5_000);
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 65_000]);
 });
@@ -131,26 +131,26 @@ Deno.test("a request begun before the rest neither passes the trial nor ends one
   const { state, request } = model({ retryLimit: 1 });
   const early = state.begin(0);
   request("failure");
-  state.settle(60_000);
+  state.refresh(60_000);
   const trial = state.begin(0);
   state.finish(early, "success", 60_000);
-  assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
+  assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
   state.finish(trial, "success", 60_000);
-  assertEquals(state.onTrial, false);
+  assertEquals(state.isHalfOpen, false);
 });
 
 Deno.test("a request of an earlier trial neither passes nor fails a later one", () => {
   for (const vote of ["success", "failure"] as const) {
     const { state, request } = model({ retryLimit: 1 });
     request("failure");
-    state.settle(60_000);
+    state.refresh(60_000);
     const early = state.begin(60_000);
     request("failure", 60_000); // another one, since nobody else was left: back for twice the time
-    state.settle(180_000);
-    assertEquals([state.status, state.onTrial], ["active", true]);
+    state.refresh(180_000);
+    assertEquals([state.status, state.isHalfOpen], ["active", true]);
     const trial = state.begin(180_000);
     state.finish(early, vote, 180_000);
-    if (vote === "success") assertEquals([state.onTrial, state.trialUnderWay], [true, true]);
+    if (vote === "success") assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
     state.finish(trial, "success", 180_000);
   }
 });

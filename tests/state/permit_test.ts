@@ -57,7 +57,7 @@ describe("A permit", () => {
     const permits = Array.from({ length: 5 }, () => send(model, clock));
     assertEquals(reasonOf(model, clock), "budget");
     for (const permit of permits) permit.release("success", 0, { tokens: 100, costNano: cost });
-    model.settle(0);
+    model.refresh(0);
     assertEquals([model.status, model.reason], ["standby", "provider_budget"]);
   });
 
@@ -68,7 +68,7 @@ describe("A permit", () => {
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 1]);
     permit.withdraw(0);
     permit.release("failure", 0);
-    model.settle(0);
+    model.refresh(0);
     assertEquals([reasonOf(model, clock), model.inFlight, model.status], [undefined, 0, "active"]);
   });
 
@@ -76,11 +76,11 @@ describe("A permit", () => {
     const clock = fakeClock();
     const model = modelOf(clock, { requestLimit: 1, quotaWindow: "daily" });
     const permit = model.admit(load, 0);
-    model.settle(0);
+    model.refresh(0);
     assertEquals([reasonOf(model, clock), model.status], ["request_limit", "active"]);
     permit.confirm(clock);
     assertEquals(model.status, "active"); // as of the last look
-    model.settle(0);
+    model.refresh(0);
     assertEquals([model.status, model.reason], ["standby", "quota_window"]);
     permit.release("none", 0);
   });
@@ -89,11 +89,11 @@ describe("A permit", () => {
     const clock = fakeClock();
     const model = modelOf(clock);
     send(model, clock).release("failure", 0);
-    model.settle(60_000);
+    model.refresh(60_000);
     const permit = model.admit(load, 60_000);
-    assertEquals([model.onTrial, model.trialUnderWay], [true, true]);
+    assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, true]);
     permit.withdraw(60_000);
-    assertEquals([model.onTrial, model.trialUnderWay], [true, false]);
+    assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, false]);
   });
 
   it("counts each call of its request: a failed one gives its money back", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { RateMeter, type Reservation } from "../../src/state/rate_meter.ts";
+import { RateLimiter, type RateReservation } from "../../src/state/rate_meter.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -14,9 +14,9 @@ Deno.test("concurrent requests never overrun declared limits, whatever the order
       rpd: 30 + Math.floor(random() * 300),
       concurrent: 1 + Math.floor(random() * 6),
     };
-    const meter = new RateMeter(limits);
+    const meter = new RateLimiter(limits);
     const sent: { at: number; tokens: number }[] = [];
-    const open: Reservation[] = [];
+    const open: RateReservation[] = [];
     let now = random() * 1e9;
     for (let step = 0; step < 1500; step++) {
       now += random() < 0.01 ? random() * dayMs / 4 : random() * 2000;
@@ -52,7 +52,7 @@ Deno.test("concurrent requests never overrun declared limits, whatever the order
 Deno.test("reserved tokens never overrun the limit of any minute", () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
-    const meter = new RateMeter({ tpm: 1000 });
+    const meter = new RateLimiter({ tpm: 1000 });
     const sent: { at: number; tokens: number }[] = [];
     let now = 0;
     for (let step = 0; step < 1000; step++) {
@@ -70,7 +70,7 @@ Deno.test("reserved tokens never overrun the limit of any minute", () => {
 /** A vendor with a fixed window of a minute, whose answers come late and out of order. */
 interface Message {
   readonly at: number;
-  readonly reservation: Reservation;
+  readonly reservation: RateReservation;
   /** Undefined on the way there. */
   readonly remaining?: number;
   readonly resetMs?: number;
@@ -82,7 +82,7 @@ Deno.test("a vendor whose limit is known by its headers alone is never overrun, 
     const limit = 5 + Math.floor(random() * 40);
     const phase = random() * minuteMs;
     const windowOf = (at: number) => Math.floor((at + phase) / minuteMs);
-    const meter = new RateMeter();
+    const meter = new RateLimiter();
     let messages: Message[] = [];
     let [window, used, served, now] = [windowOf(0), 0, 0, 0];
     const arrive = (message: Message) => {

@@ -1,23 +1,23 @@
 import { assertEquals } from "@std/assert";
-import { RateMeter } from "../../src/state/rate_meter.ts";
+import { RateLimiter } from "../../src/state/rate_meter.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /** Reserves and settles so many requests, one after the other. */
-function serve(meter: RateMeter, now: number, { requests, tokens = 0 }: { requests: number; tokens?: number }): void {
+function serve(meter: RateLimiter, now: number, { requests, tokens = 0 }: { requests: number; tokens?: number }): void {
   for (let count = 0; count < requests; count++) meter.settle(now, meter.reserve(now, tokens));
 }
 
 Deno.test("without a limit a meter knows no headroom and is never full", () => {
-  const meter = new RateMeter();
+  const meter = new RateLimiter();
   serve(meter, 0, { requests: 1000, tokens: 1e9 });
   assertEquals([meter.requests(0), meter.tokens(0), meter.isFull(0, 1e9)], [undefined, undefined, false]);
   assertEquals([meter.rpm(0), meter.rpm(59_999), meter.rpm(61_000)], [1000, 1000, 0]);
 });
 
 Deno.test("declared limits a minute and a day hold, and come back as requests leave the window", () => {
-  const meter = new RateMeter({ rpm: 3, rpd: 5 });
+  const meter = new RateLimiter({ rpm: 3, rpd: 5 });
   assertEquals(meter.requests(0), { limit: 3, left: 3 });
   serve(meter, 0, { requests: 3 });
   assertEquals(meter.requests(0), { limit: 3, left: 0 });
@@ -33,7 +33,7 @@ Deno.test("declared limits a minute and a day hold, and come back as requests le
 Deno.test("each limit comes back by itself, without anything happening in between", () => {
   const cases = [[{ rpm: 1 }, 61_000], [{ tpm: 1 }, 61_000], [{ rpd: 1 }, dayMs + 15 * minuteMs]] as const;
   for (const [limits, back] of cases) {
-    const meter = new RateMeter(limits);
+    const meter = new RateLimiter(limits);
     serve(meter, 0, { requests: 1, tokens: 1 });
     const full = [0, back - 1, back].map((now) => meter.isFull(now, 1));
     assertEquals(full, [true, true, false], JSON.stringify(limits));
@@ -44,7 +44,7 @@ Deno.test("each limit comes back by itself, without anything happening in betwee
 });
 
 Deno.test("a limit of tokens holds for what was reserved, then for what was used", () => {
-  const meter = new RateMeter({ tpm: 1000 });
+  const meter = new RateLimiter({ tpm: 1000 });
   const reservation = meter.reserve(0, 800);
   assertEquals([meter.isFull(0, 200), meter.isFull(0, 201)], [false, true]);
   for (let count = 0; count < 3; count++) meter.settle(5000, reservation, 100);
@@ -60,24 +60,24 @@ Deno.test("a limit of tokens holds for what was reserved, then for what was used
 });
 
 Deno.test("a request larger than a whole limit fits when nothing else is counted", () => {
-  const meter = new RateMeter({ tpm: 1000 });
+  const meter = new RateLimiter({ tpm: 1000 });
   assertEquals(meter.isFull(0, 5000), false);
   serve(meter, 0, { requests: 1, tokens: 1 });
   assertEquals(meter.fullUntil(0, 5000), 61_000);
-  const told = new RateMeter();
+  const told = new RateLimiter();
   told.observe(0, { tokens: { limit: 1000, remaining: 1000 } }, told.reserve(0, 0));
   assertEquals([told.isFull(0, 5000), told.fullUntil(0, 5000)], [false, undefined]);
 });
 
 Deno.test("of several limits the one with the smallest share left is the headroom", () => {
-  const meter = new RateMeter({ rpm: 10, rpd: 100 });
+  const meter = new RateLimiter({ rpm: 10, rpd: 100 });
   for (let minute = 0; minute < 10; minute++) serve(meter, minute * 2 * minuteMs, { requests: 9 });
   serve(meter, 20 * minuteMs, { requests: 5 });
   assertEquals(meter.requests(20 * minuteMs), { limit: 100, left: 5 });
 });
 
 Deno.test("requests at once are limited until one of them ends", () => {
-  const meter = new RateMeter({ concurrent: 2 });
+  const meter = new RateLimiter({ concurrent: 2 });
   const [one, two] = [meter.reserve(0, 1), meter.reserve(0, 1)];
   assertEquals([meter.inFlight, meter.isFull(0, 1), meter.fullUntil(0, 1)], [2, true, Infinity]);
   meter.settle(10, one);
@@ -89,7 +89,7 @@ Deno.test("requests at once are limited until one of them ends", () => {
 });
 
 Deno.test("a request that never left counts for nothing", () => {
-  const meter = new RateMeter({ rpm: 2, rpd: 2, tpm: 100 });
+  const meter = new RateLimiter({ rpm: 2, rpd: 2, tpm: 100 });
   meter.release(500, meter.reserve(0, 100));
   assertEquals([meter.requests(500), meter.tokens(500)], [{ limit: 2, left: 2 }, { limit: 100, left: 100 }]);
   const sent = meter.reserve(1000, 0);
@@ -101,7 +101,7 @@ Deno.test("a request that never left counts for nothing", () => {
 });
 
 Deno.test("what the vendor says is left overrides local counts, and what is reserved after it counts against it", () => {
-  const meter = new RateMeter({ rpm: 100, tpm: 1000 });
+  const meter = new RateLimiter({ rpm: 100, tpm: 1000 });
   const first = meter.reserve(0, 10);
   const second = meter.reserve(20_000, 10);
   meter.observe(20_100, {
@@ -124,20 +124,20 @@ Deno.test("what the vendor says is left overrides local counts, and what is rese
 });
 
 Deno.test("a late reading of an older request gives nothing back", () => {
-  const meter = new RateMeter();
+  const meter = new RateLimiter();
   const old = meter.reserve(0, 0);
   const newer = meter.reserve(5000, 0);
   meter.observe(6000, { requests: { limit: 10, remaining: 2, resetMs: 60_000 } }, newer);
   meter.observe(7000, { requests: { limit: 10, remaining: 9, resetMs: 1 } }, old);
   assertEquals(meter.requests(7000), { limit: 10, left: 2 });
 
-  const alone = new RateMeter();
+  const alone = new RateLimiter();
   const first = alone.reserve(0, 0);
   for (let count = 0; count < 4; count++) alone.reserve(1000, 0);
   alone.observe(9000, { requests: { limit: 10, remaining: 9, resetMs: 60_000 } }, first);
   assertEquals(alone.requests(9000), { limit: 10, left: 5 });
 
-  const dear = new RateMeter();
+  const dear = new RateLimiter();
   const asked = dear.reserve(0, 10);
   dear.settle(2000, dear.reserve(1000, 10), 400);
   dear.observe(3000, { tokens: { limit: 1000, remaining: 900, resetMs: 60_000 } }, asked);
@@ -145,19 +145,19 @@ Deno.test("a late reading of an older request gives nothing back", () => {
 });
 
 Deno.test("requests sent at nearly the same time may overtake one another on their way", () => {
-  const meter = new RateMeter();
+  const meter = new RateLimiter();
   const [, second] = [meter.reserve(0, 0), meter.reserve(100, 0)];
   meter.observe(300, { requests: { limit: 10, remaining: 9, resetMs: 60_000 } }, second);
   assertEquals(meter.requests(300), { limit: 10, left: 8 });
   // One that was answered before the other was sent cannot have been overtaken.
-  const calm = new RateMeter();
+  const calm = new RateLimiter();
   calm.settle(50, calm.reserve(0, 0));
   calm.observe(300, { requests: { limit: 10, remaining: 8, resetMs: 60_000 } }, calm.reserve(100, 0));
   assertEquals(calm.requests(300), { limit: 10, left: 8 });
 });
 
 Deno.test("a reading that belongs to no request leaves out all that are under way", () => {
-  const meter = new RateMeter();
+  const meter = new RateLimiter();
   meter.reserve(0, 30);
   meter.reserve(0, 30);
   meter.observe(9000, { requests: { limit: 10, remaining: 9 }, tokens: { limit: 100, remaining: 90 } });
@@ -169,7 +169,7 @@ Deno.test("a reading that belongs to no request leaves out all that are under wa
 
 Deno.test("headroom that headers took away comes back at their reset, or after 60 s without one", () => {
   for (const [resetMs, back] of [[20_000, 20_100], [88, 188], [undefined, 60_100]] as const) {
-    const meter = new RateMeter({ rpm: 5 });
+    const meter = new RateLimiter({ rpm: 5 });
     const requests = { limit: 3, remaining: 0, ...(resetMs === undefined ? {} : { resetMs }) };
     meter.observe(100, { requests }, meter.reserve(0, 0));
     assertEquals([meter.isFull(100, 0), meter.fullUntil(100, 0)], [true, back], `${resetMs}`);
@@ -182,17 +182,17 @@ Deno.test("headroom that headers took away comes back at their reset, or after 6
 
 Deno.test("a limit for longer than a minute stands beside the declared one", () => {
   // As Groq sends it: 14 400 a day, one flows back every 6 s.
-  const meter = new RateMeter({ rpm: 30 });
+  const meter = new RateLimiter({ rpm: 30 });
   meter.observe(0, { requests: { limit: 14_400, remaining: 14_399, resetMs: 6000 } }, meter.reserve(0, 0));
   assertEquals(meter.requests(0), { limit: 30, left: 29 });
   serve(meter, 0, { requests: 29 });
   assertEquals(meter.isFull(0, 0), true);
-  const nearlyOut = new RateMeter({ rpm: 30 });
+  const nearlyOut = new RateLimiter({ rpm: 30 });
   nearlyOut.observe(0, { requests: { limit: 14_400, remaining: 1, resetMs: 86_000_000 } }, nearlyOut.reserve(0, 0));
   assertEquals(nearlyOut.requests(0), { limit: 14_400, left: 1 });
   nearlyOut.reserve(0, 0);
   assertEquals(nearlyOut.fullUntil(0, 0), 86_000_000);
-  const hourly = new RateMeter({ rpm: 3 });
+  const hourly = new RateLimiter({ rpm: 3 });
   serve(hourly, 0, { requests: 2 });
   hourly.observe(0, { requests: { limit: 1000, remaining: 900, resetMs: 600_000 } }, hourly.reserve(0, 0));
   assertEquals(hourly.isFull(0, 0), true);
@@ -200,7 +200,7 @@ Deno.test("a limit for longer than a minute stands beside the declared one", () 
 
 Deno.test("a limit for a minute overrides the declared one, higher or lower", () => {
   for (const limit of [10, 1000]) {
-    const meter = new RateMeter({ rpm: 100 });
+    const meter = new RateLimiter({ rpm: 100 });
     const resetMs = minuteMs / limit;
     meter.observe(0, { requests: { limit, remaining: limit - 1, resetMs } }, meter.reserve(0, 0));
     assertEquals(meter.requests(minuteMs * 2), { limit, left: limit });
@@ -212,16 +212,16 @@ Deno.test("a limit for a minute overrides the declared one, higher or lower", ()
 });
 
 Deno.test("readings without a limit, or with nothing but one, are used for what they are", () => {
-  const meter = new RateMeter();
+  const meter = new RateLimiter();
   meter.observe(0, { requests: { remaining: 0 } }, meter.reserve(0, 0));
   assertEquals([{ ...meter.requests(0) }, meter.isFull(0, 0)], [{ limit: 1, left: 0 }, true]);
-  const limited = new RateMeter({ rpm: 100 });
+  const limited = new RateLimiter({ rpm: 100 });
   limited.observe(0, { requests: { limit: 2 }, tokens: {} }, limited.reserve(0, 0));
   assertEquals([{ ...limited.requests(0) }, limited.tokens(0)], [{ limit: 2, left: 1 }, undefined]);
 });
 
 Deno.test("tokens that make no sense count as none, and a full limit of tokens holds for those too", () => {
-  const meter = new RateMeter({ tpm: 10 });
+  const meter = new RateLimiter({ tpm: 10 });
   for (const tokens of [NaN, -5, Infinity, 0]) meter.settle(0, meter.reserve(0, tokens), tokens);
   assertEquals(meter.tokens(0), { limit: 10, left: 10 });
   meter.reserve(0, 9.5);
@@ -229,7 +229,7 @@ Deno.test("tokens that make no sense count as none, and a full limit of tokens h
 });
 
 Deno.test("a meter bears long uptimes, jumps and a clock that stands still", () => {
-  const meter = new RateMeter({ rpm: 2, rpd: 100 });
+  const meter = new RateLimiter({ rpm: 2, rpd: 100 });
   for (const now of [0, 2 ** 31, 2 ** 31, 2 ** 45, 2 ** 45, 2 ** 45 - 5]) meter.settle(now, meter.reserve(now, 1));
   assertEquals([meter.rpm(2 ** 45), meter.isFull(2 ** 45, 1)], [3, true]);
   assertEquals(meter.isFull(2 ** 45 + 2 * minuteMs, 1), false);

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { Budget, type Hold } from "../../src/state/ledger.ts";
+import { Budget, type Reservation } from "../../src/state/ledger.ts";
 import { SharedLedger } from "../../src/state/shared_ledger.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
@@ -10,7 +10,7 @@ interface Party {
   readonly budget: Budget;
   readonly ledger: SharedLedger;
   /** Asks for room and takes it, as a request does. */
-  ask(nano: number): Promise<Hold | undefined>;
+  ask(nano: number): Promise<Reservation | undefined>;
 }
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { SharedRests } from "../../src/background/shared_rests.ts";
-import { holdsOf } from "../../src/state/holds.ts";
+import { overridesOf } from "../../src/state/holds.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { minute, Process } from "./_state.ts";
 
@@ -26,12 +26,12 @@ class Party extends Process {
   }
 
   get left(): number | undefined {
-    const until = this.state.modelRest("a", "one").standby?.until;
+    const until = this.state.modelBreaker("a", "one").standby?.until;
     return until === undefined ? undefined : until - this.clock.monotonic();
   }
 
   rest(ms: number): void {
-    this.state.tell(this.state.modelRest("a", "one").begin("rate_limited", this.clock.monotonic(), ms));
+    this.state.report(this.state.modelBreaker("a", "one").open("rate_limited", this.clock.monotonic(), ms));
   }
 }
 
@@ -69,7 +69,7 @@ describe("rests of two processes", () => {
       return other.rests.news()!.message;
     };
     const message = late();
-    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
+    one.state.report(one.state.modelBreaker("a", "one").close("manual"));
     one.tell(other);
     one.rests.hear(message);
     assertEquals([one.left, other.left], [undefined, undefined]);
@@ -80,7 +80,7 @@ describe("rests of two processes", () => {
     one.rest(minute);
     one.tell(other);
     one.rests.forget();
-    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
+    one.state.report(one.state.modelBreaker("a", "one").close("manual"));
     one.tell(other);
     assertEquals(other.left, undefined);
   });
@@ -90,17 +90,17 @@ describe("rests of two processes", () => {
     one.rest(minute);
     one.tell(other);
     await one.clock.advance(minute + 1);
-    one.state.settle(one.clock.monotonic());
+    one.state.halfOpenDue(one.clock.monotonic());
     assertEquals(one.tell(other), 0);
   });
 
   it("by hand hold for both, of a provider that both have", () => {
     const [one, other] = pair();
-    holdsOf(one.state).of({ provider: "one" }, "manual").begin("manual", 0, Infinity);
-    holdsOf(one.state).of({ provider: "unknown" }, "manual").begin("manual", 0, Infinity);
+    overridesOf(one.state).get({ provider: "one" }, "manual").open("manual", 0, Infinity);
+    overridesOf(one.state).get({ provider: "unknown" }, "manual").open("manual", 0, Infinity);
     one.tell(other);
-    assertEquals(other.model("chat/a@one").rests.filter(({ standby }) => standby !== undefined).length, 1);
-    assertEquals(other.state.rests.some(({ owner }) => owner.provider === "unknown"), false);
+    assertEquals(other.model("chat/a@one").breakers.filter(({ standby }) => standby !== undefined).length, 1);
+    assertEquals(other.state.breakers.some(({ owner }) => owner.provider === "unknown"), false);
   });
 
   it("are told to whoever asks, and what is no message is passed over", () => {

@@ -21,14 +21,14 @@ function tired(): Process {
   process.request("chat/a@one", "failure", 500);
   process.request("chat/a@one", "failure", 503); // rests for a minute in its pool
   process.request("chat/b@one", "failure", 502); // one more and it rests
-  process.model("chat/c@two").restEverywhere("rate_limited", 0, 5 * minute);
+  process.model("chat/c@two").openModelBreaker("rate_limited", 0, 5 * minute);
   return process;
 }
 
 describe("a snapshot", () => {
   it("is plain JSON: rests by pool, model and provider with times of day, rows of failures", () => {
     const process = tired();
-    process.model("chat/a@one").restProvider("quota_exhausted", 0, Infinity);
+    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
     const a = { pool: "chat", model: "a", provider: "one" };
     assertEquals(process.written(), {
       version: 1,
@@ -81,7 +81,7 @@ describe("a restored state", () => {
   it("keeps a trial that nobody has passed", async () => {
     const first = tired();
     await first.clock.advance(minute);
-    first.state.settle(first.clock.monotonic());
+    first.state.halfOpenDue(first.clock.monotonic());
     const process = await restarted(first.written(), 2 * minute);
     assertEquals([process.look("chat/a@one"), process.told], ["trial", []]);
   });
@@ -96,7 +96,7 @@ describe("a restored state", () => {
 
   it("ends what rests until somebody ends it by no time", async () => {
     const first = new Process(names);
-    first.model("chat/c@two").restProvider("manual", 0, Infinity);
+    first.model("chat/c@two").openProviderBreaker("manual", 0, Infinity);
     const process = await restarted(first.written(), 400 * 24 * 60 * minute);
     assertEquals([process.look("chat/c@two"), process.look("other/c@two")], ["manual for ever", "manual for ever"]);
     assertEquals(process.state.nextRecovery(), undefined);
@@ -115,7 +115,7 @@ describe("a restored state", () => {
       assertEquals(process.look(name), "active", name);
     }
     await process.clock.advance(10 * minute);
-    process.state.settle(process.clock.monotonic());
+    process.state.halfOpenDue(process.clock.monotonic());
     assertEquals([process.told, process.written()], [[], {
       version: 1,
       saved_at: start + 10 * minute,
@@ -169,13 +169,13 @@ async function lived(random: () => number): Promise<Process> {
     const [name, now] = [pick(names), process.clock.monotonic()];
     const happenings = [
       () => process.request(name, pick(["success", "failure", "failure", "none"]), pick([undefined, 500, 429])),
-      () => process.model(name).restEverywhere("rate_limited", now, Math.round(random() * 5 * minute)),
-      () => process.model(name).restEverywhereForCooldown("model_not_found", now),
-      () => process.model(name).restProvider("quota_exhausted", now, pick([Infinity, 7 * minute])),
+      () => process.model(name).openModelBreaker("rate_limited", now, Math.round(random() * 5 * minute)),
+      () => process.model(name).openModelBreakerForCooldown("model_not_found", now),
+      () => process.model(name).openProviderBreaker("quota_exhausted", now, pick([Infinity, 7 * minute])),
     ];
     pick([happenings[0]!, happenings[0]!, ...happenings])();
     await process.clock.advance(Math.round(random() * minute));
-    process.state.settle(process.clock.monotonic());
+    process.state.halfOpenDue(process.clock.monotonic());
     for (const one of names) process.look(one);
   }
   return process;
@@ -190,7 +190,7 @@ describe("any state", () => {
       assertEquals(second.written(), first.written(), `seed ${seed}`);
       for (const process of [first, second]) {
         await process.clock.advance(minute);
-        process.state.settle(process.clock.monotonic());
+        process.state.halfOpenDue(process.clock.monotonic());
       }
       assertEquals(second.written(), first.written(), `seed ${seed}`);
       for (const name of names) assertEquals(second.look(name), first.look(name), `seed ${seed}`);
@@ -241,7 +241,7 @@ describe("a snapshot with one entry that cannot be read", () => {
   for (const [at, entry] of table) {
     it(`is taken up without it, naming ${at}: ${JSON.stringify(entry)}`, () => {
       const first = tired();
-      first.model("chat/a@one").restProvider("quota_exhausted", 0, Infinity);
+      first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
       const written = first.written() as MeshSnapshot;
       const [[name, odd]] = Object.entries(entry) as [["rests" | "failures" | "keys", unknown]];
       const list: readonly unknown[] = name === "keys" ? [key] : written[name];
@@ -286,7 +286,7 @@ describe("a snapshot with one entry that cannot be read", () => {
 /** A good snapshot with one member, anywhere in it, replaced by something else. */
 function damaged(random: () => number): unknown {
   const process = tired();
-  process.model("chat/b@one").restProvider("manual", 0, Infinity);
+  process.model("chat/b@one").openProviderBreaker("manual", 0, Infinity);
   const snapshot = process.written() as Record<string, unknown>;
   let place: Record<string, unknown> = snapshot;
   for (;;) {

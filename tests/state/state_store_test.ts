@@ -149,10 +149,10 @@ describe("two processes on one record", () => {
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "periodic").start();
     const other = await new Instance(storage, clock, "periodic").start();
-    one.model.restEverywhere("rate_limited", clock.monotonic(), 10 * minute);
+    one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["rate_limited", "rate_limited"]);
-    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
+    one.state.report(one.state.modelBreaker("a", "one").close("manual"));
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["active", "active"]);
     assertEquals(other.told, ["active rate_limited"]);
@@ -166,10 +166,10 @@ describe("two processes on one record", () => {
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "periodic").start();
     const other = await new Instance(storage, clock, "periodic").start();
-    one.model.restEverywhere("rate_limited", clock.monotonic(), 10 * minute);
+    one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
-    one.state.tell(one.state.modelRest("a", "one").lift("manual"));
-    other.model.restEverywhere("quota_exhausted", clock.monotonic(), 60 * minute);
+    one.state.report(one.state.modelBreaker("a", "one").close("manual"));
+    other.model.openModelBreaker("quota_exhausted", clock.monotonic(), 60 * minute);
     await clock.advance(20_000);
     assertEquals([one.look(), other.look()], ["quota_exhausted", "quota_exhausted"]);
     await one.store.close();

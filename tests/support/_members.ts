@@ -8,7 +8,7 @@ import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/regis
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import { ModelState } from "../../src/state/model_state.ts";
-import { Rest } from "../../src/state/rest.ts";
+import { CircuitBreaker } from "../../src/state/rest.ts";
 
 /** The leaf of a chat model. */
 export const chatLeaf = "generation.text-generation.chat-completion";
@@ -29,25 +29,25 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
 
 /** What rests of a member: by itself, in every pool, with its provider. */
 export interface Rests {
-  readonly own: Rest;
-  readonly model: Rest;
-  readonly provider: Rest;
+  readonly own: CircuitBreaker;
+  readonly model: CircuitBreaker;
+  readonly provider: CircuitBreaker;
 }
 
 /** A member that rests for 1 s after one failure, and what it may rest by. */
 export function memberOf(
   model: ModelEntry,
-  provider: Rest = new Rest({ provider: "acme" }),
+  provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),
 ): Member & { rests: Rests } {
   const owner = { model: model.name, provider: "acme" };
-  const rests = { own: new Rest({ pool: "chat", ...owner }), model: new Rest(owner), provider };
+  const rests = { own: new CircuitBreaker({ pool: "chat", ...owner }), model: new CircuitBreaker(owner), provider };
   const state = new ModelState({
     name: model.name,
     provider: "acme",
     weight: 1,
-    own: rests.own,
-    model: rests.model,
-    providerRest: provider,
+    poolBreaker: rests.own,
+    modelBreaker: rests.model,
+    providerBreaker: provider,
     cooldownMs: 1000,
     policy: consecutiveFailures({ retryLimit: 1, errorCodes: new Set() }),
     onTransition: () => {},
