@@ -48,7 +48,7 @@ export class StatisticsFeed implements Observability {
         const make = metering(settings, clock);
         return (facts, request) => {
           const { pool, name: model, provider } = request;
-          this.statistics.add({ pool, model, provider: provider.id });
+          this.statistics.addMember({ pool, model, provider: provider.id });
           return make(facts, request);
         };
       },
@@ -65,7 +65,7 @@ export class StatisticsFeed implements Observability {
   look(): void {
     if (this.#contents === undefined) return;
     const { registry, state } = this.#contents;
-    this.statistics.configure(
+    this.statistics.setMembers(
       registry.allPools.flatMap(({ name: pool, members }) =>
         members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }))
       ),
@@ -82,9 +82,9 @@ export class StatisticsFeed implements Observability {
     const { event, pool, model, provider } = record;
     const reason = record.reason as StandbyReason;
     const owner = { pool, model, provider };
-    if (event === "deactivation") this.statistics.transition({ owner, to: "standby", reason });
+    if (event === "deactivation") this.statistics.addTransition({ owner, to: "standby", reason });
     // one of its rests is over, another one may go on
-    if (event === "recovery" && !this.#rests(owner)) this.statistics.transition({ owner, to: "active", reason });
+    if (event === "recovery" && !this.#rests(owner)) this.statistics.addTransition({ owner, to: "active", reason });
   }
 
   /** Notes change no numbers. */
@@ -107,7 +107,7 @@ export class StatisticsFeed implements Observability {
     try {
       routed = await ask();
     } catch (error) {
-      this.#over(this.#recordOf(error, request), { vote: request.signal?.aborted ? "none" : "failure" });
+      this.#over(this.#recordOf(error, request), { outcome: request.signal?.aborted ? "none" : "failure" });
       throw error;
     }
     const latencyMs = this.#clock.monotonic() - from;
@@ -116,7 +116,7 @@ export class StatisticsFeed implements Observability {
     const settle: typeof routed.settle = (vote, usage) => {
       const used = routed.settle(vote, usage);
       const { input: tokensIn, output: tokensOut, costNano } = used;
-      if (isOpen) this.#over(routing, { vote, latencyMs, tokensIn, tokensOut, costNano });
+      if (isOpen) this.#over(routing, { outcome: vote, latencyMs, tokensIn, tokensOut, costNanoUsd: costNano });
       isOpen = false;
       return used;
     };
@@ -131,7 +131,7 @@ export class StatisticsFeed implements Observability {
 
   #over(routing: RoutingRecord | undefined, result: RequestResult): void {
     if (routing === undefined) return;
-    for (const left of routing.fallback_chain.slice(0, -1)) this.statistics.rotation(routing.pool, left);
-    this.statistics.request(routing, result);
+    for (const left of routing.fallback_chain.slice(0, -1)) this.statistics.addRotation(routing.pool, left);
+    this.statistics.addRequest(routing, result);
   }
 }

@@ -34,15 +34,15 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
       );
     },
   });
-  for (const [place, arg] of args.entries()) {
+  for (const [index, arg] of args.entries()) {
     const name = arg.replace(/^--/, "");
     // the parser takes an empty text for no text at all
-    if (arg !== name && args[place + 1] === "" && options.includes(name)) throw needsValue(name);
+    if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
   }
   const rest = parsed._.map(String);
-  if (rest.length > (command.mostArguments ?? 0)) {
+  if (rest.length > (command.maxArguments ?? 0)) {
     if (command.isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
-    throw new UsageError(`Unexpected argument "${rest[command.mostArguments ?? 0]}"`);
+    throw new UsageError(`Unexpected argument "${rest[command.maxArguments ?? 0]}"`);
   }
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
   for (const name of options) {

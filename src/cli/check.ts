@@ -9,7 +9,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
-import { lookUpSecrets, missingPackages } from "./needs.ts";
+import { lookUpSecrets, missingPackages } from "./requirements.ts";
 
 /** The command. */
 export const check: Command = {
@@ -29,7 +29,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
 `,
   values: [],
   switches: ["secrets"],
-  mostArguments: 1,
+  maxArguments: 1,
   async run({ rest, json, has }, { connectors, runtime, shell }) {
     const [path] = rest;
     if (path === undefined) throw new UsageError("Name the configuration file to check");

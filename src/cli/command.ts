@@ -31,7 +31,7 @@ export interface Command {
   /** Its arguments may be secrets: no message quotes them. */
   readonly isPrivate?: boolean;
   /** How many arguments it takes at the most. */
-  readonly mostArguments?: number;
+  readonly maxArguments?: number;
   /** Runs it. */
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
 
 /** Every other call to the second provider, its first one included, is refused for this long, seconds. */
-const restSeconds = 5;
+const retryAfterSeconds = 5;
 
 /** The running providers, and the configuration that puts a proxy in front of them. */
 export interface Demo {
@@ -16,13 +16,13 @@ export interface Demo {
   stop(): Promise<void>;
 }
 
-interface Asked {
+interface ChatRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly text: string;
 }
 
-type Dialect = (asked: Asked, words: readonly string[], clock: Clock) => Response;
+type Dialect = (asked: ChatRequest, words: readonly string[], clock: Clock) => Response;
 
 /**
  * Starts the providers on free ports.
@@ -35,7 +35,7 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
   const isRefused = () => calls++ % 2 === 0;
   const start = (dialect: Dialect, refuses: () => boolean): Promise<RunningServer> =>
     shell.serve(async (request) => {
-      const asked = readAsked(await request.json());
+      const asked = readChatRequest(await request.json());
       if (refuses()) return refusal();
       const words = `Hello from ${asked.model}, a simulated provider. You said: ${asked.text}`.split(/(?<= )/);
       return dialect(asked, words, clock);
@@ -75,7 +75,7 @@ function model(provider: string, input: number, output: number): Record<string, 
   return { provider, capabilities: ["chat-completion"], pricing: { input, output } };
 }
 
-function readAsked(body: { model: string; stream?: boolean; messages: { content: unknown }[] }): Asked {
+function readChatRequest(body: { model: string; stream?: boolean; messages: { content: unknown }[] }): ChatRequest {
   const content = body.messages.at(-1)?.content;
   const text = Array.isArray(content) ? content.map((part) => part?.text ?? "").join("") : String(content ?? "");
   return { model: body.model, stream: body.stream === true, text: text.slice(0, 200) };
@@ -84,11 +84,11 @@ function readAsked(body: { model: string; stream?: boolean; messages: { content:
 function refusal(): Response {
   return Response.json(
     { error: { message: "Too many requests", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } },
-    { status: 429, headers: { "retry-after": String(restSeconds) } },
+    { status: 429, headers: { "retry-after": String(retryAfterSeconds) } },
   );
 }
 
-function openAiDialect({ model, stream, text }: Asked, words: readonly string[], clock: Clock): Response {
+function openAiDialect({ model, stream, text }: ChatRequest, words: readonly string[], clock: Clock): Response {
   const head = { id: `demo-${crypto.randomUUID()}`, created: Math.floor(clock.now() / 1000), model };
   const usage = usageOf(text, words);
   if (!stream) {
@@ -106,7 +106,7 @@ function openAiDialect({ model, stream, text }: Asked, words: readonly string[],
   ], clock);
 }
 
-function anthropicDialect({ model, stream, text }: Asked, words: readonly string[], clock: Clock): Response {
+function anthropicDialect({ model, stream, text }: ChatRequest, words: readonly string[], clock: Clock): Response {
   const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usageOf(text, words);
   const head = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model, stop_sequence: null };
   if (!stream) {
@@ -134,14 +134,14 @@ function usageOf(text: string, words: readonly string[]) {
 }
 
 /** Word by word, at a pace a person can watch. */
-function eventStream(pieces: readonly string[], clock: Clock): Response {
+function eventStream(chunks: readonly string[], clock: Clock): Response {
   const encoder = new TextEncoder();
   let next = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (next > 0) await clock.sleep(40);
-      controller.enqueue(encoder.encode(pieces[next++]!));
-      if (next === pieces.length) controller.close();
+      controller.enqueue(encoder.encode(chunks[next++]!));
+      if (next === chunks.length) controller.close();
     },
   }, { highWaterMark: 0 });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });

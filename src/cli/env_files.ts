@@ -8,7 +8,7 @@ import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
 import type { CommandParts, Flags } from "./command.ts";
 
 /** The file that people keep their keys in. */
-const usualFile = ".env";
+const defaultEnvFile = ".env";
 
 /**
  * Sets the variables of the files that are named: of several files the last one wins, over all of them what is set.
@@ -21,7 +21,7 @@ export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandPar
   const found = new Map<string, string>();
   for (const path of flags.all("env-file")) {
     const { entries, problems } = await readDotenv(path, runtime);
-    if (problems.length > 0) throw new MeshError(`Cannot take variables from "${path}":\n${linesOf(problems)}`);
+    if (problems.length > 0) throw new MeshError(`Cannot take variables from "${path}":\n${formatProblems(problems)}`);
     for (const { name, value } of entries) found.set(name, value);
   }
   for (const [name, value] of found) if (isBlank(runtime.env(name))) shell.setVariable(name, value);
@@ -45,7 +45,7 @@ export async function readDotenv(path: string, { files }: CommandParts["runtime"
 }
 
 /** What is wrong with a dotenv file, a line each. */
-export function linesOf(problems: Dotenv["problems"]): string {
+export function formatProblems(problems: Dotenv["problems"]): string {
   return problems.map(({ line, message }) => `  line ${line} ${message}`).join("\n");
 }
 
@@ -58,10 +58,14 @@ export function linesOf(problems: Dotenv["problems"]): string {
 export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
   if (flags.all("env-file").length > 0) return "";
   const keys = keyVariables(connectors);
-  const { entries } = await readDotenv(usualFile, runtime).catch(() => ({ entries: [] as readonly DotenvEntry[] }));
+  const { entries } = await readDotenv(defaultEnvFile, runtime).catch(() => ({
+    entries: [] as readonly DotenvEntry[],
+  }));
   const held = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
   if (held.length === 0) return "";
-  return `\nThe file "${usualFile}" here has ${[...new Set(held)].join(", ")}: pass it with --env-file ${usualFile}`;
+  return `\nThe file "${defaultEnvFile}" here has ${
+    [...new Set(held)].join(", ")
+  }: pass it with --env-file ${defaultEnvFile}`;
 }
 
 /**

@@ -8,9 +8,9 @@ import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
-import { consoleConnector, severities } from "./console_output.ts";
+import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
-import { textOf, watchFile } from "./file_watch.ts";
+import { readIfPresent, watchFile } from "./file_watcher.ts";
 
 /** The command. */
 export const proxy: Command = {
@@ -58,7 +58,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {
       const config = demo?.config ?? path;
-      const known = path !== undefined && flags.has("watch") ? await textOf(path, runtime.files!) : undefined;
+      const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
       const running = await start(() =>
         startProxy({ connectors, runtime, shell, console }, {
           tokens: flags.all("token"),
@@ -67,7 +67,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
           ...(port === undefined ? {} : { port }),
         })
       );
-      const cancel = reloadWhenTold(path, known, running, flags, parts);
+      const cancel = reloadOnRequest(path, known, running, flags, parts);
       greet(running, demo, flags, parts);
       await untilSignal(parts, running);
       cancel();
@@ -118,7 +118,7 @@ the answer comes all the same, x-mesh-model says from which model, and the event
 }
 
 /** Reads the configuration again on SIGHUP, and when its file changes if that is asked for. */
-function reloadWhenTold(
+function reloadOnRequest(
   path: string | undefined,
   known: string | undefined,
   running: RunningProxy,

@@ -12,7 +12,7 @@ import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
 /** It keeps what it is given only as long as a process lives. */
-const forgetful = "mesh.memory.v1";
+const volatileStore = "mesh.memory.v1";
 
 /** A store by its id. */
 export interface NamedStore {
@@ -45,7 +45,9 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
       }`,
     );
   }
-  if (id === forgetful) throw new UsageError(`${id} forgets everything when this command ends: name another --store`);
+  if (id === volatileStore) {
+    throw new UsageError(`${id} forgets everything when this command ends: name another --store`);
+  }
   const settings = configured?.store === id ? configured.config : {};
   const typed = ["path", "region"].flatMap((name) => {
     const value = flags.value(name);

@@ -6,11 +6,11 @@ import { isSecretName } from "../config/references.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { keyVariables, linesOf, readDotenv } from "./env_files.ts";
+import { formatProblems, keyVariables, readDotenv } from "./env_files.ts";
 import { type NamedStore, openStore } from "./secret_store.ts";
 
 /** The longest value that every store takes, bytes. */
-const mostBytes = 64 * 1024;
+const maxSecretBytes = 64 * 1024;
 
 /** A subcommand. */
 interface Task {
@@ -51,7 +51,7 @@ Exit code: 0 done, 1 failed, 2 usage
 `,
   values: ["store", "config", "path", "region"],
   isPrivate: true,
-  mostArguments: 3,
+  maxArguments: 3,
   async run(flags, parts) {
     const [name, ...args] = flags.rest;
     const task = name !== undefined && Object.hasOwn(tasks, name) ? tasks[name] : undefined;
@@ -73,8 +73,8 @@ async function set([name, typed]: readonly string[], { id, store }: NamedStore, 
 
 async function importFile([path]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
   const { stderr } = parts.shell;
-  const { found, blank, twice } = await readImport(path!, parts);
-  for (const name of twice) stderr.write(`Warning: "${name}" is given more than once: the last one counts\n`);
+  const { found, blank, duplicates } = await readImport(path!, parts);
+  for (const name of duplicates) stderr.write(`Warning: "${name}" is given more than once: the last one counts\n`);
   for (const name of blank) stderr.write(`Warning: "${name}" is blank and left out\n`);
   const put = writable(store.set, id);
   const names: string[] = [];
@@ -97,12 +97,12 @@ async function importFile([path]: readonly string[], { id, store }: NamedStore, 
 }
 
 async function list(_args: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
-  const names = await (store.list?.() ?? knownOnes(store, parts));
+  const names = await (store.list?.() ?? detectionVariablesIn(store, parts));
   return done({ id, names }, names.join("\n"), parts, flags);
 }
 
 /** Of a store that cannot list, such as the environment, the variables that providers are detected by. */
-async function knownOnes(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
+async function detectionVariablesIn(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
   const names = keyVariables(connectors);
   const values = await Promise.all(names.map((name) => store.get(name)));
   return names.filter((_, index) => values[index] !== undefined);
@@ -119,18 +119,18 @@ async function remove([name]: readonly string[], { id, store }: NamedStore, part
 async function readImport(path: string, { runtime }: CommandParts) {
   const { entries, problems } = await readDotenv(path, runtime);
   if (problems.length > 0) {
-    throw new MeshError(`Cannot import "${path}", and nothing was stored:\n${linesOf(problems)}`);
+    throw new MeshError(`Cannot import "${path}", and nothing was stored:\n${formatProblems(problems)}`);
   }
   const found = new Map(entries.map(({ name, value }) => [name, value]));
   for (const [name, value] of found) {
-    if (bytesOf(value) > mostBytes) {
-      throw new MeshError(`Cannot import "${path}": "${name}" is over ${mostBytes} bytes`);
+    if (bytesOf(value) > maxSecretBytes) {
+      throw new MeshError(`Cannot import "${path}": "${name}" is over ${maxSecretBytes} bytes`);
     }
   }
   const blank = [...found].flatMap(([name, value]) => value.trim() === "" ? [name] : []);
   for (const name of blank) found.delete(name);
   const names = entries.map(({ name }) => name);
-  return { found, blank, twice: new Set(names.filter((name, place) => names.indexOf(name) < place)) };
+  return { found, blank, duplicates: new Set(names.filter((name, index) => names.indexOf(name) < index)) };
 }
 
 function writable<Method>(method: Method | undefined, id: string): Method {
@@ -147,7 +147,7 @@ function checkName(name: string): void {
 
 function checkValue(value: string): void {
   if (value.trim() === "") throw new UsageError("The value is blank, and a blank secret counts as missing");
-  if (bytesOf(value) > mostBytes) throw new UsageError(`The value is over ${mostBytes} bytes`);
+  if (bytesOf(value) > maxSecretBytes) throw new UsageError(`The value is over ${maxSecretBytes} bytes`);
 }
 
 function bytesOf(text: string): number {

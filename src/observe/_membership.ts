@@ -1,16 +1,14 @@
 /**
- * Which models are in which pools, which of them rest, and whom a rest concerns.
+ * Which models are in which pools, and which of them are in standby.
  * @module
  */
 import type { StatsScope } from "../contracts/events.ts";
 import type { BreakerOwner } from "../state/rest.ts";
-import { Tally } from "./_tally.ts";
+import { StatsCounters } from "./_stats_counters.ts";
 
 /** A model in a pool. */
 export interface MemberNames {
-  /** The pool. */
   readonly pool: string;
-  /** The model's name. */
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
@@ -19,87 +17,90 @@ export interface MemberNames {
 interface Member {
   readonly names: MemberNames;
   /** Those of its pool, its model and its provider. */
-  readonly tallies: readonly Tally[];
-  /** Rests under way that keep it in standby. */
-  rests: number;
+  readonly counters: readonly StatsCounters[];
+  /** How many of its three owners are in standby: itself, its model, its provider. */
+  standbyOwners: number;
 }
 
-/** The tallies of a mesh, and who belongs to them. Bounded by what is configured. Times are monotonic ms. */
+/** The counters of a mesh and the members that each of them covers. Bounded by what is configured. Times are monotonic ms. */
 export class Membership {
-  readonly #tallies: Readonly<Record<StatsScope, Map<string, Tally>>> = {
+  readonly #counters: Readonly<Record<StatsScope, Map<string, StatsCounters>>> = {
     model: new Map(),
     provider: new Map(),
     pool: new Map(),
   };
   readonly #members = new Map<string, Member>();
-  /** Rests under way, by whose they are. */
-  readonly #rests = new Set<string>();
+  readonly #ownersInStandby = new Set<string>();
 
-  /** The tally of a model, provider or pool, made at first sight. */
-  tally(scope: StatsScope, id: string): Tally {
-    const known = this.#tallies[scope].get(id);
+  /** The counters of a model, provider or pool, made at first sight. */
+  countersOf(scope: StatsScope, id: string): StatsCounters {
+    const known = this.#counters[scope].get(id);
     if (known !== undefined) return known;
-    const made = new Tally();
-    this.#tallies[scope].set(id, made);
+    const made = new StatsCounters();
+    this.#counters[scope].set(id, made);
     return made;
   }
 
-  /** Every tally, by scope and in the order they were made. */
-  *all(): Generator<readonly [scope: StatsScope, id: string, tally: Tally]> {
+  /** All counters, by scope and in the order they were made. */
+  *all(): Generator<readonly [scope: StatsScope, id: string, counters: StatsCounters]> {
     for (const scope of ["model", "provider", "pool"] as const) {
-      for (const [id, tally] of this.#tallies[scope]) yield [scope, id, tally];
+      for (const [id, counters] of this.#counters[scope]) yield [scope, id, counters];
     }
   }
 
-  /** Nothing exists and nothing rests any more; the numbers stay. */
+  /** Removes every member and ends every standby; the numbers stay. */
   clear(now: number): void {
     this.#members.clear();
-    this.#rests.clear();
-    for (const [, , tally] of this.all()) tally.empty(now);
+    this.#ownersInStandby.clear();
+    for (const [, , counters] of this.all()) counters.clearMembers(now);
   }
 
-  /** A model is in a pool; said again it changes nothing. */
+  /** Adds a model to a pool, once. */
   add(names: MemberNames, now: number): void {
     const { pool, model, provider } = names;
     const key = keyOf(names);
     if (this.#members.has(key)) return;
-    const tallies = [this.tally("pool", pool), this.tally("model", model), this.tally("provider", provider)];
+    const counters = [
+      this.countersOf("pool", pool),
+      this.countersOf("model", model),
+      this.countersOf("provider", provider),
+    ];
     const owners = [names, { model, provider }, { provider }];
-    const rests = owners.filter((owner) => this.#rests.has(keyOf(owner))).length;
-    this.#members.set(key, { names, tallies, rests });
-    for (const tally of tallies) tally.join(rests > 0, now);
+    const standbyOwners = owners.filter((owner) => this.#ownersInStandby.has(keyOf(owner))).length;
+    this.#members.set(key, { names, counters, standbyOwners });
+    for (const each of counters) each.addMember(standbyOwners > 0, now);
   }
 
-  /** A rest begins; whether it was not under way. */
-  rest(owner: BreakerOwner, now: number): boolean {
+  /** Moves an owner to standby; false when it was there already. */
+  enterStandby(owner: BreakerOwner, now: number): boolean {
     const key = keyOf(owner);
-    if (this.#rests.has(key)) return false;
-    this.#rests.add(key);
-    for (const member of this.#of(owner)) {
-      if (member.rests++ === 0) { for (const tally of member.tallies) tally.shift(true, now); }
+    if (this.#ownersInStandby.has(key)) return false;
+    this.#ownersInStandby.add(key);
+    for (const member of this.#membersOf(owner)) {
+      if (member.standbyOwners++ === 0) { for (const each of member.counters) each.memberChanged(true, now); }
     }
     return true;
   }
 
-  /** A rest ends. One that nobody knew of ends without a trace. */
-  wake(owner: BreakerOwner, now: number): void {
-    if (!this.#rests.delete(keyOf(owner))) return;
-    for (const member of this.#of(owner)) {
-      if (--member.rests === 0) { for (const tally of member.tallies) tally.shift(false, now); }
+  /** Takes an owner out of standby; one that is not in standby changes nothing. */
+  leaveStandby(owner: BreakerOwner, now: number): void {
+    if (!this.#ownersInStandby.delete(keyOf(owner))) return;
+    for (const member of this.#membersOf(owner)) {
+      if (--member.standbyOwners === 0) { for (const each of member.counters) each.memberChanged(false, now); }
     }
   }
 
-  /** All that a rest concerns, each once: its owner, and who has a model that rests with it. */
-  concerned(owner: BreakerOwner): ReadonlySet<Tally> {
+  /** The counters that an owner's standby belongs to, each once: its own, and those of every member it covers. */
+  affectedBy(owner: BreakerOwner): ReadonlySet<StatsCounters> {
     const { pool, model, provider } = owner;
-    const tallies = new Set([this.tally("provider", provider)]);
-    if (model !== undefined) tallies.add(this.tally("model", model));
-    if (pool !== undefined) tallies.add(this.tally("pool", pool));
-    for (const member of this.#of(owner)) for (const tally of member.tallies) tallies.add(tally);
-    return tallies;
+    const affected = new Set([this.countersOf("provider", provider)]);
+    if (model !== undefined) affected.add(this.countersOf("model", model));
+    if (pool !== undefined) affected.add(this.countersOf("pool", pool));
+    for (const member of this.#membersOf(owner)) for (const each of member.counters) affected.add(each);
+    return affected;
   }
 
-  *#of({ pool, model, provider }: BreakerOwner): Generator<Member> {
+  *#membersOf({ pool, model, provider }: BreakerOwner): Generator<Member> {
     for (const member of this.#members.values()) {
       const { names } = member;
       if (names.provider !== provider) continue;

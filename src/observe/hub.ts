@@ -6,7 +6,7 @@ import type { LogRecord, MeshEvent, RoutingRecord, Severity, TraceEntry } from "
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
-import { tellQuietly } from "./told.ts";
+import { notifySafely } from "./notify.ts";
 
 /** What an event is made of; id and time are added. */
 export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
@@ -80,6 +80,6 @@ export class Hub {
 
   /** A sink that fails has nobody to complain to but the others, and they may be it; it is asked again next time. */
   #each(tell: (sink: Observability) => void): void {
-    for (const sink of this.#sinks) tellQuietly(() => tell(sink));
+    for (const sink of this.#sinks) notifySafely(() => tell(sink));
   }
 }

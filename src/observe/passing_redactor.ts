@@ -5,7 +5,7 @@
 import { Redactor } from "./redact.ts";
 
 /** So many of the latest ones are known: many more than are in use at a time. */
-const mostKept = 100;
+const maxTemporary = 100;
 
 /** Knows the secrets of one mesh, the tokens among them that others will replace. */
 export class PassingRedactor extends Redactor {
@@ -15,7 +15,7 @@ export class PassingRedactor extends Redactor {
   addPassing(value: string): void {
     const one = new Redactor();
     one.add(value);
-    this.#passing = [one, ...this.#passing].slice(0, mostKept);
+    this.#passing = [one, ...this.#passing].slice(0, maxTemporary);
   }
 
   override redact(text: string): string {

@@ -8,7 +8,7 @@ const keyForms =
   /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bBearer\s+[^\s"',;]+/g;
 
 /** Values shorter than this are words, not secrets. */
-const shortestSecret = 6;
+const minSecretLength = 6;
 
 /** Knows the secrets of one mesh. */
 export class Redactor {
@@ -17,7 +17,7 @@ export class Redactor {
 
   /** Remembers a secret's value, and the forms it may be quoted in. */
   add(value: string): void {
-    if (value.length < shortestSecret) return;
+    if (value.length < minSecretLength) return;
     const forms = new Set([...this.#forms, value, encodeURIComponent(value), base64(value), jsonText(value)]);
     this.#forms = [...forms].sort((one, other) => other.length - one.length);
   }

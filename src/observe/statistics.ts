@@ -8,27 +8,22 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Outcome } from "../state/model_state.ts";
 import type { BreakerOwner, Transition } from "../state/rest.ts";
 import { type MemberNames, Membership } from "./_membership.ts";
+import type { StatsUsage } from "./_stats_counters.ts";
 
 export type { MemberNames } from "./_membership.ts";
 
-/** Where a request has been: a {@linkcode RoutingRecord}, as far as it is counted. */
+/** Where a request has been: the members of a {@linkcode RoutingRecord} that are counted. */
 export type RequestPath = Pick<RoutingRecord, "pool" | "model" | "provider" | "fallback_chain">;
 
-/** What came of a request. Numbers that nobody knows are left out. */
-export interface RequestResult {
-  /** Whether it was answered in full; `none`: the client gave it up. A deadline is a failure. */
-  readonly vote: Outcome;
+/** How a request ended and what it used; unknown numbers are left out. */
+export interface RequestResult extends StatsUsage {
+  /** `none`: the client gave it up. A deadline is a failure. */
+  readonly outcome: Outcome;
   /** From its arrival to the answer, or to a stream's first content, ms. */
   readonly latencyMs?: number | undefined;
-  /** Tokens read. */
-  readonly tokensIn?: number | undefined;
-  /** Tokens written. */
-  readonly tokensOut?: number | undefined;
-  /** What it cost, nano-dollars. */
-  readonly costNano?: number | undefined;
 }
 
-/** Rests for these end because a quota, a limit or a budget counts from zero again. */
+/** A standby for one of these ends because a quota, a limit or a budget counts from zero again. */
 const quotaReasons: ReadonlySet<StandbyReason> = new Set([
   "quota_exhausted",
   "quota_window",
@@ -39,12 +34,12 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
 ]);
 
 /**
- * Counts what happens to models, providers and pools, from its making on. Its room is bounded by what is configured.
+ * Counts what happens to models, providers and pools from its construction on. Its memory is bounded by what is configured.
  *
  * @example Count a request that its second model answered
  * ```ts ignore
- * statistics.rotation("chat", { model: "a", provider: "one" });
- * statistics.request(routing, { vote: "success", latencyMs: 420, tokensIn: 12, tokensOut: 80, costNano: 5_200 });
+ * statistics.addRotation("chat", { model: "a", provider: "one" });
+ * statistics.addRequest(routing, { outcome: "success", latencyMs: 420, tokensIn: 12, tokensOut: 80, costNanoUsd: 5_200 });
  * statistics.records().find(({ scope, id }) => scope === "pool" && id === "chat")?.requests_total; // 1
  * ```
  */
@@ -52,7 +47,6 @@ export class Statistics {
   readonly #clock: Clock;
   readonly #since: number;
   readonly #membership = new Membership();
-  /** Requests counted. */
   #requests = 0;
 
   /** @param clock Wall clock for the records' window, monotonic for downtime. */
@@ -62,45 +56,40 @@ export class Statistics {
   }
 
   /**
-   * What exists from now on, in place of what did before: after the start and after a change of configuration. Numbers
-   * go on by name.
+   * Replaces all members, after the start and after a change of configuration. Numbers continue by name.
    *
    * @param members Every model in every pool, in the order of the records.
-   * @param resting Whose rests are under way: their downtime counts from now on, and no event.
+   * @param inStandby Owners in standby: their downtime counts from now on, without an event.
    */
-  configure(members: Iterable<MemberNames>, resting: Iterable<BreakerOwner> = []): void {
+  setMembers(members: Iterable<MemberNames>, inStandby: Iterable<BreakerOwner> = []): void {
     const now = this.#clock.monotonic();
     this.#membership.clear(now);
     for (const names of members) this.#membership.add(names, now);
-    for (const owner of resting) this.#membership.rest(owner, now);
+    for (const owner of inStandby) this.#membership.enterStandby(owner, now);
   }
 
-  /**
-   * A model in a pool that was made on demand; said again it changes nothing.
-   *
-   * @param names Their names.
-   */
-  add(names: MemberNames): void {
+  /** Adds a model to a pool that was made on demand, once. */
+  addMember(names: MemberNames): void {
     this.#membership.add(names, this.#clock.monotonic());
   }
 
   /**
-   * A model, or a provider, moved to standby or came back.
+   * A model or a provider moved to standby or became active.
    *
-   * @param transition The change. One that only gives a rest another reason counts for nothing.
+   * @param transition One that only changes a standby's reason counts for nothing.
    */
-  transition({ owner, to, reason }: Transition): void {
+  addTransition({ owner, to, reason }: Transition): void {
     const now = this.#clock.monotonic();
     const { pool, model, provider } = owner;
     if (pool !== undefined && model !== undefined) this.#membership.add({ pool, model, provider }, now);
     if (to === "standby") {
-      if (!this.#membership.rest(owner, now)) return;
-      for (const tally of this.#membership.concerned(owner)) tally.standby();
+      if (!this.#membership.enterStandby(owner, now)) return;
+      for (const counters of this.#membership.affectedBy(owner)) counters.addStandbyEvent();
       return;
     }
-    this.#membership.wake(owner, now);
+    this.#membership.leaveStandby(owner, now);
     if (!quotaReasons.has(reason)) return;
-    for (const tally of this.#membership.concerned(owner)) tally.quotaReset();
+    for (const counters of this.#membership.affectedBy(owner)) counters.addQuotaReset();
   }
 
   /**
@@ -109,37 +98,41 @@ export class Statistics {
    * @param pool The pool's name.
    * @param left The model it left.
    */
-  rotation(pool: string, left: Pick<FallbackStep, "model" | "provider">): void {
-    this.#membership.tally("pool", pool).rotation();
-    this.#membership.tally("model", left.model).rotation();
-    this.#membership.tally("provider", left.provider).rotation();
+  addRotation(pool: string, left: Pick<FallbackStep, "model" | "provider">): void {
+    this.#membership.countersOf("pool", pool).addRotation();
+    this.#membership.countersOf("model", left.model).addRotation();
+    this.#membership.countersOf("provider", left.provider).addRotation();
   }
 
   /**
-   * A request is over; to be told once. Its model and provider are who answered it, or who was tried last: what came of
-   * the request is what came of it there, while others it had been to failed, or had nothing to say.
+   * Counts a request that is over. Its outcome is that of the model and provider which answered it or were tried last;
+   * those before them failed, or had an empty answer.
    *
    * @param path Where it has been.
-   * @param result What came of it.
+   * @param result How it ended.
    */
-  request({ pool, model, provider, fallback_chain }: RequestPath, result: RequestResult): void {
+  addRequest({ pool, model, provider, fallback_chain }: RequestPath, result: RequestResult): void {
     const request = this.#requests++;
-    const { vote, tokensIn, tokensOut, costNano } = result;
-    const ofPool = this.#membership.tally("pool", pool);
-    ofPool.request(request, vote);
-    if (vote === "success") ofPool.latency(result.latencyMs);
-    ofPool.took(tokensIn, tokensOut, costNano);
+    const { outcome } = result;
+    const ofPool = this.#membership.countersOf("pool", pool);
+    ofPool.addRequest(request, outcome);
+    if (outcome === "success") ofPool.addLatency(result.latencyMs);
+    ofPool.addUsage(result);
     for (const step of fallback_chain) {
-      const stepVote = step.outcome === "empty" ? "none" : "failure";
-      if (step.model !== model) this.#membership.tally("model", step.model).request(request, stepVote);
-      if (step.provider !== provider) this.#membership.tally("provider", step.provider).request(request, stepVote);
+      const stepOutcome = step.outcome === "empty" ? "none" : "failure";
+      if (step.model !== model) this.#membership.countersOf("model", step.model).addRequest(request, stepOutcome);
+      if (step.provider !== provider) {
+        this.#membership.countersOf("provider", step.provider).addRequest(request, stepOutcome);
+      }
     }
     if (model === null || provider === null) return;
-    const ms = vote === "success" ? fallback_chain.find((step) => step.model === model)?.ms : undefined;
-    for (const tally of [this.#membership.tally("model", model), this.#membership.tally("provider", provider)]) {
-      tally.request(request, vote);
-      tally.latency(ms);
-      tally.took(tokensIn, tokensOut, costNano);
+    const ms = outcome === "success" ? fallback_chain.find((step) => step.model === model)?.ms : undefined;
+    for (
+      const counters of [this.#membership.countersOf("model", model), this.#membership.countersOf("provider", provider)]
+    ) {
+      counters.addRequest(request, outcome);
+      counters.addLatency(ms);
+      counters.addUsage(result);
     }
   }
 
@@ -148,13 +141,13 @@ export class Statistics {
     const monotonic = this.#clock.monotonic();
     const from = new Date(this.#since).toISOString();
     const to = new Date(Math.max(this.#since, this.#clock.now())).toISOString(); // a wall clock may be set back
-    return [...this.#membership.all()].map(([scope, id, tally]) => ({
+    return [...this.#membership.all()].map(([scope, id, counters]) => ({
       type: "stats",
       timestamp: to,
       scope,
       id,
       window: { from, to },
-      ...tally.metrics(monotonic),
+      ...counters.metrics(monotonic),
     }));
   }
 }

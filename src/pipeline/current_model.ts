@@ -5,7 +5,7 @@
 import type { FallbackStep } from "../contracts/events.ts";
 import type { SelectionOutcome } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
-import { tellQuietly } from "../observe/told.ts";
+import { notifySafely } from "../observe/notify.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { Outcome } from "../state/model_state.ts";
 import type { RouteDeps } from "./request.ts";
@@ -139,7 +139,7 @@ function rotationOf({ name: pool }: Pool, from: string, { model: { name, instanc
 
 function report(outcome: SelectionOutcome, pool: Pool, hub: Hub): void {
   const message = `The strategy of the pool "${pool.name}" failed`;
-  tellQuietly(
+  notifySafely(
     () => pool.strategy.observe?.(outcome),
     () => hub.trace({ severity: "error", component: "pool", message }),
   );

@@ -3,7 +3,7 @@
  * @module
  */
 import type { CompletionUsage } from "../contracts/openai.ts";
-import { tellQuietly } from "../observe/told.ts";
+import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Load, Usage } from "../state/meter.ts";
 import { readUsage, tokenBound } from "./read_usage.ts";
@@ -36,7 +36,7 @@ export function report(member: Member, answer: AnswerUsage, context: ReportConte
   const costNano = costOf?.(usage, info.pricing, runtime.clock.now());
   if (isEstimated) return { input, output, tokens, costNano, estimated: true };
   const costUsd = costNano && costNano / 1e9;
-  tellQuietly(
+  notifySafely(
     () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
     () =>
       hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),

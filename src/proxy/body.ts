@@ -6,12 +6,12 @@ import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { maxContainers } from "../pipeline/check_request.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
-import { Refusal } from "./error_body.ts";
+import { HttpError } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** As much of a member's name as is quoted, characters. */
-const longestName = 64;
+const maxNameLength = 64;
 
 /** A body, parsed and as it came. */
 export interface JsonBody {
@@ -24,7 +24,7 @@ export interface JsonBody {
  *
  * @param request Whose headers say what it is.
  * @param read Reads its bytes.
- * @throws {Refusal} 415 when it is not JSON by its headers; then nothing is read.
+ * @throws {HttpError} 415 when it is not JSON by its headers; then nothing is read.
  * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
  */
 export async function readJson(
@@ -63,7 +63,7 @@ function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const repeated = repeatedMember(text, value);
   if (repeated !== undefined) {
-    const param = path + (repeated.length > longestName ? `${repeated.slice(0, longestName)}…` : repeated);
+    const param = path + (repeated.length > maxNameLength ? `${repeated.slice(0, maxNameLength)}…` : repeated);
     throw new UnsupportedRequestError(`${JSON.stringify(param)} is given twice`, { code: "invalid_value", param });
   }
   if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
@@ -97,7 +97,7 @@ function checkType(headers: PlainRequest["headers"]): void {
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding");
   if (type === "application/json" && encoding === null) return; // as nearly all have it
-  const unsupported = (message: string) => new Refusal(message, { status: 415, code: "unsupported_media_type" });
+  const unsupported = (message: string) => new HttpError(message, { status: 415, code: "unsupported_media_type" });
   if (type !== null && !/^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
     throw unsupported("The content type has to be application/json");
   }

@@ -6,7 +6,7 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
-import { Refusal, waitHeaders } from "./error_body.ts";
+import { HttpError, waitHeaders } from "./error_body.ts";
 
 /** Every body has this long, ms. */
 const firstWindowMs = 30_000;
@@ -27,8 +27,8 @@ const clientShare = 1 / 4;
 const unread = { connection: "close" };
 
 /** The client left while it sent its body: nobody is there to read an answer. */
-export class ClientLeftError extends Error {
-  override name = "ClientLeftError";
+export class ClientDisconnectedError extends Error {
+  override name = "ClientDisconnectedError";
 }
 
 /** Counts the bytes of all bodies that are being read, by client. */
@@ -84,8 +84,8 @@ export interface BodyBounds {
  *
  * @param request Its body has not been read yet.
  * @param bounds Of size, time and memory.
- * @throws {Refusal} 413 when it is larger, 503 when there is no room for it, 504 when it comes too slowly.
- * @throws {ClientLeftError} When it breaks off.
+ * @throws {HttpError} 413 when it is larger, 503 when there is no room for it, 504 when it comes too slowly.
+ * @throws {ClientDisconnectedError} When it breaks off.
  */
 export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
@@ -122,7 +122,7 @@ class BodyReading {
     this.#watch(firstWindowMs, this.#bounds.limitMs);
     this.#read().then(
       (bytes) => this.#end() && this.#waiter.resolve(bytes),
-      (error) => this.#fail(error instanceof Refusal ? error : new ClientLeftError("The client has left")),
+      (error) => this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has left")),
     );
   }
 
@@ -148,7 +148,7 @@ class BodyReading {
     const { memory, memoryBytes, client, maxBytes } = this.#bounds;
     if (this.#reserved + bytes > maxBytes) throw this.#tooLarge();
     if (!memory.reserve(bytes, memoryBytes, client)) {
-      throw new Refusal("The bodies that are being read leave no room for this one (proxy.body_memory)", {
+      throw new HttpError("The bodies that are being read leave no room for this one (proxy.body_memory)", {
         status: 503,
         type: "server_error",
         code: "overloaded",
@@ -189,8 +189,8 @@ class BodyReading {
     return true;
   }
 
-  #tooLarge(): Refusal {
-    return new Refusal(`The body is over the limit of ${this.#bounds.maxBytes} bytes (proxy.body_limit)`, {
+  #tooLarge(): HttpError {
+    return new HttpError(`The body is over the limit of ${this.#bounds.maxBytes} bytes (proxy.body_limit)`, {
       status: 413,
       code: "request_too_large",
       headers: unread,
@@ -198,6 +198,6 @@ class BodyReading {
   }
 }
 
-function tooSlow(message: string): Refusal {
-  return new Refusal(message, { status: 504, type: "server_error", code: "timeout", headers: unread });
+function tooSlow(message: string): HttpError {
+  return new HttpError(message, { status: 504, type: "server_error", code: "timeout", headers: unread });
 }

@@ -15,12 +15,12 @@ import { SlidingWindow } from "../util/sliding_window.ts";
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
 /** What a client is made among. */
-interface Circumstances {
+interface ClientContext {
   readonly before?: Client | undefined;
   readonly state?: MeshState;
 }
 
-function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: Circumstances): Budget {
+function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
   const id = `client ${name}`;
   const ledger = state && sharedLedgerOf(state);
   // what is counted together with others is known there
@@ -44,7 +44,7 @@ export class Client implements RequestClient {
    * @param circumstances The same client under other settings: what it has sent and spent still counts; and the
    *   state of the mesh, which its money is kept with, or which counts it together with other processes.
    */
-  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, state }: Circumstances = {}) {
+  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, state }: ClientContext = {}) {
     this.name = name;
     this.pools = pools && new Set(pools);
     this.budget = budget && budgetOf(name, budget, { before, state });
@@ -74,7 +74,7 @@ export class Client implements RequestClient {
    * @param error Anything that was thrown while it was served.
    * @param wall Wall clock, ms.
    */
-  retell(error: unknown, wall: number): unknown {
+  errorFor(error: unknown, wall: number): unknown {
     if (this.pools !== undefined && ModelNotFoundError.isInstance(error)) {
       const names = [...this.pools].map((name) => `"${name}"`).join(", ");
       return new ModelNotFoundError(`There is no such model or pool for the client "${this.name}": it has ${names}`);

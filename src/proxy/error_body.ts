@@ -16,18 +16,18 @@ import {
 } from "../errors.ts";
 
 /** A hint beyond this is not waited for by the official clients, ms. */
-const longestHintMs = 60_000;
+const maxHintMs = 60_000;
 
 /** One row of the table. */
-export interface ErrorAnswer {
+export interface ErrorRow {
   readonly status: number;
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A refusal of the proxy itself: the rows that have nothing to do with routing. */
-export class Refusal extends Error {
-  override name = "Refusal";
+export class HttpError extends Error {
+  override name = "HttpError";
   readonly status: number;
   readonly type: string;
   readonly code: string;
@@ -55,8 +55,8 @@ export class Refusal extends Error {
  * @param error Anything that was thrown.
  * @param requestId For the message of an error nobody foresaw.
  */
-export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
-  if (error instanceof Refusal) {
+export function errorRowOf(error: unknown, requestId: string): ErrorRow {
+  if (error instanceof HttpError) {
     return answer(error.status, error.type, error.code, error.message, { headers: error.headers });
   }
   if (UnsupportedRequestError.isInstance(error)) {
@@ -69,11 +69,11 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
     const headers: Record<string, string> = error.status >= 500 ? { "x-should-retry": "false" } : {};
     return answer(error.status, error.type, error.code, error.message, { param: error.param, headers });
   }
-  return waitingAnswer(error) ?? internalAnswer(error, requestId);
+  return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
 
 /** The rows that name a wait. */
-function waitingAnswer(error: unknown): ErrorAnswer | undefined {
+function retryLaterRow(error: unknown): ErrorRow | undefined {
   if (RateLimitError.isInstance(error)) {
     const isQuota = error.code === "insufficient_quota";
     const type = isQuota ? "insufficient_quota" : "rate_limit_error";
@@ -90,7 +90,7 @@ function waitingAnswer(error: unknown): ErrorAnswer | undefined {
   if (DeadlineError.isInstance(error)) return answer(504, "server_error", error.code, error.message);
 }
 
-function internalAnswer(error: unknown, requestId: string): ErrorAnswer {
+function serverErrorRow(error: unknown, requestId: string): ErrorRow {
   if (StreamInterruptedError.isInstance(error)) {
     return answer(502, "server_error", error.code, error.message);
   }
@@ -106,7 +106,7 @@ function answer(
   code: string,
   message: string,
   { param = null, headers = {} }: { param?: string | null; headers?: Readonly<Record<string, string>> } = {},
-): ErrorAnswer {
+): ErrorRow {
   return { status, body: { error: { message, type, param, code } }, headers };
 }
 
@@ -123,6 +123,6 @@ export function waitHeaders(waitMs: number | undefined, pointless: boolean): Rec
     headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
     headers["retry-after-ms"] = String(Math.max(1, Math.ceil(waitMs)));
   }
-  if (pointless || waitMs === undefined || waitMs > longestHintMs) headers["x-should-retry"] = "false";
+  if (pointless || waitMs === undefined || waitMs > maxHintMs) headers["x-should-retry"] = "false";
   return headers;
 }

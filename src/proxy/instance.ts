@@ -10,14 +10,14 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import { isStream } from "../util/plain_stream.ts";
-import { Gate, type Holder } from "./auth.ts";
-import { BodyMemory, ClientLeftError, readBody } from "./body_reader.ts";
+import { Authenticator, type Caller } from "./authenticator.ts";
+import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { Client } from "./client.ts";
-import { errorAnswer, Refusal, waitHeaders } from "./error_body.ts";
+import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import type { HandlerOptions } from "./handler.ts";
-import { Door, isLoopback } from "./origin.ts";
+import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { json } from "./json.ts";
-import { LineLimit } from "./line_limit.ts";
+import { LogRateLimit } from "./log_rate_limit.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
@@ -30,8 +30,8 @@ const no = () => false;
 export class ProxyInstance {
   readonly #mesh: Mesh;
   readonly #proxy: ProxySettings;
-  readonly #gate: Gate;
-  readonly #door: Door;
+  readonly #authenticator: Authenticator;
+  readonly #originPolicy: OriginPolicy;
   readonly #isDraining: () => boolean;
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
@@ -48,7 +48,7 @@ export class ProxyInstance {
     before?: ProxyInstance,
   ) {
     this.#shared = before === undefined
-      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LineLimit() }
+      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit() }
       : before.#shared;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
@@ -60,13 +60,13 @@ export class ProxyInstance {
       if (name === undefined) return [];
       return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
     }));
-    this.#gate = new Gate([
+    this.#authenticator = new Authenticator([
       ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
       ...tokens.map((token) => ({ token })),
     ]);
-    this.#door = new Door({
+    this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
-      hasToken: !this.#gate.isOpen,
+      hasToken: !this.#authenticator.isOpen,
       host: host ?? proxy.host,
       allowedHosts: proxy.allowedHosts,
     });
@@ -85,33 +85,33 @@ export class ProxyInstance {
   /** Never throws. */
   async serve(request: PlainRequest, requestId: string, peer?: Peer): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
-    let holder: Holder | undefined;
+    let caller: Caller | undefined;
     try {
-      headers = this.#door.check(request);
+      headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
       const path = pathOf(request.url);
       const entry = routeOf(path, this.#proxy.endpoints);
-      const preflight = this.#door.preflight(request, entry);
+      const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) holder = this.#gate.check(request);
-      const arrival = { request, requestId, path, headers, client: holder?.client, from: { holder, peer } };
-      const response = await this.#answer(this.#check(request, path, entry), arrival);
+      if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request);
+      const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
+      const response = await this.#answer(this.#check(request, path, entry), incoming);
       return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
-      const hasLeft = signal.aborted && !isStopped || error instanceof ClientLeftError;
-      if (hasLeft) return { status: 499, headers: {}, body: null }; // nobody is there to read it
-      const told = holder?.client?.retell(error, this.#mesh.runtime.clock.now()) ?? error;
-      const reason = isStopped ? signal.reason : told;
-      this.#log(reason, request, { request_id: requestId, ...(holder?.client && { client: holder.client.name }) });
+      const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
+      if (hasDisconnected) return { status: 499, headers: {}, body: null }; // nobody is there to read it
+      const reported = caller?.client?.errorFor(error, this.#mesh.runtime.clock.now()) ?? error;
+      const reason = isStopped ? signal.reason : reported;
+      this.#log(reason, request, { request_id: requestId, ...(caller?.client && { client: caller.client.name }) });
       return errorResponse(this.#mesh, reason, requestId, headers);
     }
   }
 
   /** Leaves a line about a request that was refused before it was routed; what was routed has a record of its own. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
-    const { status, body } = errorAnswer(error, facts.request_id);
+    const { status, body } = errorRowOf(error, facts.request_id);
     if (status === 500 || (typeof error === "object" && error !== null && routingOf(error) !== undefined)) return;
     const { hub, redact, runtime: { clock } } = this.#mesh;
     const suppressed = this.#shared.lines.take(clock.monotonic());
@@ -123,20 +123,20 @@ export class ProxyInstance {
 
   #check(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
     if (entry === undefined) {
-      throw new Refusal(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
+      throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
     }
     const method = request.method === "HEAD" ? "GET" : request.method;
     if (entry.methods.includes(method)) return entry;
     const allow = entry.methods.join(", ");
-    throw new Refusal(`The method ${request.method} is not allowed here: use ${allow}`, {
+    throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
       status: 405,
       code: "method_not_allowed",
       headers: { allow },
     });
   }
 
-  async #answer(entry: RouteEntry, arrival: Arrival): Promise<PlainResponse> {
-    if (!entry.isWork) return await entry.handle(this.#exchange(arrival));
+  async #answer(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
+    if (!entry.isWork) return await entry.handle(this.#exchange(incoming));
     let isOver = false;
     let hasSlot = false;
     const onEnd = () => {
@@ -146,9 +146,9 @@ export class ProxyInstance {
       if (--this.#open === 0) this.#onIdle?.();
     };
     const body: Exchange["body"] = async (time) => {
-      const bytes = await this.#read(arrival, time);
+      const bytes = await this.#read(incoming, time);
       this.#checkRoom();
-      arrival.client?.admit(this.#mesh.runtime.clock.monotonic());
+      incoming.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
       hasSlot = true;
       return bytes;
@@ -156,7 +156,7 @@ export class ProxyInstance {
     this.#checkRoom(); // nothing is read for a request that is refused anyway
     this.#open++;
     try {
-      const response = await entry.handle({ ...this.#exchange(arrival), body, onEnd });
+      const response = await entry.handle({ ...this.#exchange(incoming), body, onEnd });
       if (!isStream(response.body)) onEnd();
       return response;
     } catch (error) {
@@ -165,12 +165,12 @@ export class ProxyInstance {
     }
   }
 
-  #exchange(arrival: Arrival): Exchange {
+  #exchange(incoming: IncomingRequest): Exchange {
     return {
-      ...arrival,
+      ...incoming,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      holder: () => this.#gate.holderOf(arrival.request),
+      caller: () => this.#authenticator.callerOf(incoming.request),
       startedAt: this.#startedAt,
       isDraining: this.#isDraining() || this.#isStopping(),
       body: () => Promise.resolve(new Uint8Array()),
@@ -178,13 +178,13 @@ export class ProxyInstance {
     };
   }
 
-  #read({ request, from }: Arrival, time: Parameters<Exchange["body"]>[0]): Promise<Uint8Array> {
+  #read({ request, from }: IncomingRequest, time: Parameters<Exchange["body"]>[0]): Promise<Uint8Array> {
     const { bodyLimit, bodyMemory } = this.#proxy;
     return readBody(request, {
       maxBytes: bodyLimit,
       memory: this.#shared.bodies,
       memoryBytes: bodyMemory,
-      client: this.#gate.isOpen ? addressOf(from.peer) : from.holder,
+      client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
       clock: this.#mesh.runtime.clock,
       ...time,
     });
@@ -193,7 +193,7 @@ export class ProxyInstance {
   /** Refuses work while stopping, and when all slots are taken. */
   #checkRoom(): void {
     const refuse = (message: string, code: string) =>
-      new Refusal(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
+      new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
     if (this.#shared.inFlight >= maxConcurrent) {
@@ -208,7 +208,7 @@ interface SharedCounts {
   inFlight: number;
   readonly bodies: BodyMemory;
   /** Lines about refused requests. */
-  readonly lines: LineLimit;
+  readonly lines: LogRateLimit;
 }
 
 /** The address that a body counts for; none for the own machine's, where a reverse proxy may stand for all clients. */
@@ -218,9 +218,9 @@ function addressOf(peer: Peer | undefined): string | undefined {
 }
 
 /** What is known of a request before it is served. */
-interface Arrival extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
-  /** Who sent it: the holder of its token, and the other end of its connection. */
-  readonly from: { readonly holder: Holder | undefined; readonly peer: Peer | undefined };
+interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
+  /** Who sent it: the caller of its token, and the other end of its connection. */
+  readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }
 
 /** The path of a URL; only one that is not plain is worth a parser. */
@@ -244,7 +244,7 @@ export function errorResponse(
   requestId: string,
   known: Record<string, string>,
 ): PlainResponse {
-  const answer = errorAnswer(error, requestId);
+  const answer = errorRowOf(error, requestId);
   if (answer.status === 500) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     mesh.hub.trace({

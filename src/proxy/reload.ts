@@ -5,10 +5,10 @@
 import { MeshError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
 import type { ConfigSource } from "../config/config_source.ts";
-import { Engine, type EngineParts } from "./engine.ts";
+import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
 /** What a reload does beside making another engine. */
-export interface ReloadSteps {
+export interface ReloadHooks {
   /** Where the configuration is. */
   readonly config: ConfigSource | undefined;
   /** Throws when the server that runs cannot serve this mesh. */
@@ -18,11 +18,11 @@ export interface ReloadSteps {
 }
 
 /** The engines of a proxy: the one that answers, and those that have requests left. */
-export class Reloading {
-  readonly #parts: EngineParts;
-  readonly #steps: ReloadSteps;
+export class Reloader {
+  readonly #parts: GenerationParts;
+  readonly #steps: ReloadHooks;
   readonly #open: Set<Mesh>;
-  #engine: Engine;
+  #engine: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #isStopped = false;
@@ -32,7 +32,7 @@ export class Reloading {
    * @param parts What later ones are made of.
    * @param steps What else a reload does.
    */
-  constructor(first: Engine, parts: EngineParts, steps: ReloadSteps) {
+  constructor(first: MeshGeneration, parts: GenerationParts, steps: ReloadHooks) {
     this.#engine = first;
     this.#parts = parts;
     this.#steps = steps;
@@ -77,7 +77,7 @@ export class Reloading {
     }
     if (this.#isStopped) return;
     const before = this.#engine;
-    const engine = new Engine(this.#parts, before);
+    const engine = new MeshGeneration(this.#parts, before);
     await engine.start(config);
     try {
       check(engine.mesh);

@@ -11,7 +11,7 @@ import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { Holder } from "./auth.ts";
+import type { Caller } from "./authenticator.ts";
 import type { Client } from "./client.ts";
 import { json } from "./json.ts";
 import { readJson } from "./body.ts";
@@ -31,7 +31,7 @@ export interface Exchange {
   /** Who sent it, where clients have names and the path needs a token. */
   readonly client: Client | undefined;
   /** Who sent it, on paths that need no token too: undefined without an accepted token where one is asked for. */
-  readonly holder: () => Holder | undefined;
+  readonly caller: () => Caller | undefined;
   /** When the proxy was started, monotonic ms. */
   readonly startedAt: number;
   /** The proxy is about to stop. */
@@ -160,11 +160,11 @@ function decoded(segment: string): string {
   }
 }
 
-function health({ mesh, holder, startedAt, headers }: Exchange): PlainResponse {
+function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const asking = holder();
+  const asking = caller();
   const shown = pools.filter(([name]) => asking?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;

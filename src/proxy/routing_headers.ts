@@ -5,8 +5,8 @@
 import type { RoutingRecord } from "../contracts/events.ts";
 import { formatUsd } from "../util/cost.ts";
 
-const mostNames = 32;
-const longestName = 64;
+const maxNames = 32;
+const maxNameLength = 64;
 
 /**
  * Adds the `x-mesh-*` headers of an answer.
@@ -39,12 +39,12 @@ export function addRoutingHeaders(
 
 /** Names that a client made up: any number of any length. */
 function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).map((name) => {
-    const isLong = name.length > longestName;
-    const text = (isLong ? name.slice(0, longestName) : name).replace(/\p{Surrogate}/gu, "\ufffd");
+  const shown = names.slice(0, maxNames).map((name) => {
+    const isLong = name.length > maxNameLength;
+    const text = (isLong ? name.slice(0, maxNameLength) : name).replace(/\p{Surrogate}/gu, "\ufffd");
     return (/^[\x21-\x2b\x2d-\x7e]+$/.test(text) ? text : encodeURIComponent(text)) + (isLong ? "..." : "");
   });
-  return (names.length > mostNames ? [...shown, "..."] : shown).join(", ");
+  return (names.length > maxNames ? [...shown, "..."] : shown).join(", ");
 }
 
 /** A configured name may hold any character; a header may not. */

@@ -10,10 +10,10 @@ import { ConfigError } from "../errors.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
-import { Engine, type EngineParts } from "./engine.ts";
+import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
-import { isLoopback } from "./origin.ts";
-import { Reloading } from "./reload.ts";
+import { isLoopback } from "./origin_policy.ts";
+import { Reloader } from "./reload.ts";
 
 /** How long open answers may take once the proxy stops, ms. */
 const graceMs = 30_000;
@@ -31,7 +31,7 @@ export interface ServeOptions {
 }
 
 /** What a proxy is run with. */
-export interface ServeParts extends EngineParts {
+export interface ServeParts extends GenerationParts {
   /** The machine. */
   readonly shell: Pick<Shell, "serve">;
 }
@@ -64,7 +64,7 @@ export interface RunningProxy {
  * @throws Whatever makes a start impossible, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const engine = new Engine(parts);
+  const engine = new MeshGeneration(parts);
   await engine.start(options.config);
   try {
     return await listen(engine, parts, options);
@@ -74,7 +74,7 @@ export async function startProxy(parts: ServeParts, options: ServeOptions): Prom
   }
 }
 
-async function listen(first: Engine, parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
+async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const { runtime, shell } = parts;
   const { proxy = builtInProxy() } = first.mesh.settings;
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
@@ -90,7 +90,7 @@ async function listen(first: Engine, parts: ServeParts, options: ServeOptions): 
   });
   const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
   const server = await shell.serve(handler, { host, port, ...listener });
-  const reloading = new Reloading(first, parts, {
+  const reloading = new Reloader(first, parts, {
     config: options.config,
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),

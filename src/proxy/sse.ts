@@ -4,7 +4,7 @@
  */
 import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
-import { errorAnswer } from "./error_body.ts";
+import { errorRowOf } from "./error_body.ts";
 
 /**
  * The body of a streamed answer: one `data:` line per event, `[DONE]` after the last. A provider that fails midway
@@ -60,7 +60,7 @@ export class EventBody implements PlainStream {
       }
       text += "data: [DONE]\n\n";
     } catch (error) {
-      text += `data: ${JSON.stringify(errorAnswer(error, this.#requestId).body)}\n\n`;
+      text += `data: ${JSON.stringify(errorRowOf(error, this.#requestId).body)}\n\n`;
     }
     this.#isOver = true;
     return text;

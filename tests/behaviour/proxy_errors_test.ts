@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
-import { errorAnswer } from "../../src/proxy/error_body.ts";
+import { errorRowOf } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId, getRaw, goodBody, type Refused } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
@@ -158,7 +158,7 @@ describe("A request that no model serves", () => {
   });
 
   it("is refused when every budget is spent, with the start of the next window", () => {
-    const { status, body, headers } = errorAnswer(new BudgetExceededError("Spent", 7_200_000), "id");
+    const { status, body, headers } = errorRowOf(new BudgetExceededError("Spent", 7_200_000), "id");
     assertEquals({ status, type: body.error.type, code: body.error.code }, {
       status: 429,
       type: "insufficient_quota",

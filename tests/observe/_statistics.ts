@@ -40,17 +40,17 @@ export class Bench {
 
   /** @param members `<pool>/<model>@<provider>` each. */
   constructor(...members: readonly string[]) {
-    this.statistics.configure(members.map((member) => ownerOf(member) as Required<BreakerOwner>));
+    this.statistics.setMembers(members.map((member) => ownerOf(member) as Required<BreakerOwner>));
   }
 
   /** A rest begins. */
   standby(owner: string, reason: StandbyReason = "retry_limit"): void {
-    this.statistics.transition({ owner: ownerOf(owner), to: "standby", reason });
+    this.statistics.addTransition({ owner: ownerOf(owner), to: "standby", reason });
   }
 
   /** A rest ends. */
   active(owner: string, reason: StandbyReason = "retry_limit"): void {
-    this.statistics.transition({ owner: ownerOf(owner), to: "active", reason });
+    this.statistics.addTransition({ owner: ownerOf(owner), to: "active", reason });
   }
 
   /** Some metrics of `<scope> <id>`. */

@@ -85,10 +85,10 @@ Deno.test("a model that joins while its provider rests is down with it", async (
   const bench = new Bench("chat/a@one");
   bench.standby("@one", "manual");
   await bench.clock.advance(minute);
-  bench.statistics.add({ pool: "chat", model: "late", provider: "one" });
+  bench.statistics.addMember({ pool: "chat", model: "late", provider: "one" });
   await bench.clock.advance(minute);
   assertEquals(bench.look("model late", "downtime_total", "standby_events"), [minute, 0]);
-  bench.statistics.add({ pool: "chat", model: "other", provider: "two" });
+  bench.statistics.addMember({ pool: "chat", model: "other", provider: "two" });
   await bench.clock.advance(minute);
   assertEquals(bench.look("pool chat", "downtime_total"), [2 * minute]);
   bench.active("@one", "manual");
@@ -106,17 +106,17 @@ Deno.test("a member said again is the same member", async () => {
   const bench = new Bench("chat/a@one", "chat/a@one");
   bench.standby("chat/a@one");
   await bench.clock.advance(minute);
-  bench.statistics.add({ pool: "chat", model: "a", provider: "one" });
+  bench.statistics.addMember({ pool: "chat", model: "a", provider: "one" });
   assertEquals(bench.look("pool chat", "downtime_total"), [minute]);
 });
 
 Deno.test("after a change of configuration numbers go on by name, and what has gone keeps nothing down", async () => {
   const bench = new Bench("chat/a@one", "chat/b@two");
-  bench.statistics.request(path(["a@one", "ok"]), { vote: "success" });
+  bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success" });
   bench.standby("a@one", "manual");
   bench.standby("b@two", "manual");
   await bench.clock.advance(minute);
-  bench.statistics.configure([{ pool: "chat", model: "b", provider: "two" }]);
+  bench.statistics.setMembers([{ pool: "chat", model: "b", provider: "two" }]);
   await bench.clock.advance(minute);
   assertEquals(bench.look("pool chat", "requests_total", "downtime_total", "standby_events"), [1, minute, 2]);
   assertEquals(bench.look("model a", "requests_total", "downtime_total"), [1, minute]);
@@ -127,7 +127,7 @@ Deno.test("after a change of configuration numbers go on by name, and what has g
 
 Deno.test("a rest that an earlier process began is downtime and no event", async () => {
   const bench = new Bench();
-  bench.statistics.configure([{ pool: "chat", model: "a", provider: "one" }], [{ provider: "one" }]);
+  bench.statistics.setMembers([{ pool: "chat", model: "a", provider: "one" }], [{ provider: "one" }]);
   await bench.clock.advance(minute);
   bench.active("@one", "quota_exhausted");
   await bench.clock.advance(minute);

@@ -8,7 +8,7 @@ Deno.test("a request counts at its pool, at who answered, and as failed at those
   const table: readonly (readonly [
     name: string,
     steps: readonly Step[],
-    vote: RequestResult["vote"],
+    outcome: RequestResult["outcome"],
     expected: Readonly<Record<string, string>>,
   ])[] = [
     ["answered at once", [["a@one", "ok"]], "success", {
@@ -64,9 +64,9 @@ Deno.test("a request counts at its pool, at who answered, and as failed at those
       "provider two": "1 1 0",
     }],
   ];
-  for (const [name, steps, vote, expected] of table) {
+  for (const [name, steps, outcome, expected] of table) {
     const bench = new Bench();
-    bench.statistics.request(path(...steps), { vote });
+    bench.statistics.addRequest(path(...steps), { outcome });
     for (const [record, counts] of Object.entries(expected)) assertEquals(bench.requests(record), counts, name);
     if (steps.length === 0) assertEquals(bench.statistics.records().length, 1, name);
   }
@@ -75,16 +75,16 @@ Deno.test("a request counts at its pool, at who answered, and as failed at those
 Deno.test("of two empty answers the first is returned, and is its model's success", () => {
   const bench = new Bench();
   const both = path(["a@one", "empty"], ["b@two", "empty"]);
-  bench.statistics.request({ ...both, model: "a", provider: "one" }, { vote: "success" });
+  bench.statistics.addRequest({ ...both, model: "a", provider: "one" }, { outcome: "success" });
   assertEquals(["model a", "model b"].map((record) => bench.requests(record)), ["1 1 0", "1 0 0"]);
 });
 
 Deno.test("requests in a row to one provider count one by one", () => {
   const bench = new Bench();
   for (let count = 0; count < 3; count++) {
-    bench.statistics.request(path(["a@one", "timeout"], ["b@one", "timeout"]), { vote: "failure" });
+    bench.statistics.addRequest(path(["a@one", "timeout"], ["b@one", "timeout"]), { outcome: "failure" });
   }
-  bench.statistics.request(path(["a@one", "ok"]), { vote: "success" });
+  bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success" });
   assertEquals(["provider one", "model a", "model b"].map((record) => bench.requests(record)), [
     "4 1 3",
     "4 1 3",
@@ -95,9 +95,9 @@ Deno.test("requests in a row to one provider count one by one", () => {
 Deno.test("tokens and money go to who took them, whatever came of the request", () => {
   const bench = new Bench();
   const steps = path(["a@one", "timeout"], ["b@two", "ok"]);
-  bench.statistics.request(steps, { vote: "success", tokensIn: 10, tokensOut: 20, costNano: 1 });
-  bench.statistics.request(steps, { vote: "failure", tokensIn: 1, tokensOut: 2, costNano: 2 });
-  bench.statistics.request(steps, { vote: "none", tokensIn: 100 });
+  bench.statistics.addRequest(steps, { outcome: "success", tokensIn: 10, tokensOut: 20, costNanoUsd: 1 });
+  bench.statistics.addRequest(steps, { outcome: "failure", tokensIn: 1, tokensOut: 2, costNanoUsd: 2 });
+  bench.statistics.addRequest(steps, { outcome: "none", tokensIn: 100 });
   for (const record of ["pool chat", "model b", "provider two"]) {
     assertEquals(bench.look(record, "tokens_in", "tokens_out", "cost_total"), [111, 22, 3e-9], record);
   }
@@ -107,12 +107,12 @@ Deno.test("tokens and money go to who took them, whatever came of the request", 
 Deno.test("numbers that make no sense count as nothing", () => {
   const bench = new Bench();
   for (const junk of [NaN, -5, Infinity, "7" as unknown as number, undefined]) {
-    bench.statistics.request(path(["a@one", "ok"]), {
-      vote: "success",
+    bench.statistics.addRequest(path(["a@one", "ok"]), {
+      outcome: "success",
       latencyMs: junk,
       tokensIn: junk,
       tokensOut: junk,
-      costNano: junk,
+      costNanoUsd: junk,
     });
   }
   assertEquals(bench.look("pool chat", "requests_total", "tokens_in", "tokens_out", "cost_total"), [5, 0, 0, 0]);
@@ -121,18 +121,18 @@ Deno.test("numbers that make no sense count as nothing", () => {
 Deno.test("ten thousand requests of 0.1 USD and one of a nano-dollar cost 1 000.000000001 USD", () => {
   const bench = new Bench();
   for (let count = 0; count < 10_000; count++) {
-    bench.statistics.request(path(["a@one", "ok"]), { vote: "success", costNano: 1e8 });
+    bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success", costNanoUsd: 1e8 });
   }
-  bench.statistics.request(path(["a@one", "ok"]), { vote: "success", costNano: 1 });
+  bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success", costNanoUsd: 1 });
   assertEquals(bench.look("pool chat", "cost_total"), [1000.000000001]);
 });
 
 Deno.test("a pool's latency is the client's, a model's the time spent on it, both of answered requests", () => {
   const bench = new Bench();
-  bench.statistics.request(path(["a@one", "timeout"], ["b@two", "ok"]), { vote: "success", latencyMs: 250 });
+  bench.statistics.addRequest(path(["a@one", "timeout"], ["b@two", "ok"]), { outcome: "success", latencyMs: 250 });
   const slow = path(["b@two", "ok"]);
   const slower = { ...slow, fallback_chain: slow.fallback_chain.map((step) => ({ ...step, ms: 9000 })) };
-  for (const vote of ["failure", "none"] as const) bench.statistics.request(slower, { vote, latencyMs: 9000 });
+  for (const outcome of ["failure", "none"] as const) bench.statistics.addRequest(slower, { outcome, latencyMs: 9000 });
   assertEquals(bench.look("pool chat", "latency_avg", "latency_p95"), [250, 250]);
   assertEquals(bench.look("model b", "latency_avg", "latency_p95"), [100, 100]);
   assertEquals(bench.look("provider two", "latency_avg", "latency_p95"), [100, 100]);
@@ -141,7 +141,7 @@ Deno.test("a pool's latency is the client's, a model's the time spent on it, bot
 
 Deno.test("a rotation counts at its pool and at the model it leaves", () => {
   const bench = new Bench("chat/a@one", "chat/b@two");
-  bench.statistics.rotation("chat", namesOf("a@one"));
+  bench.statistics.addRotation("chat", namesOf("a@one"));
   const records = ["pool chat", "model a", "provider one", "model b", "provider two"];
   assertEquals(records.flatMap((record) => bench.look(record, "rotation_events")), [1, 1, 1, 0, 0]);
 });
@@ -161,8 +161,8 @@ Deno.test("a window begins with the statistics; a wall clock set back empties it
 
 Deno.test("records are plain JSON, `type` first, in the order of the configuration", () => {
   const bench = new Bench("chat/z@two", "chat/a@one", "ask/a@one");
-  bench.statistics.request(path(["a@one", "ok"]), { vote: "success", latencyMs: 5 });
-  bench.statistics.request(path(["new@two", "ok"]), { vote: "success", latencyMs: 5 });
+  bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success", latencyMs: 5 });
+  bench.statistics.addRequest(path(["new@two", "ok"]), { outcome: "success", latencyMs: 5 });
   const records = bench.statistics.records();
   assertEquals(JSON.parse(JSON.stringify(records)), records);
   for (const record of records) {
@@ -184,8 +184,8 @@ Deno.test("records are plain JSON, `type` first, in the order of the configurati
 
 Deno.test("a model, a provider and a pool of one name are three", () => {
   const bench = new Bench();
-  bench.statistics.request({ ...path(["x@x", "ok"]), pool: "x" }, { vote: "success", tokensIn: 4 });
-  bench.statistics.rotation("x", namesOf("y@__proto__"));
+  bench.statistics.addRequest({ ...path(["x@x", "ok"]), pool: "x" }, { outcome: "success", tokensIn: 4 });
+  bench.statistics.addRotation("x", namesOf("y@__proto__"));
   assertEquals(["model x", "provider x", "pool x"].flatMap((record) => bench.look(record, "tokens_in")), [4, 4, 4]);
   assertEquals(bench.look("provider __proto__", "rotation_events"), [1]);
 });
@@ -234,14 +234,14 @@ function requestAtRandom(
 ): void {
   const models = ["a@one", "b@one", "c@two", "d@three"].filter(() => random() < 0.5);
   if (models.length === 0) models.push("a@one");
-  const vote = pick(["success", "failure", "none"] as const);
+  const outcome = pick(["success", "failure", "none"] as const);
   const steps = models.map((at, place): Step => [at, place === models.length - 1 ? "ok" : "timeout"]);
-  for (const at of models.slice(0, -1)) statistics.rotation("chat", namesOf(at));
-  statistics.request(path(...steps), {
-    vote,
+  for (const at of models.slice(0, -1)) statistics.addRotation("chat", namesOf(at));
+  statistics.addRequest(path(...steps), {
+    outcome,
     latencyMs: random() * 5000,
     tokensIn: Math.floor(random() * 1000),
     tokensOut: Math.floor(random() * 1000),
-    costNano: Math.floor(random() * 1e7),
+    costNanoUsd: Math.floor(random() * 1e7),
   });
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { PlainRequest } from "../../src/contracts/shell.ts";
 import { BodyMemory, readBody } from "../../src/proxy/body_reader.ts";
-import { Refusal } from "../../src/proxy/error_body.ts";
+import { HttpError } from "../../src/proxy/error_body.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
 const windowBytes = 5 * 8 * 1024;
@@ -48,7 +48,7 @@ Deno.test("A body has longer than 30 s only while it keeps 8 KiB/s", async () =>
   await clock.advance(4_999);
   assertEquals(body.outcome(), undefined);
   await clock.advance(1);
-  const { message, status, code } = await assertRejects(() => body.reading, Refusal);
+  const { message, status, code } = await assertRejects(() => body.reading, HttpError);
   assertEquals(message, "The request's body came too slowly: it has 30 s, longer only at 8 KiB/s or more");
   assertEquals([status, code, clock.pending, body.isFree()], [504, "timeout", 0, true]);
 });
@@ -60,7 +60,7 @@ Deno.test("A body that has not kept 8 KiB/s for its first 30 s is given up, one 
   await clock.advance(29_999);
   quick.end();
   await clock.advance(1);
-  await assertRejects(() => slow.reading, Refusal);
+  await assertRejects(() => slow.reading, HttpError);
   assertEquals([(await quick.reading).length, quick.isFree()], [6 * windowBytes - 1, true]);
 });
 
@@ -69,12 +69,12 @@ Deno.test("A body that keeps its rate still has to be there by the request's dea
   const body = slowBody(clock, 40_000);
   body.send(1_000_000);
   await clock.advance(39_999);
-  assertEquals(body.outcome() instanceof Refusal, true, "nothing came in the second window");
+  assertEquals(body.outcome() instanceof HttpError, true, "nothing came in the second window");
   const steady = slowBody(clock, 32_000);
   steady.send(1_000_000);
   await clock.advance(31_999);
   assertEquals(steady.outcome(), undefined);
   await clock.advance(1);
-  const { message } = await assertRejects(() => steady.reading, Refusal);
+  const { message } = await assertRejects(() => steady.reading, HttpError);
   assertEquals(message, "The request's body did not arrive within 32000 ms");
 });

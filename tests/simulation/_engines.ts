@@ -6,7 +6,7 @@ import { serverConnectors } from "../../connectors/server.ts";
 import type { Observability } from "../../mod.ts";
 import { activate, deactivate } from "../../src/background/manual.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
-import { Engine } from "../../src/proxy/engine.ts";
+import { MeshGeneration } from "../../src/proxy/mesh_generation.ts";
 import type { ServerMesh } from "../../src/server_mesh.ts";
 
 /** What engines are made of. */
@@ -24,7 +24,7 @@ export class Engines {
   readonly #world: EngineWorld;
   /** Requests under way, by mesh that is not closed. */
   readonly #requests = new Map<ServerMesh, number>();
-  #engine: Engine;
+  #engine: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
 
   /** @param world What they are made of. */
@@ -81,9 +81,9 @@ export class Engines {
     await this.mesh.close();
   }
 
-  #make(before?: Engine): Engine {
+  #make(before?: MeshGeneration): MeshGeneration {
     const { runtime, sink } = this.#world;
-    return new Engine({ connectors: serverConnectors, runtime, sinks: [sink] }, before);
+    return new MeshGeneration({ connectors: serverConnectors, runtime, sinks: [sink] }, before);
   }
 
   async #closeIdle(): Promise<void> {

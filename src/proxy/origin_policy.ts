@@ -7,13 +7,13 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { CorsSettings } from "../config/settings.ts";
-import { Refusal } from "./error_body.ts";
+import { HttpError } from "./error_body.ts";
 
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
   "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, retry-after, retry-after-ms, x-should-retry";
 
 /** What the door is set up with. */
-export interface DoorSettings {
+export interface OriginPolicySettings {
   readonly cors: CorsSettings;
   /** Whether a token is asked for. */
   readonly hasToken: boolean;
@@ -24,15 +24,15 @@ export interface DoorSettings {
 }
 
 /** Decides by `Host` and `Origin`. */
-export class Door {
-  readonly #settings: DoorSettings;
+export class OriginPolicy {
+  readonly #settings: OriginPolicySettings;
   readonly #checksHost: boolean;
   readonly #allowedHosts: ReadonlySet<string>;
   /** The one that was let in last: most requests have the same. */
   #latestHost: string | undefined;
 
   /** @param settings CORS, token, address. */
-  constructor(settings: DoorSettings) {
+  constructor(settings: OriginPolicySettings) {
     this.#settings = settings;
     this.#allowedHosts = new Set(settings.allowedHosts.map((name) => name.toLowerCase()));
     this.#checksHost = !settings.hasToken && isLoopback(settings.host);
@@ -43,7 +43,7 @@ export class Door {
    *
    * @param request The request.
    * @returns The CORS headers of its answer.
-   * @throws {Refusal} 403 for a foreign host or origin, 400 for a `Host` that is none.
+   * @throws {HttpError} 403 for a foreign host or origin, 400 for a `Host` that is none.
    */
   check(request: PlainRequest): Record<string, string> {
     const host = request.headers.get("host") ?? new URL(request.url).host;
@@ -52,7 +52,7 @@ export class Door {
     const origin = request.headers.get("origin");
     if (origin === null) return {};
     if (!this.#allows(origin, host)) {
-      throw new Refusal(`The origin "${origin}" is not allowed: add it to proxy.cors.origins`, {
+      throw new HttpError(`The origin "${origin}" is not allowed: add it to proxy.cors.origins`, {
         status: 403,
         code: "origin_not_allowed",
       });
@@ -62,11 +62,11 @@ export class Door {
 
   #checkHost(host: string): void {
     if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) {
-      throw new Refusal("The Host header is malformed", { status: 400, code: "invalid_value" });
+      throw new HttpError("The Host header is malformed", { status: 400, code: "invalid_value" });
     }
     const name = host.replace(/:\d*$/, "").toLowerCase();
     if (this.#checksHost && !isLoopback(name) && !this.#allowedHosts.has(name)) {
-      throw new Refusal(
+      throw new HttpError(
         `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
         { status: 403, code: "host_not_allowed" },
       );

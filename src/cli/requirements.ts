@@ -79,7 +79,7 @@ function referencePaths(document: unknown): ReadonlyMap<string, string> {
   const visit = (value: unknown, path: string) => {
     if (typeof value === "string") {
       for (const name of referencesIn(value).names) if (!paths.has(name)) paths.set(name, path);
-    } else if (Array.isArray(value)) value.forEach((member, place) => visit(member, `${path}[${place}]`));
+    } else if (Array.isArray(value)) value.forEach((member, index) => visit(member, `${path}[${index}]`));
     else if (isPlainObject(value)) {
       for (const [key, member] of Object.entries(value)) {
         visit(member, under(path, key));

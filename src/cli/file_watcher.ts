@@ -6,10 +6,10 @@
 import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 
 /** How often it is read, ms. A text counts once it is read twice alike: nobody is in the middle of writing it then. */
-const lookMs = 400;
+const pollIntervalMs = 400;
 
 /** What a file is watched with. */
-export interface FileWatchOptions {
+export interface FileWatcherOptions {
   readonly files: Pick<FileSystem, "readText">;
   readonly clock: Pick<Clock, "every">;
   /** The text that is known; undefined when there was none to read. */
@@ -24,11 +24,11 @@ export interface FileWatchOptions {
  * @param path Its path.
  * @param options What with.
  */
-export function watchFile(path: string, { files, clock, known, onChange }: FileWatchOptions): Cancel {
+export function watchFile(path: string, { files, clock, known, onChange }: FileWatcherOptions): Cancel {
   let current = known;
   let fresh: string | undefined;
-  return clock.every(lookMs, async () => {
-    const text = await textOf(path, files);
+  return clock.every(pollIntervalMs, async () => {
+    const text = await readIfPresent(path, files);
     const isSettled = text !== undefined && text !== current && text === fresh;
     fresh = text === current ? undefined : text;
     if (!isSettled) return;
@@ -43,7 +43,7 @@ export function watchFile(path: string, { files, clock, known, onChange }: FileW
  * @param path Its path.
  * @param files Where it is.
  */
-export async function textOf(path: string, files: Pick<FileSystem, "readText">): Promise<string | undefined> {
+export async function readIfPresent(path: string, files: Pick<FileSystem, "readText">): Promise<string | undefined> {
   try {
     return await files.readText(path);
   } catch {

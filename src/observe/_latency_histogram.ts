@@ -6,16 +6,16 @@
 /** Buckets to each doubling: their middles are within 2^(1/16) − 1 = 4.5 % of whatever falls into them. */
 const bucketsPerDoubling = 8;
 /** What took longer is in the last bucket, ms: a day. */
-const slowestMs = 24 * 60 * 60 * 1000;
+const maxLatencyMs = 24 * 60 * 60 * 1000;
 /** The first bucket holds what took less than 1 ms. */
-const buckets = 2 + Math.floor(Math.log2(slowestMs) * bucketsPerDoubling);
+const buckets = 2 + Math.floor(Math.log2(maxLatencyMs) * bucketsPerDoubling);
 
 /** Counts latencies in buckets whose width grows with the latency. */
-export class Latencies {
+export class LatencyHistogram {
   readonly #counts = new Float64Array(buckets);
   #count = 0;
   #sumMs = 0;
-  #longestMs = 0;
+  #maxMs = 0;
 
   /**
    * Takes in one.
@@ -24,11 +24,11 @@ export class Latencies {
    */
   add(ms: number): void {
     if (!(ms >= 0 && ms < Infinity)) return;
-    const bucket = ms < 1 ? 0 : 1 + Math.floor(Math.log2(Math.min(ms, slowestMs)) * bucketsPerDoubling);
+    const bucket = ms < 1 ? 0 : 1 + Math.floor(Math.log2(Math.min(ms, maxLatencyMs)) * bucketsPerDoubling);
     this.#counts[bucket]!++;
     this.#count++;
     this.#sumMs += ms;
-    if (ms > this.#longestMs) this.#longestMs = ms;
+    if (ms > this.#maxMs) this.#maxMs = ms;
   }
 
   /** The mean, ms; null before the first. */
@@ -43,10 +43,10 @@ export class Latencies {
   get percentile95(): number | null {
     if (this.#count === 0) return null;
     const rank = Math.ceil(this.#count * 0.95);
-    if (rank === this.#count) return this.#longestMs;
+    if (rank === this.#count) return this.#maxMs;
     let bucket = 0;
     for (let below = this.#counts[0]!; below < rank; below += this.#counts[bucket]!) bucket++;
     const middle = bucket === 0 ? 0.5 : 2 ** ((bucket - 0.5) / bucketsPerDoubling);
-    return Math.min(middle, this.#longestMs);
+    return Math.min(middle, this.#maxMs);
   }
 }

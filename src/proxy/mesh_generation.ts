@@ -22,7 +22,7 @@ import type { Settings } from "../config/settings.ts";
 import { MeshMetering } from "../state/metering.ts";
 
 /** What engines are made of, the first and every later one. */
-export interface EngineParts {
+export interface GenerationParts {
   /** Connectors, in order of detection. */
   readonly connectors: readonly Connector[];
   /** The door to the outside. */
@@ -34,7 +34,7 @@ export interface EngineParts {
 }
 
 /** One mesh under one configuration. */
-export class Engine {
+export class MeshGeneration {
   /** The mesh. */
   readonly mesh: ServerMesh;
   readonly #keeper: ConfiguredKeeper;
@@ -42,15 +42,15 @@ export class Engine {
   readonly #console: Observability | undefined;
   #watch: Watch | undefined;
   /** The engine before, until it retires: whoever still held it then would hold every one before it. */
-  #before: Engine | undefined;
+  #before: MeshGeneration | undefined;
   /** The engine that has taken over. */
-  #next: Engine | undefined;
+  #next: MeshGeneration | undefined;
 
   /**
    * @param parts What it is made of.
    * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
    */
-  constructor({ connectors, runtime, sinks = [], console }: EngineParts, before?: Engine) {
+  constructor({ connectors, runtime, sinks = [], console }: GenerationParts, before?: MeshGeneration) {
     this.#console = console;
     this.#before = before;
     this.#keeper = new ConfiguredKeeper(() => this.mesh, before && before.#keeper);
@@ -86,7 +86,7 @@ export class Engine {
    *
    * @param next The other one.
    */
-  async retire(next: Engine): Promise<void> {
+  async retire(next: MeshGeneration): Promise<void> {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
     new StateArchive(next.mesh.state, clock).merge(states);
@@ -109,7 +109,7 @@ export class Engine {
   }
 
   /** The one that answers now. */
-  get #latest(): Engine {
+  get #latest(): MeshGeneration {
     return this.#next === undefined ? this : this.#next.#latest;
   }
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { Latencies } from "../../src/observe/_latencies.ts";
+import { LatencyHistogram } from "../../src/observe/_latency_histogram.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 
-function latenciesOf(...all: readonly number[]): Latencies {
-  const latencies = new Latencies();
+function latenciesOf(...all: readonly number[]): LatencyHistogram {
+  const latencies = new LatencyHistogram();
   for (const ms of all) latencies.add(ms);
   return latencies;
 }

@@ -4,44 +4,44 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { Client } from "./client.ts";
-import { Refusal } from "./error_body.ts";
+import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
 /** Whoever holds an accepted token. */
-export interface Holder {
+export interface Caller {
   /** What its token says of it; undefined for a token that is just a token, and where none is asked for. */
   readonly client?: Client | undefined;
 }
 
 /** A token that is accepted. */
-export interface AcceptedToken extends Holder {
+export interface AcceptedToken extends Caller {
   readonly token: string;
 }
 
-const anybody: Holder = {};
+const anonymous: Caller = {};
 
 /** Checks bearer tokens, all of them on every request, in time that does not depend on the match. */
-export class Gate {
-  readonly #holders: readonly { readonly bytes: Uint8Array; readonly holder: Holder }[];
+export class Authenticator {
+  readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
 
   /** @param tokens Accepted tokens; none: everybody is let in. */
   constructor(tokens: readonly AcceptedToken[]) {
-    this.#holders = tokens.map((holder) => ({ bytes: encoder.encode(holder.token), holder }));
+    this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
   }
 
   /** Whether no token is asked for at all. */
   get isOpen(): boolean {
-    return this.#holders.length === 0;
+    return this.#callers.length === 0;
   }
 
   /** Who sent a request; undefined when it may not pass. */
-  holderOf(request: PlainRequest): Holder | undefined {
-    if (this.isOpen) return anybody;
+  callerOf(request: PlainRequest): Caller | undefined {
+    if (this.isOpen) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
     const given = encoder.encode(match?.[1] ?? "");
-    let found: Holder | undefined;
-    for (const { bytes, holder } of this.#holders) if (isSame(bytes, given)) found ??= holder;
+    let found: Caller | undefined;
+    for (const { bytes, caller } of this.#callers) if (isSame(bytes, given)) found ??= caller;
     return found;
   }
 
@@ -49,13 +49,13 @@ export class Gate {
    * Lets a request pass.
    *
    * @returns Who sent it.
-   * @throws {Refusal} 401 when it has no accepted token.
+   * @throws {HttpError} 401 when it has no accepted token.
    */
-  check(request: PlainRequest): Holder {
-    const holder = this.holderOf(request);
-    if (holder !== undefined) return holder;
+  authenticate(request: PlainRequest): Caller {
+    const caller = this.callerOf(request);
+    if (caller !== undefined) return caller;
     const given = request.headers.has("authorization");
-    throw new Refusal(
+    throw new HttpError(
       given
         ? "The bearer token is not accepted"
         : "A bearer token is needed: send the header `Authorization: Bearer <token>`",

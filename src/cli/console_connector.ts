@@ -23,10 +23,10 @@ const formats = ["text", "json"];
  * @throws {UsageError} When a flag has a value that is none.
  */
 export function consoleConnector(flags: Flags, { connectors, shell }: CommandParts): Connector<"observability"> {
-  const least = severities.indexOf(oneOf(severities, flags, "log-level") ?? "info");
+  const minLevel = severities.indexOf(oneOf(severities, flags, "log-level") ?? "info");
   const format = oneOf(formats, flags, "log-format");
   const connector = connectors.find(({ id }) => id === defaultSink) as Connector<"observability">;
-  const isLogged = (level: Severity) => severities.indexOf(level) >= least;
+  const isLogged = (level: Severity) => severities.indexOf(level) >= minLevel;
   return {
     ...connector,
     create(config, runtime): Observability {

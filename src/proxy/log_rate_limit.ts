@@ -7,7 +7,7 @@ const maxLines = 10;
 const windowMs = 1_000;
 
 /** Lets through 10 lines a second, and counts the others. */
-export class LineLimit {
+export class LogRateLimit {
   #windowEndsAt = 0;
   #lines = 0;
   #suppressed = 0;

@@ -9,7 +9,7 @@
  * @param tell Calls it.
  * @param onFailure Told that it failed.
  */
-export function tellQuietly(tell: () => unknown, onFailure: () => void = () => {}): void {
+export function notifySafely(tell: () => unknown, onFailure: () => void = () => {}): void {
   try {
     const told = tell();
     if (told instanceof Promise) told.catch(onFailure);

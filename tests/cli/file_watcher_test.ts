@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { watchFile } from "../../src/cli/file_watch.ts";
+import { watchFile } from "../../src/cli/file_watcher.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 
 /** A watched file that begins as `a`; each step sets what is read from now on and lets a look pass. */

@@ -1,0 +1,141 @@
+/**
+ * The numbers of one model, provider or pool.
+ * @module
+ */
+import type { StatsMetrics } from "../contracts/events.ts";
+import type { Outcome } from "../state/model_state.ts";
+import { LatencyHistogram } from "./_latency_histogram.ts";
+
+const nanoPerUsd = 1_000_000_000;
+
+/** What one request used; undefined where that is unknown. */
+export interface StatsUsage {
+  readonly tokensIn?: number | undefined;
+  readonly tokensOut?: number | undefined;
+  readonly costNanoUsd?: number | undefined;
+}
+
+/** Counts for one model, provider or pool. Times are monotonic ms. */
+export class StatsCounters {
+  readonly #latencies = new LatencyHistogram();
+  #total = 0;
+  #success = 0;
+  #failed = 0;
+  #tokensIn = 0;
+  #tokensOut = 0;
+  #costNanoUsd = 0;
+  #standbyEvents = 0;
+  #quotaResets = 0;
+  #rotations = 0;
+  /** Number of the request counted last, in the total and as failed. */
+  #latestRequest = -1;
+  #latestFailedRequest = -1;
+  #members = 0;
+  #membersInStandby = 0;
+  #downtimeMs = 0;
+  /** Since when it has no active member. */
+  #downSince: number | undefined;
+
+  /**
+   * Counts a request that is over. Called again for the same one, it counts it once, and as failed if any part failed.
+   *
+   * @param request Its number; the calls for one request follow each other.
+   * @param outcome `none`: neither success nor failure.
+   */
+  addRequest(request: number, outcome: Outcome): void {
+    if (this.#latestRequest !== request) {
+      this.#latestRequest = request;
+      this.#total++;
+      if (outcome === "success") this.#success++;
+    }
+    if (outcome !== "failure" || this.#latestFailedRequest === request) return;
+    this.#latestFailedRequest = request;
+    this.#failed++;
+  }
+
+  /** Adds what a request used. Values that are no positive finite numbers count as 0. */
+  addUsage({ tokensIn, tokensOut, costNanoUsd }: StatsUsage): void {
+    this.#tokensIn += countOrZero(tokensIn);
+    this.#tokensOut += countOrZero(tokensOut);
+    this.#costNanoUsd += countOrZero(costNanoUsd);
+  }
+
+  /** Adds the time to an answer, ms. */
+  addLatency(ms: number | undefined): void {
+    if (ms !== undefined) this.#latencies.add(ms);
+  }
+
+  /** A request left it, or a model of it, for another model. */
+  addRotation(): void {
+    this.#rotations++;
+  }
+
+  /** It, or some of its models, moved to standby. */
+  addStandbyEvent(): void {
+    this.#standbyEvents++;
+  }
+
+  /** A standby of it, or of some of its models, ended because a quota began anew. */
+  addQuotaReset(): void {
+    this.#quotaResets++;
+  }
+
+  /** Adds a model in a pool. */
+  addMember(isStandby: boolean, now: number): void {
+    this.#members++;
+    if (isStandby) this.#membersInStandby++;
+    this.#updateDowntime(now);
+  }
+
+  /** Removes every member. */
+  clearMembers(now: number): void {
+    this.#members = 0;
+    this.#membersInStandby = 0;
+    this.#updateDowntime(now);
+  }
+
+  /** A member moved to standby, or became active. */
+  memberChanged(isStandby: boolean, now: number): void {
+    this.#membersInStandby += isStandby ? 1 : -1;
+    this.#updateDowntime(now);
+  }
+
+  /** The spec's metrics as they stand. */
+  metrics(now: number): StatsMetrics {
+    return {
+      requests_total: this.#total,
+      requests_success: this.#success,
+      requests_failed: this.#failed,
+      tokens_in: this.#tokensIn,
+      tokens_out: this.#tokensOut,
+      cost_total: this.#costNanoUsd / nanoPerUsd,
+      latency_avg: roundToMicroseconds(this.#latencies.mean),
+      latency_p95: roundToMicroseconds(this.#latencies.percentile95),
+      downtime_total: Math.round(this.#downtimeMs + this.#downFor(now)),
+      standby_events: this.#standbyEvents,
+      quota_resets: this.#quotaResets,
+      rotation_events: this.#rotations,
+    };
+  }
+
+  /** Begins or ends the time without an active member. */
+  #updateDowntime(now: number): void {
+    const isDown = this.#members > 0 && this.#membersInStandby === this.#members;
+    if (isDown === (this.#downSince !== undefined)) return;
+    this.#downtimeMs += this.#downFor(now);
+    this.#downSince = isDown ? now : undefined;
+  }
+
+  #downFor(now: number): number {
+    return this.#downSince === undefined ? 0 : Math.max(0, now - this.#downSince);
+  }
+}
+
+/** Providers report any value; one NaN would spoil a sum for good. */
+function countOrZero(count: number | undefined): number {
+  return typeof count === "number" && count > 0 && count < Infinity ? Math.floor(count) : 0;
+}
+
+function roundToMicroseconds(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000) / 1000;
+}
