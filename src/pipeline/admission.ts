@@ -3,8 +3,7 @@
  * @module
  */
 import type { ModelView } from "../contracts/rotation.ts";
-import type { Clock } from "../contracts/runtime.ts";
-import type { Member, Pool } from "../registry/registry.ts";
+import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/admission_denial.ts";
 import type { Permit } from "../state/permit.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -14,9 +13,7 @@ const contestedMs = 1_000;
 
 /** For which request members are admitted. */
 export interface Admission {
-  readonly pool: Pool;
   readonly context: RequestContext;
-  readonly clock: Clock;
   /** No other model could take the request. */
   readonly alone: boolean;
 }
@@ -29,10 +26,10 @@ export interface Admission {
  * Admitting one of them in the same turn of the event loop is safe: nothing comes between.
  *
  * @param members Candidates so far.
- * @param admission The request; its context records the denials when nothing is left.
+ * @param admission The request; its context takes the denials when nothing is left.
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
-  const now = admission.clock.monotonic();
+  const now = admission.context.clock.monotonic();
   const free: Member[] = [];
   let halfOpen: Member[] | undefined;
   for (const member of members) {
@@ -54,9 +51,10 @@ export function openMembers(members: readonly Member[], admission: Admission): r
  * @returns Whether it has waited: then members may be open.
  * @throws The client's abort, or the deadline.
  */
-export async function waitForSpacing({ pool, context, clock, alone }: Admission): Promise<boolean> {
+export async function waitForSpacing({ context, alone }: Admission): Promise<boolean> {
   if (!alone) return false;
-  const now = clock.monotonic();
+  const { plan: { pool } } = context;
+  const now = context.clock.monotonic();
   let soonest = Infinity;
   for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
@@ -77,11 +75,11 @@ export async function waitForSpacing({ pool, context, clock, alone }: Admission)
  * @param admission The request.
  */
 export async function readmit(member: Member, permit: Permit, admission: Admission): Promise<boolean> {
-  const { context, clock } = admission;
+  const { plan, clock } = admission.context;
   while (openMembers([member], admission).length === 0) {
     if (!await waitForSpacing(admission)) return false;
   }
-  permit.renew(context.load, clock.monotonic());
+  permit.renew(plan.load, clock.monotonic());
   const isConfirmed = permit.confirm(clock) ?? true;
   return isConfirmed === true || await isConfirmed;
 }
@@ -95,7 +93,7 @@ function contestOf(member: Member, { contested }: RequestContext, now: number): 
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial?.(context.load, now) ?? contestOf(member, context, now);
+    const denial = member.state.denial?.(context.plan.load, now) ?? contestOf(member, context, now);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

@@ -142,12 +142,12 @@ export class AnswerStream {
     return { value: { id, object, created, model, choices: [], usage }, more: true };
   }
 
-  #end(vote: Outcome): void {
+  #end(outcome: Outcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#parts.routed.settle(vote, { usage: this.#usage, written: () => this.#parts.estimate?.tokens });
-    if (vote === "failure") this.#parts.onInterrupt();
-    if (vote === "success") this.#closeSource();
+    this.#parts.routed.settle(outcome, { usage: this.#usage, written: () => this.#parts.estimate?.tokens });
+    if (outcome === "failure") this.#parts.onInterrupt();
+    if (outcome === "success") this.#closeSource();
   }
 
   /** Lets a source that has more to say, such as data after `[DONE]`, free its socket. */

@@ -7,13 +7,8 @@ import type { SelectionOutcome } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import { notifySafely } from "../observe/notify.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Outcome } from "../state/model_state.ts";
-import type { RouteDeps } from "./request.ts";
-import type { RotatePlan } from "./rotate.ts";
+import type { RequestPlan } from "./plan.ts";
 import type { RequestContext } from "./request_context.ts";
-
-/** The request. */
-type Plan = Pick<RotatePlan<unknown>, "pool" | "request" | "narrowed" | "eligible">;
 
 /** A choice of the pool's strategy. */
 interface Choice {
@@ -27,7 +22,7 @@ interface Choice {
  *
  * @param plan The request.
  */
-export function isIsolated({ narrowed, pool: { strategy, members }, eligible }: Plan): boolean {
+export function isIsolated({ narrowed, pool: { strategy, members }, eligible }: RequestPlan): boolean {
   if (narrowed !== undefined) return true;
   return eligible.length < members.length && strategy.current !== undefined &&
     !eligible.some(({ model }) => model.name === strategy.current);
@@ -37,16 +32,15 @@ export function isIsolated({ narrowed, pool: { strategy, members }, eligible }: 
  * Reports a rotation: that a request goes on after a failed attempt, or that the pool is with another model.
  *
  * @param choice The model chosen.
- * @param plan The request.
- * @param context Where it has been.
- * @param deps For the events.
+ * @param context The request.
  */
-export function reportChoice(choice: Choice, plan: Plan, context: RequestContext, { hub, runtime }: RouteDeps): void {
+export function reportChoice(choice: Choice, context: RequestContext): void {
   const { member } = choice;
+  const { plan, deps: { hub } } = context;
   const { pool, request } = plan;
   const previous = context.chain.at(-1);
   if (previous !== undefined) {
-    if (isNewRotation(previous, choice, plan, context)) {
+    if (isNewRotation(previous, choice, context)) {
       const metadata = {
         request_id: request.id,
         ...(previous.status === undefined ? {} : { status: previous.status }),
@@ -56,8 +50,7 @@ export function reportChoice(choice: Choice, plan: Plan, context: RequestContext
   } else if (!isIsolated(plan)) {
     const before = pool.current;
     const after = moveTo(choice, pool);
-    const reason = before && before !== after &&
-      causeOf(before, after, pool, { context, now: runtime.clock.monotonic() });
+    const reason = before && before !== after && causeOf(before, after, context);
     if (reason) {
       hub.event({ ...rotationOf(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
     }
@@ -67,39 +60,35 @@ export function reportChoice(choice: Choice, plan: Plan, context: RequestContext
 }
 
 /**
- * Reports to the strategy that a model did not serve a request.
+ * Reports to the strategy that a model failed. A request with a route of its own speaks for itself alone.
  *
  * @param member The model.
- * @param vote What the failure meant for it; a fault of the request means nothing.
- * @param plan The request: one with a route of its own speaks for itself alone.
- * @param hub For a strategy that fails.
+ * @param context The request.
  */
-export function reportFailure({ model }: Member, vote: Outcome, plan: Plan, hub: Hub): void {
-  if (vote === "failure" && plan.narrowed === undefined) report({ failed: new Set([model.name]) }, plan.pool, hub);
+export function reportFailure({ model }: Member, { plan, deps }: RequestContext): void {
+  if (plan.narrowed === undefined) report({ failed: new Set([model.name]) }, plan.pool, deps.hub);
 }
 
 /**
  * Makes the model that answered the pool's current one, and reports to the strategy which ones did not.
  *
  * @param member The model.
- * @param plan The request.
- * @param context Where it has been.
- * @param hub For a strategy that fails.
+ * @param context The request.
  */
-export function reportServed(member: Member, plan: Plan, { chain }: RequestContext, hub: Hub): void {
+export function reportServed(member: Member, { plan, chain, deps }: RequestContext): void {
   if (plan.narrowed !== undefined) return;
   const { pool } = plan;
   const { model, state } = member;
   const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
-  if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, hub);
+  if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, deps.hub);
   if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
 /** Takes note of a failed attempt's rotation. Requests that fail at once move their pool once. */
-function isNewRotation(previous: FallbackStep, { member }: Choice, plan: Plan, context: RequestContext): boolean {
+function isNewRotation(previous: FallbackStep, { member }: Choice, { plan, rotationsSeen }: RequestContext): boolean {
   const { pool } = plan;
   if (isIsolated(plan) || isOwnFault(previous, pool)) return true;
-  if (!pool.rotations.add(previous.model, member.model.name, context.rotationsSeen)) return false;
+  if (!pool.rotations.add(previous.model, member.model.name, rotationsSeen)) return false;
   pool.current = member;
   return true;
 }
@@ -112,19 +101,15 @@ function moveTo({ member, candidates }: Choice, pool: Pool): Member {
 }
 
 /** Why a pool is with another model; undefined where its strategy shares requests out. */
-function causeOf(
-  { state }: Member,
-  after: Member,
-  { strategy }: Pool,
-  { context, now }: { readonly context: RequestContext; readonly now: number },
-): string | undefined {
+function causeOf({ state }: Member, after: Member, context: RequestContext): string | undefined {
+  const { plan: { pool: { strategy }, load }, clock } = context;
   if (state.status === "standby") return state.reason;
   if (strategy.current === undefined) {
     const { standbysSeen, state } = after;
     return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
   }
   if (state.hasTrialRequest) return "half_open";
-  const denial = state.denial?.(context.load, now);
+  const denial = state.denial?.(load, clock.monotonic());
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 

@@ -4,33 +4,19 @@
  */
 import type { ProviderFault } from "../contracts/provider.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
-import {
-  BudgetExceededError,
-  type FailedAttempt,
-  type MeshError,
-  NoActiveModelError,
-  ProviderError,
-  RateLimitError,
-} from "../errors.ts";
+import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/admission_denial.ts";
-import type { RouteDeps } from "./request.ts";
-import type { RotatePlan } from "./rotate.ts";
-import type { Miss, RequestContext } from "./request_context.ts";
+import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /**
  * The error of a request that no candidate served.
  *
- * @param plan What was asked, and who could have taken it.
- * @param context Who was tried.
- * @param deps For the time.
+ * @param context The request.
  */
-export function errorOf<T>(
-  { eligible, pool }: RotatePlan<T>,
-  context: RequestContext,
-  { runtime }: Pick<RouteDeps, "runtime">,
-): MeshError {
-  const now = runtime.clock.monotonic();
+export function errorOf(context: RequestContext): MeshError {
+  const { plan: { eligible, pool }, failures, clock } = context;
+  const now = clock.monotonic();
   for (const { state } of eligible) state.refresh(now);
   const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
@@ -47,7 +33,7 @@ export function errorOf<T>(
   if (kind === "budget") {
     return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
-  if (context.failures.length > 0) return answeredError(context.failures);
+  if (failures.length > 0) return answeredError(failures);
   const reasons = eligible.map((member) =>
     [member.state.name, member.state.reason ?? whyNot(member, context) ?? "unknown"] as const
   );
@@ -60,8 +46,8 @@ export function errorOf<T>(
 
 /** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
 function whyNot(candidate: Member, { failures, denials }: RequestContext): string | undefined {
-  const miss = failures.find(({ member }) => member.model === candidate.model);
-  return miss?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
+  const failed = failures.find(({ member }) => member.model === candidate.model);
+  return failed?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
 }
 
 /** What a denial and a standby come to for the error table. */
@@ -70,8 +56,8 @@ function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): 
   return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
 }
 
-function answeredError(failures: readonly Miss[]): ProviderError {
-  const attempts: FailedAttempt[] = failures.map(({ member, failure }) => ({
+function answeredError(failures: readonly FailedAttempt[]): ProviderError {
+  const attempts = failures.map(({ member, failure }) => ({
     model: member.model.name,
     provider: member.model.instance.entry.id,
     kind: failure.kind,
@@ -109,7 +95,7 @@ function answeredError(failures: readonly Miss[]): ProviderError {
 }
 
 /** What is known where no provider said anything itself, in words of ours: what to do about it stands nowhere else. */
-function hintsOf(failures: readonly Miss[]): Set<string> {
+function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
   return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }
 

@@ -7,24 +7,40 @@ import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/admission_denial.ts";
-import type { Load } from "../state/meter.ts";
 import type { Connection } from "./connection.ts";
+import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
-import type { RoutedRequest } from "./request.ts";
+import type { RequestPlan } from "./plan.ts";
+import type { RouteDeps } from "./request.ts";
 
-/** A model that was tried and did not serve. */
-export interface Miss {
+/** A model that did not serve in all its tries. */
+export interface FailedAttempt {
   readonly member: Member;
   readonly failure: Failure;
+  /** What follows from the failure. */
+  readonly next: Rotate;
+}
+
+/** One model's part in the request. */
+interface Step {
+  readonly outcome: string;
+  /** How long it took. */
+  readonly ms: number;
+  /** HTTP status, where one came. */
+  readonly status?: number | undefined;
 }
 
 /** The state of one request: its deadline, its attempts, the models that denied it. */
 export class RequestContext {
+  readonly plan: RequestPlan;
+  readonly deps: RouteDeps;
+  readonly clock: Clock;
+  /** Monotonic ms. */
   readonly startedAt: number;
   /** Every model tried, in order. */
   readonly chain: FallbackStep[] = [];
   /** Those that did not serve. */
-  readonly failures: Miss[] = [];
+  readonly failures: FailedAttempt[] = [];
   /** The first model tried. */
   first?: Member;
   /** Rotations that its pool had reported when the last of them was chosen. */
@@ -39,15 +55,12 @@ export class RequestContext {
   awayMs = 0;
   /** How long the last try waited for a provider that did not answer at all, ms. */
   unansweredMs = 0;
-  /** What it will take, by estimate. */
-  readonly load: Load;
   /** What denied the request to active candidates when no other was left. */
   readonly denials: Map<Member, AdmissionDenial> = new Map();
   /** Members for which other processes had taken what was left. */
   readonly contested: Set<Member> = new Set();
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
-  readonly #clock: Clock;
   readonly #deadlineAt: number;
   readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
@@ -56,28 +69,31 @@ export class RequestContext {
   #stopped: { readonly reason: unknown } | undefined;
 
   /**
-   * @param request The request.
-   * @param clock For its deadline.
-   * @param load What it will take, by estimate.
+   * Starts the deadline.
+   *
+   * @param plan The request, and the models that can take it.
+   * @param deps What the pipeline works with.
    */
-  constructor(request: RoutedRequest, clock: Clock, load: Load) {
-    this.#clock = clock;
-    this.load = load;
+  constructor(plan: RequestPlan, deps: RouteDeps) {
+    this.plan = plan;
+    this.deps = deps;
+    const { clock } = deps.runtime;
+    this.clock = clock;
     this.startedAt = clock.monotonic();
-    const timeoutMs = Math.max(0, Math.round(request.timeoutMs));
+    const timeoutMs = Math.max(0, Math.round(plan.request.timeoutMs));
     this.#deadlineAt = this.startedAt + timeoutMs;
     this.#cancelDeadline = clock.after(
       timeoutMs,
       () => this.#stop(new DeadlineError(`The request was not answered within the ${timeoutMs} ms it had`)),
     );
-    this.#signal = request.signal;
+    this.#signal = plan.request.signal;
     if (this.#signal?.aborted) this.#stop(this.#signal.reason);
     else this.#signal?.addEventListener("abort", this.#onAbort);
   }
 
   /** What is left of the deadline, ms. */
   get remainingMs(): number {
-    return Math.max(0, this.#deadlineAt - this.#clock.monotonic());
+    return Math.max(0, this.#deadlineAt - this.clock.monotonic());
   }
 
   /** Whether the client's abort or the deadline has ended it. */
@@ -90,6 +106,17 @@ export class RequestContext {
     if (this.#stopped !== undefined) throw this.#stopped.reason;
   }
 
+  /** Writes down one step of the chain. */
+  addStep({ model }: Member, { outcome, ms, status }: Step): void {
+    this.chain.push({
+      model: model.name,
+      provider: model.instance.entry.id,
+      outcome,
+      ...(status === undefined ? {} : { status }),
+      ms: Math.round(ms),
+    });
+  }
+
   /** The connection that a stop has to end. */
   follow(current: Connection | AbortController | undefined): void {
     this.#current = current;
@@ -100,11 +127,11 @@ export class RequestContext {
   async wait(ms: number): Promise<void> {
     const controller = new AbortController();
     this.follow(controller);
-    const from = this.#clock.monotonic();
+    const from = this.clock.monotonic();
     try {
-      await this.#clock.sleep(ms, controller.signal);
+      await this.clock.sleep(ms, controller.signal);
     } finally {
-      this.awayMs += this.#clock.monotonic() - from;
+      this.awayMs += this.clock.monotonic() - from;
     }
   }
 

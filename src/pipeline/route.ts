@@ -7,7 +7,7 @@ import { filterByFeatures } from "./filter_by_features.ts";
 import type { Eligibility, EligibilityContext } from "./eligibility.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
-import { rotate } from "./rotate.ts";
+import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";
 
 /**
@@ -26,8 +26,9 @@ export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps)
     delivery: request.delivery,
     serves: task.serves,
   }); // 3 delivery-mode filter
-  const eligibility = (deps.eligibility ?? shortEligibility)(able, { request, pool, registry: deps.registry });
-  const ask = () => rotate({ request, pool, ...eligibility, call: task.call }, deps); // 4 state, 5 strategy, 6 retry and rotation
+  const found = (deps.eligibility ?? shortEligibility)(able, { request, pool, registry: deps.registry });
+  const plan = { request, pool, ...found, call: task.call };
+  const ask = () => new Routing(plan, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
   return deps.count?.(ask, request) ?? ask();
 }
 

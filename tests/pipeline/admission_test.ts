@@ -6,8 +6,9 @@ import { CircuitBreaker } from "../../src/state/rest.ts";
 import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 function admissionAt(now: number): Admission {
-  const context = { load: { input: 1, output: 1 }, contested: new Set(), denials: new Map() };
-  return { pool: poolOf([]), context, clock: { monotonic: () => now }, alone: true } as unknown as Admission;
+  const plan = { load: { input: 1, output: 1 }, pool: poolOf([]) };
+  const context = { plan, contested: new Set(), denials: new Map(), clock: { monotonic: () => now } };
+  return { context, alone: true } as unknown as Admission;
 }
 
 describe("openMembers()", () => {

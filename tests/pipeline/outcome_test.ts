@@ -1,23 +1,21 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { NoActiveModelError } from "../../src/errors.ts";
 import { errorOf } from "../../src/pipeline/outcome.ts";
-import type { RouteDeps } from "../../src/pipeline/request.ts";
-import type { RotatePlan } from "../../src/pipeline/rotate.ts";
 import type { AdmissionDenial } from "../../src/state/admission_denial.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { memberOf, modelOf, poolOf } from "../support/_members.ts";
 
-const deps = { runtime: { clock: fakeClock() } } as unknown as RouteDeps;
+const clock = fakeClock();
 
 function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
-  const plan = { eligible, pool: poolOf([]) } as unknown as RotatePlan<unknown>;
-  return errorOf(plan, { failures: [], denials } as unknown as RequestContext, deps);
+  const plan = { eligible, pool: poolOf([]) };
+  return errorOf({ plan, failures: [], denials, clock } as unknown as RequestContext);
 }
 
 Deno.test("an error about several reasons tells of active models what held them up", () => {
-  const now = deps.runtime.clock.monotonic();
+  const now = clock.monotonic();
   const [resting, crowded] = [memberOf(modelOf("resting")), memberOf(modelOf("crowded"))];
   resting.rests.own.open("provider_budget", now, 60_000);
   const error = errorWith([resting, crowded], new Map([[crowded, { reason: "rate_limited", until: now + 5_000 }]]));

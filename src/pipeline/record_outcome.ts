@@ -1,0 +1,134 @@
+/**
+ * What an attempt meant: for the model's counts and breaker, for its provider, for the strategy, for the rest of the
+ * request. Every permit is released here.
+ * @module
+ */
+import { DeadlineError } from "../errors.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import type { RequestEnd, Usage } from "../state/meter.ts";
+import type { Outcome } from "../state/model_state.ts";
+import type { Permit } from "../state/permit.ts";
+import { untilQuotaReset } from "../util/windows.ts";
+import type { Connection } from "./connection.ts";
+import { reportFailure } from "./current_model.ts";
+import { report } from "./report.ts";
+import { applyReportedLimits } from "./reported_limits.ts";
+import type { AnswerUsage, Served } from "./request.ts";
+import type { FailedAttempt, RequestContext } from "./request_context.ts";
+
+/** A model that has not begun to answer for so long when the deadline comes is taken for dead, ms. */
+const fairChanceMs = 10_000;
+
+/** A model that may be asked, and its permit. */
+export interface AdmittedModel {
+  readonly context: RequestContext;
+  readonly member: Member;
+  readonly permit: Permit;
+}
+
+/** What a model answered with. */
+export interface Answered<T> {
+  readonly served: Served<T>;
+  readonly connection: Connection;
+  /** Parameters left out for the model. */
+  readonly dropped: readonly string[];
+}
+
+/** A model that answered; it holds its permit and its connection until it is settled. */
+export class SuccessfulAttempt<T> {
+  readonly member: Member;
+  readonly answered: Answered<T>;
+  readonly #admitted: AdmittedModel;
+  /** How long the model took, ms. */
+  readonly #ms: number;
+  #used: Usage | undefined;
+
+  /**
+   * Records the step; the permit stays in use.
+   *
+   * @param admitted The model.
+   * @param answered What it answered with.
+   */
+  constructor(admitted: AdmittedModel, answered: Answered<T>) {
+    const { context, member, permit } = admitted;
+    this.member = member;
+    this.answered = answered;
+    this.#admitted = admitted;
+    this.#ms = context.clock.monotonic() - permit.admittedAt;
+    context.addStep(member, { outcome: answered.served.empty ? "empty" : "ok", ms: this.#ms });
+  }
+
+  /**
+   * Closes the connection and releases the permit with what was used. The first call counts.
+   *
+   * @param outcome What the answer meant for the model.
+   * @param answer What it took.
+   */
+  settle(outcome: Outcome, answer: AnswerUsage): Usage {
+    if (this.#used !== undefined) return this.#used;
+    const { context: { plan, deps }, member, permit } = this.#admitted;
+    this.#used = report(member, answer, { request: plan.request, load: plan.load, deps });
+    applyReportedLimits(member, permit);
+    this.answered.connection.close();
+    release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
+    return this.#used;
+  }
+}
+
+/**
+ * Records that a model did not serve.
+ *
+ * @param admitted The model.
+ * @param failed How it failed.
+ */
+export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): void {
+  const { context, member, permit } = admitted;
+  const { failure } = failed;
+  const { kind, status } = failure;
+  context.addStep(member, { outcome: kind, ms: context.clock.monotonic() - permit.admittedAt, status });
+  release(admitted, outcomeOf(failed, context.plan.pool), { status, kind });
+  context.failures.push(failed);
+  const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
+  if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
+  applyFact(failed, context);
+}
+
+/**
+ * Records that the request ended while a model was asked. The deadline blames no model but one that had a fair chance and
+ * gave no sign of life.
+ *
+ * @param admitted The model.
+ * @param error What ended it.
+ */
+export function recordAbort(admitted: AdmittedModel, error: unknown): void {
+  const { context, member, permit } = admitted;
+  if (permit.isUsed) {
+    context.addStep(member, { outcome: "aborted", ms: context.clock.monotonic() - permit.admittedAt });
+  }
+  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= fairChanceMs;
+  release(admitted, isToBlame ? "failure" : "none", {});
+}
+
+function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
+  permit.release(outcome, context.clock.monotonic(), end);
+  if (outcome === "failure") reportFailure(member, context);
+}
+
+/** None for a fault of the request, and for what is a fact about the vendor. */
+function outcomeOf({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
+  if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
+  return next.rest !== undefined || failure.kind === "request" ? "none" : "failure";
+}
+
+/** A fact about the vendor holds in every pool. */
+function applyFact({ member, next: { rest } }: FailedAttempt, { plan: { pool }, clock }: RequestContext): void {
+  if (rest === undefined) return;
+  const { state, model: { instance } } = member;
+  const now = clock.monotonic();
+  if (rest.reason === "rate_limited") return state.openModelBreaker(rest.reason, now, rest.restMs);
+  if (rest.reason === "model_not_found") return state.openModelBreakerForCooldown(rest.reason, now);
+  const { cooldownMs, onQuotaReset, quotaReset } = pool.routing.recovery;
+  const untilReset = () =>
+    onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? instance.entry.quotaReset, clock.now());
+  state.openProviderBreaker(rest.reason, now, rest.restMs ?? untilReset());
+}

@@ -1,0 +1,191 @@
+/**
+ * Steps 4 to 6: from model to model, until one serves.
+ * @module
+ */
+import { rememberRouting } from "../observe/routing_of.ts";
+import type { Member } from "../registry/registry.ts";
+import { adaptRequest } from "./adapt_request.ts";
+import { openMembers, readmit, waitForSpacing } from "./admission.ts";
+import { applyStrategy } from "./apply_strategy.ts";
+import { attempt, type AttemptEnd } from "./attempt.ts";
+import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
+import { errorOf } from "./outcome.ts";
+import type { RequestPlan } from "./plan.ts";
+import { type AdmittedModel, recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
+import type { Call, Routed, RouteDeps } from "./request.ts";
+import { RequestContext } from "./request_context.ts";
+import { emitRecord, recordOf, statusOfError } from "./routing_record.ts";
+import { selectionContext } from "./selection_context.ts";
+
+/** A request that is ready to be sent. */
+export interface RoutingPlan<T> extends RequestPlan {
+  /** Asks one model. */
+  readonly call: Call<T>;
+}
+
+/** A fault of the request itself is not carried to more models than this. */
+const maxRequestFaults = 3;
+
+/** A model that is asked next. */
+interface NextModel extends AdmittedModel {
+  /** No other model could take the request, should this one fail. */
+  readonly alone: boolean;
+}
+
+/** One request over its candidates, each asked at most once, in the strategy's order. */
+export class Routing<T> {
+  readonly #call: Call<T>;
+  readonly #context: RequestContext;
+
+  /**
+   * Starts the request's deadline.
+   *
+   * @param plan The request, and the models that can take it.
+   * @param deps What the pipeline works with.
+   */
+  constructor(plan: RoutingPlan<T>, deps: RouteDeps) {
+    this.#call = plan.call;
+    this.#context = new RequestContext(plan, deps);
+  }
+
+  /**
+   * Asks models until one serves. To be called once.
+   *
+   * @throws What the error table says when none served; the client's abort; the deadline.
+   */
+  async run(): Promise<Routed<T>> {
+    let empty: SuccessfulAttempt<T> | undefined;
+    try {
+      for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
+        const success = await this.#ask(next);
+        if (success === undefined) continue;
+        const { served } = success.answered;
+        if (!served.empty) return this.#commit(success);
+        success.settle("none", { usage: served.usage, written: () => 0 });
+        if (empty !== undefined) break; // a second empty answer: the first is as good
+        empty = success;
+      }
+      if (empty === undefined) throw errorOf(this.#context);
+      return this.#commit(empty);
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** The next model and its permit, after a wait where that is worth it; undefined when none may be asked. */
+  async #admit(): Promise<NextModel | undefined> {
+    const context = this.#context;
+    const { clock, plan } = context;
+    const admission = { context, alone: true };
+    for (;;) {
+      const candidates = openMembers(this.#remaining(), admission);
+      if (candidates.length === 0) {
+        if (await waitForSpacing(admission)) continue;
+        return undefined;
+      }
+      const member = this.#choose(plan.narrowed?.foremost?.(candidates) ?? candidates);
+      const { ready } = member.model.instance;
+      if (ready !== undefined) {
+        await ready; // its key is being looked up again
+        if (!openMembers(this.#remaining(), admission).includes(member)) continue;
+      }
+      // nothing is awaited between the check and this
+      const permit = member.state.admit(plan.load, clock.monotonic());
+      if (await (permit.confirm(clock) ?? true)) {
+        return { context, member, permit, alone: this.#isAlone(member, candidates) };
+      }
+      permit.withdraw(clock.monotonic());
+      context.contested.add(member);
+    }
+  }
+
+  /** Eligible models that were not tried, whatever their state. */
+  #remaining(): readonly Member[] {
+    const { first, failures, tried, ruledOut, plan: { eligible, pool } } = this.#context;
+    if (first === undefined) return eligible;
+    const { instance } = first.model;
+    const { scope } = pool.routing.retry(instance.entry.id);
+    const faults = failures.filter(({ failure }) => failure.kind === "request").length;
+    if (scope === "same_model" || faults >= maxRequestFaults) return [];
+    return eligible.filter(({ model }) =>
+      !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
+      (scope === "any" || model.instance === instance)
+    );
+  }
+
+  /** Whether no other candidate could take the request, should this one fail. */
+  #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
+    const { scope } = this.#context.plan.pool.routing.retry(instance.entry.id);
+    return candidates.length === 1 || scope === "same_model" ||
+      (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
+  }
+
+  #choose(candidates: readonly Member[]): Member {
+    const context = this.#context;
+    const { plan, deps, tried } = context;
+    const { pool, load, request: { session } } = plan;
+    const selection = selectionContext({ pool, load, tried, session, narrowed: isIsolated(plan) }, deps.runtime);
+    const member = applyStrategy(candidates, pool, selection, deps.hub);
+    reportChoice({ member, candidates }, context);
+    return member;
+  }
+
+  /** Asks one model; undefined when it did not serve, which is recorded. */
+  async #ask(next: NextModel): Promise<SuccessfulAttempt<T> | undefined> {
+    const { context, member, permit, alone } = next;
+    const { plan, deps } = context;
+    const { model } = member;
+    context.first ??= member;
+    context.tried.add(model.name);
+    let end: AttemptEnd<T>;
+    try {
+      const { completion, dropped } = adaptRequest(plan.request, model);
+      const settings = plan.pool.routing.retry(model.instance.entry.id);
+      const again = () => readmit(member, permit, { context, alone });
+      end = await attempt({ member, permit, completion, call: this.#call, settings, alone, again }, context, deps);
+      if ("served" in end) return new SuccessfulAttempt(next, { ...end, dropped });
+    } catch (error) {
+      recordAbort(next, error);
+      throw error;
+    }
+    recordFailure(next, { member, ...end });
+    return undefined;
+  }
+
+  /** The answer is the request's: from here on only silence ends it, or the client. */
+  #commit(success: SuccessfulAttempt<T>): Routed<T> {
+    const context = this.#context;
+    const { clock, plan } = context;
+    const { member, answered: { served, connection, dropped } } = success;
+    reportServed(member, context);
+    const routing = recordOf(context, { member, by: connection.servedBy });
+    context.commit();
+    const contentAt = plan.request.delivery === "stream" ? clock.monotonic() : undefined;
+    let isOver = false;
+    return {
+      answer: served.answer,
+      pool: plan.pool,
+      member,
+      routing,
+      dropped: connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped],
+      connection,
+      settle(outcome, answer) {
+        context.end();
+        const used = success.settle(outcome, answer);
+        if (isOver) return used;
+        isOver = true;
+        emitRecord(routing, context, { status: 200, contentAt, used });
+        return used;
+      },
+    };
+  }
+
+  #fail(error: unknown): void {
+    const context = this.#context;
+    context.end();
+    const record = recordOf(context);
+    emitRecord(record, context, { status: statusOfError(error, context) });
+    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+  }
+}

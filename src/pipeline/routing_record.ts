@@ -1,0 +1,111 @@
+/**
+ * The routing record: why a request went where it went, and how it ended.
+ * @module
+ */
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { ServedBy } from "../contracts/provider.ts";
+import {
+  BudgetExceededError,
+  DeadlineError,
+  MeshError,
+  NoActiveModelError,
+  ProviderError,
+  RateLimitError,
+} from "../errors.ts";
+import type { Member } from "../registry/registry.ts";
+import type { Usage } from "../state/meter.ts";
+import type { RequestContext } from "./request_context.ts";
+
+/** The model that answered. */
+export interface ServedModel {
+  readonly member: Member;
+  /** The model behind it, where it is a proxy. */
+  readonly by?: ServedBy | undefined;
+}
+
+/** Members of a {@linkcode RoutingRecord} that are known when the request is over. */
+type End = Pick<
+  RoutingRecord,
+  "status" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
+>;
+
+/** How a request ended. */
+export interface RequestEnding {
+  readonly status: number;
+  /** When a stream's first content came, monotonic ms. */
+  readonly contentAt?: number | undefined;
+  readonly used?: Usage;
+}
+
+/**
+ * Writes down why a request went where it went. The record is emitted when its end is known.
+ *
+ * @param context The request.
+ * @param served The model that answered; undefined when none did.
+ */
+export function recordOf(context: RequestContext, served?: ServedModel): RoutingRecord {
+  const { plan: { request, pool }, chain, clock } = context;
+  const last = chain.at(-1);
+  const { member, by } = served ?? {};
+  const left = member && chain.findLast(({ model }) => model !== member.model.name);
+  return {
+    type: "routing",
+    timestamp: context.deps.hub.timestamp(),
+    request_id: request.id,
+    capability: pool.capability,
+    pool: pool.name,
+    model: member?.model.name ?? last?.model ?? null,
+    provider: member?.model.instance.entry.id ?? last?.provider ?? null,
+    delivery: request.delivery,
+    fallback_chain: chain,
+    routing_latency_ms: Math.max(0, clock.monotonic() - context.startedAt - context.awayMs),
+    attempts: context.attempts,
+    // at the end: what follows a spread is added to the object bit by bit
+    ...(by && { served_by: by }),
+    ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
+    ...(context.possiblyBilled && { possibly_billed: true }),
+    ...(request.client && { client: request.client.name }),
+  };
+}
+
+/**
+ * Completes a record with how its request ended, and emits it.
+ *
+ * @param record Not emitted yet.
+ * @param context The request.
+ * @param ending How it ended.
+ */
+export function emitRecord(
+  record: RoutingRecord,
+  { startedAt, clock, deps }: RequestContext,
+  { status, contentAt, used = {} }: RequestEnding,
+): void {
+  const { input, output, costNano, estimated } = used;
+  const end: End = {
+    status,
+    ...(contentAt === undefined ? {} : { ttft_ms: Math.round(contentAt - startedAt) }),
+    duration_ms: Math.round(clock.monotonic() - startedAt),
+    ...(input === undefined ? {} : { tokens_in: input }),
+    ...(output === undefined ? {} : { tokens_out: output }),
+    ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+    ...(estimated === undefined ? {} : { estimated }),
+  };
+  Object.assign(record, end);
+  deps.hub.routing(record);
+}
+
+/**
+ * The HTTP status that stands for the error of a request that was routed. A client that left, or gave up with a reason of
+ * its own, is no failure of ours; the server's end is.
+ *
+ * @param error What it was given up with.
+ * @param context The request.
+ */
+export function statusOfError(error: unknown, { plan: { request: { signal } } }: RequestContext): number {
+  if (signal?.aborted && error === signal.reason && !MeshError.isInstance(error)) return 499;
+  if (ProviderError.isInstance(error)) return error.status;
+  if (RateLimitError.isInstance(error) || BudgetExceededError.isInstance(error)) return 429;
+  if (DeadlineError.isInstance(error)) return 504;
+  if (NoActiveModelError.isInstance(error)) return 503;
+  return MeshError.isInstance(error) && error.code === "shutting_down" ? 503 : 500;
+}
