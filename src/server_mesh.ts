@@ -4,7 +4,6 @@
  */
 import { AuthorizedProvider } from "./auth/authorized_provider.ts";
 import { type Grant, grantOf } from "./auth/grants.ts";
-import { TokenSource } from "./auth/token_source.ts";
 import { secretsOf } from "./auth/secrets_of.ts";
 import type { TokenSettings } from "./config/settings.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
@@ -14,6 +13,7 @@ import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
 import type { ProviderInstance } from "./registry/registry.ts";
 import { apiKeyPoolOf } from "./state/key_ring.ts";
+import { TokenCache } from "./util/token_cache.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
 export class ServerMesh extends Mesh {
@@ -45,7 +45,7 @@ export class ServerMesh extends Mesh {
     const { tokens } = instance.entry;
     if (tokens === undefined) return;
     for (const secret of secretsOf(tokens)) this.redactor.add(secret);
-    const source = new TokenSource(this.#told(instance, tokens), this.runtime.clock);
+    const source = new TokenCache(this.#told(instance, tokens), this.runtime.clock);
     instance.provider = new AuthorizedProvider(instance.provider!, source);
   }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
-import { type GivenToken, Tokens } from "./_tokens.ts";
+import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
 import { address, variable, type Vendor } from "./_vendor.ts";
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
@@ -17,7 +17,7 @@ type Credentials = Readonly<Record<string, string | undefined>>;
 export class GoogleAccess {
   readonly #vendor: Vendor;
   readonly #path: string | undefined;
-  readonly #tokens: Tokens;
+  readonly #tokens: TokenCache;
   #credentials: Promise<Credentials | undefined> | undefined;
 
   /**
@@ -27,7 +27,7 @@ export class GoogleAccess {
   constructor(vendor: Vendor, path: string | undefined) {
     this.#vendor = vendor;
     this.#path = path ?? variable(vendor.runtime, "GOOGLE_APPLICATION_CREDENTIALS");
-    this.#tokens = new Tokens(vendor.runtime.clock, (task) => this.#newToken(task));
+    this.#tokens = new TokenCache((task) => this.#newToken(task), vendor.runtime.clock);
   }
 
   /**
@@ -37,7 +37,7 @@ export class GoogleAccess {
    * @throws {ConnectorError} When there is none to be had.
    */
   token(task: string): Promise<string> {
-    return this.#tokens.get(task);
+    return this.#tokens.get({ purpose: task });
   }
 
   /**
@@ -53,7 +53,7 @@ export class GoogleAccess {
     throw this.#vendor.error(task, 'nobody says in which project: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
   }
 
-  async #newToken(task: string): Promise<GivenToken> {
+  async #newToken(task: string): Promise<IssuedToken> {
     const credentials = await this.#known(task);
     const { type } = credentials ?? {};
     const body = credentials === undefined
@@ -69,8 +69,8 @@ export class GoogleAccess {
         client_secret: credentials.client_secret ?? "",
         refresh_token: credentials.refresh_token ?? "",
       });
-    const { access_token: token, expires_in: expiresInSeconds } = body;
-    if (typeof token === "string" && typeof expiresInSeconds === "number") return { token, expiresInSeconds };
+    const { access_token: value, expires_in: seconds } = body;
+    if (typeof value === "string" && typeof seconds === "number") return { value, lifetimeMs: seconds * 1000 };
     throw this.#vendor.error(task, "Google gave no access token");
   }
 

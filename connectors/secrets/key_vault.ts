@@ -5,7 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { Tokens } from "./_tokens.ts";
+import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
 
 const id = "microsoft.key-vault.v1";
@@ -110,12 +110,12 @@ interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
 class Vault {
   readonly vendor: Vendor;
   readonly #options: VaultOptions;
-  readonly #tokens: Tokens;
+  readonly #tokens: TokenCache;
 
   constructor(vendor: Vendor, options: VaultOptions) {
     this.vendor = vendor;
     this.#options = options;
-    this.#tokens = new Tokens(vendor.runtime.clock, (task) => this.#newToken(task));
+    this.#tokens = new TokenCache((task) => this.#newToken(task), vendor.runtime.clock);
   }
 
   pathOf(name: string, task: string): string {
@@ -137,13 +137,16 @@ class Vault {
       task,
       url: url ?? `${own}${path}?${version}`,
       method: method ?? "POST",
-      headers: { authorization: `Bearer ${await this.#tokens.get(task)}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${await this.#tokens.get({ purpose: task })}`,
+        "content-type": "application/json",
+      },
       ...(content === undefined ? {} : { body: JSON.stringify(content) }),
       expected: expected ?? [],
     });
   }
 
-  async #newToken(task: string) {
+  async #newToken(task: string): Promise<IssuedToken> {
     const { authority, tenant, client } = this.#options;
     const secret = variable(this.vendor.runtime, "AZURE_CLIENT_SECRET");
     if (tenant === undefined || client === undefined || secret === undefined) {
@@ -156,9 +159,9 @@ class Vault {
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams(form).toString(),
     });
-    const { access_token: token, expires_in } = body;
-    const expiresInSeconds = Number(expires_in);
-    if (typeof token === "string" && expiresInSeconds > 0) return { token, expiresInSeconds };
+    const { access_token: value, expires_in } = body;
+    const seconds = Number(expires_in);
+    if (typeof value === "string" && seconds > 0) return { value, lifetimeMs: seconds * 1000 };
     throw this.vendor.error(task, "Microsoft gave no access token");
   }
 }

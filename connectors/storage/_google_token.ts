@@ -4,13 +4,11 @@
  */
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
+import { TokenCache } from "../../src/util/token_cache.ts";
 import { callRemote, type RemoteRuntime, textSetting } from "./_remote.ts";
 
 const scope = "https://www.googleapis.com/auth/drive";
 const tokenUrl = "https://oauth2.googleapis.com/token";
-
-/** A token is not used any more so long before its end, ms. */
-const spareMs = 60_000;
 
 /** Gives a token that holds. */
 export type GiveToken = () => Promise<string>;
@@ -32,10 +30,7 @@ export function googleToken(
   const given = textSetting(settings, "access_token");
   if (given !== undefined) return () => Promise.resolve(given);
   const form = formOf(settings, runtime);
-  let token = "";
-  let endsAt = -Infinity;
-  let asking: Promise<string> | undefined;
-  const ask = async () => {
+  const tokens = new TokenCache(async () => {
     const [url, body] = await form();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
     const answer = await callRemote(id, runtime, { method: "POST", url, headers, body: body.toString() });
@@ -43,14 +38,9 @@ export function googleToken(
       ? JSON.parse(new TextDecoder().decode(answer.bytes))
       : {};
     if (typeof access_token !== "string") throw refusal(id, answer.status);
-    token = access_token;
-    endsAt = runtime.clock.monotonic() + (Number(expires_in) || 0) * 1000 - spareMs;
-    return token;
-  };
-  return async () => {
-    if (runtime.clock.monotonic() < endsAt) return token;
-    return await (asking ??= ask().finally(() => asking = undefined)); // once for all who wait
-  };
+    return { value: access_token, lifetimeMs: (Number(expires_in) || 0) * 1000 };
+  }, runtime.clock);
+  return () => tokens.get();
 }
 
 type Form = () => Promise<readonly [url: string, body: URLSearchParams]>;

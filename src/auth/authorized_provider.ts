@@ -18,18 +18,18 @@ import type {
   UsageReport,
 } from "../contracts/provider.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
-import type { TokenSource } from "./token_source.ts";
+import type { TokenCache } from "../util/token_cache.ts";
 
 /** A provider with tokens. */
 export class AuthorizedProvider implements Provider {
   readonly #inner: Provider;
-  readonly #tokens: TokenSource;
+  readonly #tokens: TokenCache;
 
   /**
    * @param inner Makes the calls, without a credential of its own.
    * @param tokens What they carry.
    */
-  constructor(inner: Provider, tokens: TokenSource) {
+  constructor(inner: Provider, tokens: TokenCache) {
     this.#inner = inner;
     this.#tokens = tokens;
   }
@@ -96,11 +96,11 @@ export class AuthorizedProvider implements Provider {
 
   /** Sends a request; a token that is refused may have been taken back before its time: it is replaced once. */
   async #send(request: UpstreamRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const token = await this.#tokens.get(options.signal);
+    const token = await this.#tokens.get({ signal: options.signal });
     const response = await options.send(withToken(request, token));
     if (response.status !== 401) return response;
     await response.reader()?.cancel().catch(() => {}); // its status says enough
-    const other = await this.#tokens.renew(token, options.signal);
+    const other = await this.#tokens.renew(token, { signal: options.signal });
     return await options.send(withToken(request, other));
   }
 }
