@@ -19,16 +19,16 @@ function cacheOf(lifetimeMs?: number) {
 Deno.test("get() keeps a token until a minute before it expires", async () => {
   const { cache, clock } = cacheOf(100_000);
   assertEquals(await cache.get(), "token-1");
-  clock.advance(39_999);
+  await clock.advance(39_999);
   assertEquals(await cache.get(), "token-1");
-  clock.advance(1);
+  await clock.advance(1);
   assertEquals(await cache.get(), "token-2");
 });
 
 Deno.test("get() keeps a token without a lifetime for good", async () => {
   const { cache, clock } = cacheOf();
   await cache.get();
-  clock.advance(1e12);
+  await clock.advance(1e12);
   assertEquals(await cache.get(), "token-1");
 });
 
