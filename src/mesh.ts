@@ -17,7 +17,7 @@ import { Redactor } from "./observe/redact.ts";
 import { chat, type ChatAnswer } from "./pipeline/chat.ts";
 import type { RouteDeps, RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
-import { ConnectorCatalogue } from "./registry/catalogue.ts";
+import { ConnectorCatalogue, loadConnectors } from "./registry/catalogue.ts";
 import type { ProviderAnswers } from "./registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
@@ -252,7 +252,8 @@ export class Mesh {
    */
   open(instance: ProviderInstance): void {
     const { id, config, baseUrl, apiKeys } = instance.entry;
-    instance.provider = instance.entry.instance ?? instance.connector!.create({ id, config, baseUrl }, this.runtime);
+    const connector = this.catalogue.loaded("provider", instance.entry.connector)!;
+    instance.provider = instance.entry.instance ?? connector.create({ id, config, baseUrl }, this.runtime);
     instance.credential = apiKeys[0];
     for (const secret of apiKeys) this.redactor.add(secret);
   }
@@ -300,6 +301,7 @@ export class Mesh {
     const { settings: written, addPools } = this.#current;
     const { settings, sinks = [] } = await written.secrets.resolve(written, this);
     this.hub.configure(sinks);
+    await loadConnectors(settings, this.catalogue);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);
       for (const instance of made.registry.instances) this.open(instance);

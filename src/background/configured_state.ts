@@ -151,7 +151,7 @@ export async function openStorage(
   user: StorageUser,
 ): Promise<CodedStorage> {
   const { connector, config, format, isCompressed, isEncrypted } = settings;
-  const inner = user.catalogue.get("storage", connector).create(config, user.runtime);
+  const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
   const secret = isEncrypted ? await keyOf(user) : undefined;
   return new CodedStorage(inner, { format, isCompressed, secret });
 }
@@ -160,7 +160,8 @@ async function keyOf(
   { catalogue, runtime, redactor, settings }: StorageUser,
 ): Promise<string> {
   const { store, config } = settings.secrets;
-  const found = await catalogue.get("secretStore", store).create(config, runtime).get(storageKeyName);
+  const secrets = (await catalogue.load("secretStore", store)).create(config, runtime);
+  const found = await secrets.get(storageKeyName);
   const key = found?.trim() ?? "";
   if (key.length < 16) {
     const what = key === "" ? "is missing" : "is shorter than 16 characters";

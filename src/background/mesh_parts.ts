@@ -2,7 +2,7 @@
  * What a mesh is put together from.
  * @module
  */
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
@@ -17,7 +17,7 @@ import type { startWatch } from "./watch.ts";
 /** What a mesh is made with. */
 export interface MeshParts {
   /** Connectors it can use, in order of detection. */
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly PluggableConnector[];
   /** The door to the outside. */
   readonly runtime: Runtime;
   /** Told every event and routing decision, beside the sinks configured. */

@@ -2,13 +2,13 @@
  * What every command is made of.
  * @module
  */
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 
 /** What commands work with. */
 export interface CommandParts {
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly PluggableConnector[];
   readonly runtime: Runtime;
   readonly shell: Shell;
 }

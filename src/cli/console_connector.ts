@@ -3,9 +3,10 @@
  * @module
  */
 import { defaultSink } from "../config/defaults.ts";
-import type { Connector } from "../contracts/connector.ts";
+import type { Connector, PluggableConnector } from "../contracts/connector.ts";
 import type { Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
+import { implementationOf } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
 /** Levels, the least severe first. */
@@ -22,15 +23,20 @@ const formats = ["text", "json"];
  * @param parts Connectors and shell.
  * @throws {UsageError} When a flag has a value that is none.
  */
-export function consoleConnector(flags: Flags, { connectors, shell }: CommandParts): Connector<"observability"> {
+export async function consoleConnector(
+  flags: Flags,
+  { connectors, shell }: CommandParts,
+): Promise<Connector<"observability">> {
   const minLevel = severities.indexOf(oneOf(severities, flags, "log-level") ?? "info");
   const format = oneOf(formats, flags, "log-format");
-  const connector = connectors.find(({ id }) => id === defaultSink) as Connector<"observability">;
+  const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
+  const implementation = await implementationOf(connector);
   const isLogged = (level: Severity) => severities.indexOf(level) >= minLevel;
   return {
-    ...connector,
+    id: connector.id,
+    kind: connector.kind,
     create(config, runtime): Observability {
-      const sink = connector.create({
+      const sink = implementation.create({
         format: shell.stderr.isTerminal ? "text" : "json",
         ...config,
         ...(format === undefined ? {} : { format }),

@@ -2,7 +2,8 @@
  * `--env-file`: variables of dotenv files, as if the process had been started with them.
  * @module
  */
-import type { Connector, ProviderConnector } from "../contracts/connector.ts";
+import { isProvider } from "../config/known.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import { MeshError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
 import type { CommandParts, Flags } from "./command.ts";
@@ -73,11 +74,8 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
  *
  * @param connectors All connectors there are.
  */
-export function keyVariables(connectors: readonly Connector[]): string[] {
-  const ofProviders = connectors.flatMap((one) =>
-    one.kind === "provider" ? (one as ProviderConnector).detection?.keys ?? [] : []
-  );
-  return [...new Set(ofProviders)];
+export function keyVariables(connectors: readonly PluggableConnector[]): string[] {
+  return [...new Set(connectors.filter(isProvider).flatMap(({ detection }) => detection?.keys ?? []))];
 }
 
 function isBlank(value: string | undefined): boolean {

@@ -52,7 +52,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     const port = readPort(flags.value("port"));
     const host = flags.value("host");
     const { runtime, shell } = parts;
-    const output = consoleConnector(flags, parts);
+    const output = await consoleConnector(flags, parts);
     const connectors = parts.connectors.map((one) => one.id === output.id ? output : one);
     const console = output.create({}, runtime);
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;

@@ -31,7 +31,9 @@ export async function missingPackages(settings: Settings, { catalogue }: Mesh): 
     ): [string, "observability", string] => ["observability", "observability", connector]),
   ];
   if (storage !== undefined) used.push(["storage.connector", "storage", storage.connector]);
-  const loads = used.map(([path, kind, id]) => problemOf(path, () => catalogue.get(kind, id).loadPackages?.()));
+  const loads = used.map(([path, kind, id]) =>
+    problemOf(path, async () => await (await catalogue.load(kind, id)).loadPackages?.())
+  );
   if (storage !== undefined) loads.push(problemOf("storage.persistence.format", () => loadFormat(storage.format)));
   return (await Promise.all(loads)).flat();
 }

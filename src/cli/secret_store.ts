@@ -4,10 +4,10 @@
  */
 import { loadDocument } from "../config/load.ts";
 import { settingsOf } from "../config/sources.ts";
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { Mesh } from "../mesh.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
+import { implementationOf, surroundingsOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
@@ -34,7 +34,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
   const configured = await configuredStore(flags.value("config"), parts);
   const id = flags.value("store") ?? configured?.store;
   if (id === undefined) throw new UsageError("Name the store: --store <id>, or --config <file>");
-  const stores = parts.connectors.filter((one): one is Connector<"secretStore"> => one.kind === "secretStore");
+  const stores = parts.connectors.filter((one): one is PluggableConnector<"secretStore"> => one.kind === "secretStore");
   const connector = stores.find((one) => one.id === id);
   if (connector === undefined) {
     const ids = stores.map((one) => one.id);
@@ -53,7 +53,8 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
     const value = flags.value(name);
     return value === undefined ? [] : [[name, value]];
   });
-  return { id, store: connector.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
+  const implementation = await implementationOf(connector);
+  return { id, store: implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
 }
 
 /** What a configuration says of its store. */

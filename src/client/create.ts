@@ -5,7 +5,7 @@
 import { configuredState } from "../background/configured_state.ts";
 import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
@@ -23,7 +23,7 @@ import { ServerClient } from "./server_client.ts";
 /** What `create` works with. */
 export interface CreateParts extends RuntimeParts {
   /** Connectors, in order of detection. */
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly PluggableConnector[];
 }
 
 /** Each option once; the type keeps the list whole. */

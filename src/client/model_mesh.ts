@@ -15,13 +15,13 @@ import { saveConfigFile, storeConfig } from "../config/save.ts";
 import { settingsOf } from "../config/sources.ts";
 import { type ConfigSource, readSource } from "../config/config_source.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
 import type { Explanation } from "../pipeline/explain.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
+import { loadConnectors, surroundingsOf } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
@@ -110,7 +110,7 @@ export class ModelMeshBase extends ServerMesh {
    * @param id The id it goes by.
    * @param connector What it is.
    */
-  registerConnector(id: string, connector: Connector): void {
+  registerConnector(id: string, connector: PluggableConnector): void {
     this.catalogue.register(id, connector);
   }
 
@@ -239,6 +239,7 @@ export class ModelMeshBase extends ServerMesh {
     const written = settingsOf(next, surroundings, source === undefined ? {} : { source });
     const config = new MeshConfigBase(checkedDocument(next, written));
     const settings = await this.#withSecrets(written);
+    await loadConnectors(settings, catalogue);
     const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
       const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
       if (made.instance !== undefined) this.open(made.instance);

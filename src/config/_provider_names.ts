@@ -2,7 +2,7 @@
  * The names that providers and their models go by in a program's options.
  * @module
  */
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { ProviderDeclaration } from "../contracts/connector.ts";
 import { type Report, show, suggest } from "./_report.ts";
 
 /**
@@ -12,13 +12,13 @@ import { type Report, show, suggest } from "./_report.ts";
  * @param connector The provider's.
  * @param name As written.
  */
-export function isNamed({ id, vendor, detection }: ProviderConnector, name: string): boolean {
+export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
 }
 
 /** A provider as far as its models go. */
 export interface ModelOwner {
-  readonly connector: Pick<ProviderConnector, "vendor" | "models">;
+  readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
   readonly entry: { readonly id: string };
 }
 

@@ -2,7 +2,7 @@
  * Providers found in the environment, and the settings they alone make up.
  * @module
  */
-import type { Detection as DetectionFacts, ProviderConnector } from "../contracts/connector.ts";
+import type { Detection as DetectionFacts, ProviderDeclaration } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../errors.ts";
 import { buildSettings } from "./_build.ts";
@@ -23,7 +23,7 @@ export type Environment = (name: string) => string | undefined;
 /** A provider that is there. */
 export interface DetectedProvider {
   /** Its connector. */
-  readonly connector: ProviderConnector;
+  readonly connector: ProviderDeclaration;
   /** The entry that stands for it, its id the connector's. */
   readonly entry: ProviderEntry;
   /** The variable that gave it away. */
@@ -50,7 +50,7 @@ export interface Detection {
  * @throws {ConfigError} When the filter has an unknown name, or a variable a value that cannot be used.
  */
 export function detectProviders(
-  connectors: readonly ProviderConnector[],
+  connectors: readonly ProviderDeclaration[],
   env: Environment,
   filter?: readonly string[],
 ): Detection {
@@ -73,7 +73,7 @@ export function detectProviders(
  * @throws {ConfigError} For a name that stands for no provider.
  */
 export function overlayKeys(
-  connectors: readonly ProviderConnector[],
+  connectors: readonly ProviderDeclaration[],
   env: Environment,
   apiKeys: Readonly<Record<string, string>>,
 ): Environment {
@@ -142,13 +142,13 @@ function leftOut(name: string): ConfigProblem {
   return { path: "providers", message: `${show(name)} is left out: it has no key in the environment` };
 }
 
-function checkName(name: string, path: string, connectors: readonly ProviderConnector[], report: Report): void {
+function checkName(name: string, path: string, connectors: readonly ProviderDeclaration[], report: Report): void {
   if (connectors.some((connector) => isNamed(connector, name))) return;
   const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
   report.problem(path, `no provider ${show(name)}${suggest(name, [...new Set(names)])}`);
 }
 
-function detect(connector: ProviderConnector, env: Environment, report: Report): DetectedProvider | undefined {
+function detect(connector: ProviderDeclaration, env: Environment, report: Report): DetectedProvider | undefined {
   const { detection } = connector;
   if (detection === undefined) return undefined;
   const host = firstSet(detection.host ?? [], env);
@@ -213,7 +213,7 @@ function readRequired(
 }
 
 function readAddress(
-  { local }: ProviderConnector,
+  { local }: ProviderDeclaration,
   { baseUrl = [], host = [], port }: DetectionFacts,
   env: Environment,
   report: Report,
@@ -242,7 +242,7 @@ export function addressOfHost(host: string, port?: number): string {
   return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${path.replace(/\/+$/, "") || "/v1"}`;
 }
 
-function nothingFound(wanted: readonly ProviderConnector[], warnings: readonly ConfigProblem[]): NoProvidersError {
+function nothingFound(wanted: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {
   const variables = wanted.flatMap(({ detection, local }) => {
     return (local ? detection?.host?.[0] : detection?.keys[0] ?? detection?.host?.[0]) ?? [];
   });

@@ -2,15 +2,15 @@
  * What the shells tell the configuration of the connectors they bring.
  * @module
  */
-import type { Attributes, Connector, ProviderConnector } from "../contracts/connector.ts";
+import type { Attributes, PluggableConnector, ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo } from "../contracts/provider.ts";
 
 /** What has to be known of a model of the catalogue. */
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
-/** What has to be known of a provider's connector; a {@linkcode ProviderConnector} is one as it stands. */
+/** What has to be known of a provider's connector; a {@linkcode ProviderDeclaration} is one as it stands. */
 export interface KnownProvider
-  extends Pick<ProviderConnector, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
+  extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
   /** Models of the catalogue. */
   readonly models: readonly KnownModel[];
 }
@@ -28,7 +28,7 @@ export interface KnownConnectors {
   /** Ids of sinks. */
   readonly observability: readonly string[];
   /** What a connector of a kind declares that it reads; undefined where it declares nothing. */
-  readonly attributesOf?: (kind: Connector["kind"], id: string) => Attributes | undefined;
+  readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
 }
 
 /** What settings are made with. */
@@ -36,7 +36,7 @@ export interface Surroundings {
   /** The connectors a document may name. */
   readonly known: KnownConnectors;
   /** Those that can be detected, in order. */
-  readonly providers: readonly ProviderConnector[];
+  readonly providers: readonly ProviderDeclaration[];
   /** The environment. */
   readonly env: (name: string) => string | undefined;
 }
@@ -46,10 +46,10 @@ export interface Surroundings {
  *
  * @param connectors All of a shell's, in order.
  */
-export function knownConnectors(connectors: readonly Connector[]): KnownConnectors {
-  const idsOf = (kind: Connector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
+export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
+  const idsOf = (kind: PluggableConnector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
   return {
-    providers: connectors.filter(isProviderConnector),
+    providers: connectors.filter(isProvider),
     strategies: idsOf("strategy"),
     secretStores: idsOf("secretStore"),
     storages: idsOf("storage"),
@@ -78,6 +78,11 @@ export function shortNameOf(id: string): string {
   return id.split(".").slice(1, -1).join(".");
 }
 
-function isProviderConnector(connector: Connector): connector is ProviderConnector {
+/**
+ * Whether a connector is a provider's.
+ *
+ * @param connector Any.
+ */
+export function isProvider(connector: PluggableConnector): connector is PluggableConnector & ProviderDeclaration {
   return connector.kind === "provider";
 }

@@ -30,7 +30,7 @@ export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["reso
   return async (settings, user) => {
     const { store: id, config } = settings.secrets;
     const { catalogue, runtime, redactor } = user;
-    const store = catalogue.get("secretStore", id).create(config, runtime);
+    const store = (await catalogue.load("secretStore", id)).create(config, runtime);
     const resolver = new SecretResolver({ id, store, policy, clock: runtime.clock });
     const { settings: resolved, secrets } = await resolveSettings(settings, (name) => resolver.get(name));
     const renewedEntry: SecretSettings["renewedEntry"] = async (provider, options) => {
@@ -40,8 +40,10 @@ export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["reso
       return entry;
     };
     for (const secret of secrets) redactor.add(secret);
-    const sinks = resolved.observability.map(({ connector, config }) =>
-      catalogue.get("observability", connector).create(config, runtime)
+    const sinks = await Promise.all(
+      resolved.observability.map(async ({ connector, config }) =>
+        (await catalogue.load("observability", connector)).create(config, runtime)
+      ),
     );
     if (!policy.reloadOnRotation) return { settings: resolved, sinks };
     return {

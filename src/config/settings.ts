@@ -13,7 +13,7 @@ import type {
   RateLimits,
 } from "../contracts/provider.ts";
 import type { Provider } from "../contracts/provider.ts";
-import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
+import type { ConnectorImplementation, ConnectorKinds } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { StorageSettings } from "./storage_settings.ts";
@@ -190,7 +190,9 @@ export interface SecretUser {
   /** The door to the outside. */
   readonly runtime: Runtime;
   /** Makes store and sinks. */
-  readonly catalogue: { get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Connector<Kind> };
+  readonly catalogue: {
+    load<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Promise<ConnectorImplementation<Kind>>;
+  };
   /** Is told every value. */
   readonly redactor: { add(value: string): void };
   /** Is told what fails later on. */

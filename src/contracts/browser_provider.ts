@@ -3,7 +3,7 @@
  * say of them, they say themselves.
  * @module
  */
-import type { ProviderConnector } from "./connector.ts";
+import type { ProviderDeclaration } from "./connector.ts";
 import type { CapabilityPath, ModelInfo, ModelListing, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -20,7 +20,7 @@ export interface InstanceSettings {
   /** Its key. Told, so that it comes with every call, and no record and no message shows it. */
   readonly apiKey?: ApiKey;
   /** What its vendor's connector says of it, such as the rewording that all its models need. */
-  readonly facts?: Partial<ProviderConnector>;
+  readonly facts?: Partial<ProviderDeclaration>;
   /** Asks servers on one's own machine for their models; the engine's own, which `ollama` brings along. */
   readonly discover?: (...parts: never[]) => Promise<ReadonlyMap<string, ModelListing>>;
   /** Limit of a whole answer, and of silence in a stream, ms. */

@@ -44,8 +44,8 @@ export interface Attribute {
 /** Attributes by name. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Something that can be plugged in: an id, a kind and a factory. */
-export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
+/** What is known of a connector before it is used. */
+export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
   /** Its name in configuration. */
   readonly id: ConnectorId;
   /** What it makes. */
@@ -55,6 +55,10 @@ export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKi
    * All others are refused, with the nearest name. Without a declaration everything is passed through.
    */
   readonly attributes?: Attributes;
+}
+
+/** What makes the instances of a connector. */
+export interface ConnectorImplementation<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
   /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
   create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
   /**
@@ -63,6 +67,22 @@ export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKi
    */
   loadPackages?(): Promise<unknown>;
 }
+
+/** Something that can be plugged in: an id, a kind and a factory. */
+export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds>
+  extends ConnectorDeclaration<Kind>, ConnectorImplementation<Kind> {}
+
+/** A connector whose code is imported by `ready()`, and only where a configuration names it. */
+export interface LazyConnector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds>
+  extends ConnectorDeclaration<Kind> {
+  /** Imports its implementation. */
+  load(): Promise<ConnectorImplementation<Kind>>;
+}
+
+/** A connector, loaded or yet to be loaded. */
+export type PluggableConnector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> =
+  | Connector<Kind>
+  | LazyConnector<Kind>;
 
 /** What a provider's connector is given. */
 export interface ProviderSettings extends Readonly<Record<string, unknown>> {
@@ -86,8 +106,8 @@ export interface Detection {
   readonly requires?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A provider's connector: the vendor's facts are data, so that they can be read without a call. */
-export interface ProviderConnector extends Connector<"provider"> {
+/** What is known of a provider's connector: the vendor's facts are data, so that they can be read without a call. */
+export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** Short vendor name, the prefix of its models' names. */
   readonly vendor: string;
   /** How it is found in the environment. */
@@ -103,3 +123,9 @@ export interface ProviderConnector extends Connector<"provider"> {
   /** Works without a key. */
   readonly keyless?: boolean;
 }
+
+/** A provider's connector. */
+export interface ProviderConnector extends ProviderDeclaration, ConnectorImplementation<"provider"> {}
+
+/** A provider's connector whose code is imported by `ready()`. */
+export interface LazyProviderConnector extends ProviderDeclaration, LazyConnector<"provider"> {}

@@ -9,7 +9,7 @@ import type { Watch } from "../background/watch.ts";
 import { type ConfigSource, readSource } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import { defaultSink } from "../config/defaults.ts";
-import type { Connector } from "../contracts/connector.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ServerMesh } from "../server_mesh.ts";
@@ -24,7 +24,7 @@ import { MeshMetering } from "../state/metering.ts";
 /** What engines are made of, the first and every later one. */
 export interface GenerationParts {
   /** Connectors, in order of detection. */
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly PluggableConnector[];
   /** The door to the outside. */
   readonly runtime: Runtime;
   /** Told everything. */

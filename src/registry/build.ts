@@ -5,7 +5,7 @@
 import { servesChat } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, Settings } from "../config/settings.ts";
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -39,19 +39,33 @@ export type FillRegistry = (registry: Registry, parts: BuildParts) => void;
  * @throws {ConfigError} When a strategy or connector does not exist.
  */
 export function buildRegistry(parts: BuildParts): Registry {
-  const { settings, catalogue, state, runtime, fill = fillFromCatalogue } = parts;
+  const { settings, state, fill = fillFromCatalogue } = parts;
   const tree = new CapabilityTree(settings.capabilities);
   const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
     instanceOf(entry, parts)
   );
   const makeStrategy = (strategy: string | SelectionStrategy) =>
     typeof strategy === "string"
-      ? { id: strategy, instance: catalogue.get("strategy", strategy).create({}, runtime) }
+      ? { id: strategy, instance: strategyOf(strategy, parts) }
       : { id: "custom", instance: strategy };
   const registry = new Registry({ settings, tree, state, makeStrategy }, instances);
   fill(registry, parts);
   return registry;
 }
+
+/**
+ * Makes a strategy.
+ *
+ * @param id Its connector's.
+ * @param parts The catalogue.
+ * @throws {ConfigError} When there is none.
+ */
+export function strategyOf(id: string, { catalogue, runtime }: BuildParts): SelectionStrategy {
+  return catalogue.loaded("strategy", id)?.create({}, runtime) ?? unloaded;
+}
+
+/** In pools that are only described: `ready()` loads the strategies and builds the registry anew. */
+const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
 
 function fillFromCatalogue(registry: Registry, { discovered }: BuildParts): void {
   for (const instance of registry.instances) {
@@ -124,7 +138,7 @@ function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answer
     ...(listProblem === undefined ? {} : { listProblem }),
   };
   if (entry.instance !== undefined) return { ...facts, vendor: entry.id };
-  const connector = catalogue.get("provider", entry.connector) as ProviderConnector;
+  const connector = catalogue.get("provider", entry.connector) as ProviderDeclaration;
   return { ...facts, connector, vendor: connector.vendor };
 }
 
@@ -134,7 +148,7 @@ function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answer
  * @param info The model.
  * @param connector Its provider's; undefined for an instance given by the program.
  */
-export function withConnectorFacts(info: ModelInfo, connector: ProviderConnector | undefined): ModelInfo {
+export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclaration | undefined): ModelInfo {
   return {
     ...info,
     parameters: mergeRules(connector?.parameters, info.parameters),

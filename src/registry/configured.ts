@@ -6,11 +6,11 @@
 import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
 import type { ConfiguredModel, PoolSettings } from "../config/settings.ts";
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
 import { nearest } from "../util/nearest.ts";
 import { withFallback } from "../rotation/fallback.ts";
-import { addDistinct, type BuildParts, catalogueModels, leavesOf, withConnectorFacts } from "./build.ts";
+import { addDistinct, type BuildParts, catalogueModels, leavesOf, strategyOf, withConnectorFacts } from "./build.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registry.ts";
@@ -28,11 +28,10 @@ import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registr
  * ```
  */
 export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
-  const { catalogue, runtime } = parts;
   const { models, pools } = parts.settings;
   registry.suggest = (name) => nearest(name, [...namesIn(registry), ...nearestCapabilities(registry.tree, name)]);
   registry.backUp = (strategy, { fallbackStrategy: id }) =>
-    id === undefined ? {} : withFallback(strategy, catalogue.get("strategy", id).create({}, runtime));
+    id === undefined ? {} : withFallback(strategy, strategyOf(id, parts));
   // a configured model has the name it was given; those of the catalogue give way
   for (const instance of registry.instances) {
     for (const model of models.values()) {
@@ -100,7 +99,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
 }
 
 /** What the catalogue has on an id; a dated one (`model-20251001`, `model-2025-10-01`) is the model it is a release of. */
-function catalogued(id: string, connector: ProviderConnector | undefined): ModelInfo | undefined {
+function catalogued(id: string, connector: ProviderDeclaration | undefined): ModelInfo | undefined {
   const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   return connector?.models.find((info) => info.id === id) ?? connector?.models.find((info) => info.id === undated);
 }

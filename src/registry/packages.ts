@@ -2,7 +2,7 @@
  * Connectors from elsewhere: archives that the configuration names under `connectors.packages`, and nothing else.
  * @module
  */
-import type { Connector } from "../contracts/connector.ts";
+import type { Connector, PluggableConnector } from "../contracts/connector.ts";
 import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
 import { ConnectorError } from "../errors.ts";
 import { readBody } from "../util/bytes.ts";
@@ -24,7 +24,7 @@ interface PackageEntry {
 }
 
 /** Connectors that came by packages: only they may be replaced by packages. */
-const fromPackages = new WeakSet<Connector>();
+const fromPackages = new WeakSet<PluggableConnector>();
 
 /**
  * Puts the connectors of a document's packages into a catalogue, before anything else is made of the document.

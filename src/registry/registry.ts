@@ -4,7 +4,7 @@
  */
 import type { CapabilityTree } from "../capability/tree.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
-import type { ProviderConnector } from "../contracts/connector.ts";
+import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { BackedUp } from "../rotation/fallback.ts";
@@ -20,7 +20,7 @@ export interface ProviderInstance {
   /** As configured or detected. */
   readonly entry: ProviderEntry;
   /** The vendor's facts; undefined for an instance given by the program. */
-  readonly connector?: ProviderConnector;
+  readonly connector?: ProviderDeclaration;
   /** Short vendor name. */
   readonly vendor: string;
   /** Why it could not be asked for its models: `did not list its models: …`. */
