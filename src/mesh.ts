@@ -251,9 +251,9 @@ export class Mesh {
    * @internal
    */
   open(instance: ProviderInstance): void {
-    const { id, config, baseUrl, apiKeys } = instance.entry;
-    const connector = this.catalogue.loaded("provider", instance.entry.connector)!;
-    instance.provider = instance.entry.instance ?? connector.create({ id, config, baseUrl }, this.runtime);
+    const { id, connector, config, baseUrl, apiKeys } = instance.entry;
+    const make = () => this.catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, this.runtime);
+    instance.provider = instance.entry.instance ?? make();
     instance.credential = apiKeys[0];
     for (const secret of apiKeys) this.redactor.add(secret);
   }
