@@ -2,7 +2,7 @@
  * Who we are to Google: a service account's key, a person's own credentials, or the machine's service account.
  * @module
  */
-import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
+import { assertionSigner, readServiceAccount } from "../../src/util/service_account.ts";
 import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
 import { address, variable, type Vendor } from "./_vendor.ts";
 
@@ -101,17 +101,10 @@ export class GoogleAccess {
 
   /** RFC 7523. */
   async #assertion(task: string, credentials: Credentials): Promise<string> {
-    const seconds = Math.floor(this.#vendor.runtime.clock.now() / 1000);
-    const claims = {
-      iss: credentials.client_email,
-      scope,
-      aud: tokenAddressOf(credentials),
-      iat: seconds,
-      exp: seconds + 3600,
-    };
+    const audience = tokenAddressOf(credentials);
     try {
-      const key = await signingKey(derOf(credentials.private_key ?? ""));
-      return await signedJwt(claims, key, credentials.private_key_id);
+      const sign = assertionSigner(readServiceAccount(credentials), { audience, scope });
+      return await sign(this.#vendor.runtime.clock.now());
     } catch {
       throw this.#vendor.error(task, `the private key in "${this.#path}" cannot be read`);
     }

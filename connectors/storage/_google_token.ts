@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { derOf, signedJwt, signingKey } from "../../src/util/jwt.ts";
+import { assertionSigner, readServiceAccount, type ServiceAccount } from "../../src/util/service_account.ts";
 import { TokenCache } from "../../src/util/token_cache.ts";
 import { callRemote, type RemoteRuntime, textSetting } from "./_remote.ts";
 
@@ -53,46 +53,31 @@ function formOf(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRu
     const body = new URLSearchParams({ grant_type: "refresh_token", client_id, client_secret, refresh_token });
     return () => Promise.resolve([text("token_url") ?? tokenUrl, body] as const);
   }
-  const { client_email: iss, private_key, token_uri } = credentialsOf(settings.credentials);
-  const url = text("token_url") ?? token_uri ?? tokenUrl;
+  const account = accountOf(settings.credentials);
+  const url = text("token_url") ?? account.tokenUrl ?? tokenUrl;
+  const sign = assertionSigner(account, { audience: url, scope });
   return async () => {
-    const iat = Math.floor(clock.now() / 1000);
-    const assertion = await signed({ iss, scope, aud: url, iat, exp: iat + 3600 }, private_key);
+    const assertion = await sign(clock.now()).catch(() => fail("its private_key is no RSA key"));
     return [url, new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })];
   };
 }
 
-interface ServiceAccount {
-  readonly client_email: string;
-  readonly private_key: string;
-  readonly token_uri?: string;
+function accountOf(given: unknown): ServiceAccount {
+  const isGiven = typeof given === "string" || typeof given === "object" && given !== null;
+  if (!isGiven) {
+    return fail(
+      "expected the JSON key of a service account (or refresh_token with client_id and client_secret, or access_token)",
+    );
+  }
+  try {
+    return readServiceAccount(given as string | Readonly<Record<string, unknown>>);
+  } catch (error) {
+    return fail((error as TypeError).message);
+  }
 }
 
-function credentialsOf(given: unknown): ServiceAccount {
-  let found: Partial<Record<string, unknown>> = {};
-  try {
-    found = Object(typeof given === "string" ? JSON.parse(given) : given);
-  } catch {
-    // said below: the text may be the key itself
-  }
-  const { client_email, private_key, token_uri } = found;
-  if (typeof client_email === "string" && typeof private_key === "string") {
-    return { client_email, private_key, ...(typeof token_uri === "string" ? { token_uri } : {}) };
-  }
-  throw new ConfigError([{
-    path: "storage.credentials",
-    message: "expected the JSON key of a service account (or refresh_token with client_id and client_secret, or " +
-      "access_token)",
-  }]);
-}
-
-/** A JSON Web Token, as RFC 7523 has it. */
-async function signed(claims: object, privateKey: string): Promise<string> {
-  try {
-    return await signedJwt(claims, await signingKey(derOf(privateKey)));
-  } catch {
-    throw new ConfigError([{ path: "storage.credentials", message: "its private_key is no key in PKCS#8" }]);
-  }
+function fail(message: string): never {
+  throw new ConfigError([{ path: "storage.credentials", message }]);
 }
 
 function refusal(id: string, status: number): ConnectorError {

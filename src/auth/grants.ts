@@ -3,10 +3,10 @@
  * account signs (RFC 7523).
  * @module
  */
-import { readServiceAccount } from "../config/service_account.ts";
 import type { TokenSettings } from "../config/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
-import { signedAssertion } from "./assertion.ts";
+import { UpstreamError } from "../errors.ts";
+import { assertionSigner, readServiceAccount } from "../util/service_account.ts";
 import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
 
 /** Fetches one token. Throws an `UpstreamError`. */
@@ -38,10 +38,12 @@ function oauth({ tokenUrl, clientId, clientSecret, refreshToken, scope }: TokenS
 function serviceAccount({ credentials, tokenUrl, scope }: TokenSettings, runtime: Runtime): Grant {
   const account = readServiceAccount(credentials!);
   const url = tokenUrl ?? account.tokenUrl!;
-  const sign = signedAssertion(account, { audience: account.tokenUrl ?? url, scope });
+  const sign = assertionSigner(account, { audience: account.tokenUrl ?? url, scope, subject: account.clientEmail });
   const { clock }: { clock: Clock } = runtime;
   return async () => {
-    const assertion = await sign(clock.now());
+    const assertion = await sign(clock.now()).catch(() => {
+      throw new UpstreamError("The service account's private key cannot be used: it is no RSA key", { kind: "auth" });
+    });
     return await fetchToken(url, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, runtime);
   };
 }

@@ -2,7 +2,7 @@
  * How calls are authenticated: what belongs together, and what cannot be.
  * @module
  */
-import { serviceAccountProblem } from "./service_account.ts";
+import { readServiceAccount } from "../util/service_account.ts";
 import { baseUrlProblem, baseUrlWarning, credentialProblem } from "./_checks.ts";
 import { quoted, type Report } from "./_report.ts";
 import { referencesIn } from "./references.ts";
@@ -126,4 +126,18 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
 /** Whether a text in it refers to a secret. */
 function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {
   return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
+}
+
+/** What is wrong with a JSON key; `hasTokenUrl`: an address is given beside it. */
+function serviceAccountProblem(
+  credentials: string | Readonly<Record<string, unknown>>,
+  hasTokenUrl: boolean,
+): string | undefined {
+  try {
+    const { tokenUrl } = readServiceAccount(credentials);
+    if (hasTokenUrl || tokenUrl !== undefined && /^https?:\/\/[^/\s]/i.test(tokenUrl)) return undefined;
+    return 'has no address in "token_uri": give it there or as "token_url"';
+  } catch (error) {
+    return (error as TypeError).message;
+  }
 }

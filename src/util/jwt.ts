@@ -8,17 +8,6 @@
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /**
- * The bytes of a key in PEM.
- *
- * @param pem Its text.
- * @throws {DOMException} When it is no base64.
- */
-export function derOf(pem: string): Uint8Array<ArrayBuffer> {
-  const body = pem.replace(/-----[A-Z ]+-----|\s/g, "");
-  return Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-}
-
-/**
  * A private RSA key to sign with.
  *
  * @param der PKCS#8.
@@ -38,7 +27,7 @@ export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
  * @example
  * ```ts ignore
  * const seconds = Math.floor(clock.now() / 1000);
- * await signedJwt({ iss: "me", aud: url, iat: seconds, exp: seconds + 3600 }, await signingKey(derOf(pem)));
+ * await signedJwt({ iss: "me", aud: url, iat: seconds, exp: seconds + 3600 }, await signingKey(pkcs8));
  * ```
  */
 export async function signedJwt(claims: object, key: CryptoKey, keyId?: string): Promise<string> {

@@ -126,7 +126,8 @@ describe("the settings of google.drive.v1", () => {
     const wrong: readonly (readonly [settings: Record<string, unknown>, path: string])[] = [
       [{}, "storage.credentials"],
       [{ credentials: "no JSON" }, "storage.credentials"],
-      [{ credentials: { client_email: "a" } }, "storage.credentials"],
+      [{ credentials: { client_email: "a" } }, 'storage.credentials: has no "private_key"'],
+      [{ credentials: { client_email: "a", private_key: "b" } }, "no PEM text of PKCS#8"],
       [{ access_token: "a", folder: "it's mine" }, "storage.folder"],
       [{ access_token: "a", prefix: "a'b" }, "storage.prefix"],
       [{ access_token: 7 }, "storage.access_token"],
@@ -134,7 +135,8 @@ describe("the settings of google.drive.v1", () => {
     for (const [settings, path] of wrong) {
       assertThrows(() => driveStorage.create(settings, testRuntime()), ConfigError, path);
     }
-    const unusable = driveStorage.create({ credentials: { client_email: "a", private_key: "b" } }, testRuntime());
-    await assertRejects(() => unusable.load("state"), ConfigError, "no key in PKCS#8");
+    const noKey = { client_email: "a", private_key: "-----BEGIN PRIVATE KEY-----\nYQ==\n-----END PRIVATE KEY-----" };
+    const unusable = driveStorage.create({ credentials: noKey }, testRuntime());
+    await assertRejects(() => unusable.load("state"), ConfigError, "its private_key is no RSA key");
   });
 });

@@ -1,11 +1,12 @@
 /**
- * A service account's JSON key.
+ * A service account's JSON key, and the assertions that it signs.
  * @module
  */
+import { signedJwt, signingKey } from "./jwt.ts";
 
-/** What of a JSON key tokens are fetched with. */
+/** The members of a JSON key that tokens are fetched with. */
 export interface ServiceAccount {
-  /** Whose tokens they are. */
+  /** The account's name. */
   readonly clientEmail: string;
   /** PKCS#8, the bytes between the lines of the PEM text. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
@@ -33,23 +34,37 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
   };
 }
 
+/** The longest that token endpoints accept an assertion, seconds. */
+const lifetimeSeconds = 3_600;
+
+/** What an assertion is for. */
+export interface AssertionFacts {
+  /** The token endpoint's own name. */
+  readonly audience: string;
+  /** Scopes that are asked for, separated by spaces. */
+  readonly scope?: string | undefined;
+  /**
+   * Whose token it is to be.
+   * @default the audience's own choice
+   */
+  readonly subject?: string;
+}
+
 /**
- * What is wrong with a JSON key.
+ * What signs the assertions of an account: JSON Web Tokens with the claims of RFC 7523.
  *
- * @param credentials As text or parsed.
- * @param hasTokenUrl An address is given beside it.
+ * @param account Who signs.
+ * @param facts What for.
+ * @returns Takes the wall clock, ms. Rejects with a `DOMException` when the private key is none of RSA.
  */
-export function serviceAccountProblem(
-  credentials: string | Readonly<Record<string, unknown>>,
-  hasTokenUrl: boolean,
-): string | undefined {
-  try {
-    const { tokenUrl } = readServiceAccount(credentials);
-    if (hasTokenUrl || tokenUrl !== undefined && /^https?:\/\/[^/\s]/i.test(tokenUrl)) return undefined;
-    return 'has no address in "token_uri": give it there or as "token_url"';
-  } catch (error) {
-    return (error as TypeError).message;
-  }
+export function assertionSigner(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
+  const { audience: aud, scope, subject: sub } = facts;
+  let key: Promise<CryptoKey> | undefined;
+  return async (now) => {
+    const iat = Math.floor(now / 1000);
+    const claims = { iss: account.clientEmail, sub, aud, scope, iat, exp: iat + lifetimeSeconds };
+    return await signedJwt(claims, await (key ??= signingKey(account.privateKey)), account.keyId);
+  };
 }
 
 function membersOf(credentials: string | Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
