@@ -258,6 +258,22 @@ export class Mesh {
     for (const secret of apiKeys) this.redactor.add(secret);
   }
 
+  /**
+   * Publishes `members_changed`: at the start, for new members, and when states were replaced without an event.
+   *
+   * @internal
+   */
+  publishMembers(): void {
+    const { registry, state } = this.#current;
+    this.hub.publish("members_changed", {
+      members: () =>
+        registry.allPools.flatMap(({ name: pool, members }) =>
+          members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }))
+        ),
+      ownersInStandby: () => state.breakers.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),
+    });
+  }
+
   get #current(): Assembly {
     if (this.#assembly === undefined) {
       const message = "The configuration is not read yet: await ready() or initialize()";
@@ -315,6 +331,8 @@ export class Mesh {
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);
     this.#recovery.schedule(assembly.state);
+    assembly.registry.onMembersChanged = () => this.publishMembers();
+    this.publishMembers();
     this.#watch?.stop();
     this.#watch = this.#parts.watch?.({ ...this.routeDeps, ...assembly });
     await this.#watch?.begin();

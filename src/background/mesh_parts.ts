@@ -78,10 +78,4 @@ export interface MeshParts {
    * @internal
    */
   readonly watch?: typeof startWatch;
-  /**
-   * Counts requests: that of `StatisticsFeed`. Without it nobody does.
-   *
-   * @internal
-   */
-  readonly count?: RouteDeps["count"];
 }

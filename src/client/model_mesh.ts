@@ -8,7 +8,6 @@ import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
 import { serverParts } from "../background/server_parts.ts";
-import { StatisticsFeed } from "../background/statistics_feed.ts";
 import { checkedDocument, MeshConfigBase } from "../config/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/save.ts";
@@ -20,6 +19,7 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
+import { type Statistics, statisticsOf } from "../observe/statistics.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { loadConnectors, surroundingsOf } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
@@ -39,7 +39,7 @@ export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "rando
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
 export class ModelMeshBase extends ServerMesh {
-  readonly #feed: StatisticsFeed;
+  readonly #statistics: Statistics;
   readonly #watch: RenewableWatch;
   #config: MeshConfigBase | undefined;
   /** What it runs by since a provider was added. */
@@ -56,14 +56,11 @@ export class ModelMeshBase extends ServerMesh {
    */
   constructor(parts: CreateParts, options: MeshOptions) {
     const runtime = runtimeWith(parts, options);
-    const feed = new StatisticsFeed(runtime.clock);
     const watch = new RenewableWatch(serverParts.watch);
-    const counting = feed.over({ metering: serverParts.metering, watch: (parts) => watch.start(parts) });
     const { on, storage = configuredState(() => this) } = options;
-    super({ ...counting, connectors: parts.connectors, runtime, on, storage });
-    this.#feed = feed;
+    super({ connectors: parts.connectors, runtime, on, storage, watch: (parts) => watch.start(parts) });
+    this.#statistics = statisticsOf(this.hub, runtime.clock);
     this.#watch = watch;
-    this.addSink(feed);
   }
 
   /**
@@ -162,7 +159,7 @@ export class ModelMeshBase extends ServerMesh {
    * ```
    */
   stats(): readonly StatsRecord[] {
-    return this.#feed.statistics.records();
+    return this.#statistics.records();
   }
 
   /**
@@ -217,7 +214,7 @@ export class ModelMeshBase extends ServerMesh {
   importState(snapshot: unknown): void {
     const message = leftOutOf(new CountedArchive(this.state, this.runtime.clock).restore(snapshot));
     if (message !== undefined) this.hub.trace({ severity: "warning", component: "mesh", message });
-    this.#feed.look();
+    this.publishMembers();
   }
 
   get #manual(): ManualParts {

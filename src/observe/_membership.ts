@@ -5,14 +5,7 @@
 import type { StatsScope } from "../contracts/events.ts";
 import type { BreakerOwner } from "../state/rest.ts";
 import { StatsCounters } from "./_stats_counters.ts";
-
-/** A model in a pool. */
-export interface MemberNames {
-  readonly pool: string;
-  readonly model: string;
-  /** Its provider's entry id. */
-  readonly provider: string;
-}
+import type { MemberNames } from "./hub_events.ts";
 
 interface Member {
   readonly names: MemberNames;

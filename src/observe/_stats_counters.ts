@@ -5,15 +5,9 @@
 import type { StatsMetrics } from "../contracts/events.ts";
 import type { Outcome } from "../state/model_state.ts";
 import { LatencyHistogram } from "./_latency_histogram.ts";
+import type { RequestUsage } from "./hub_events.ts";
 
 const nanoPerUsd = 1_000_000_000;
-
-/** What one request used; undefined where that is unknown. */
-export interface StatsUsage {
-  readonly tokensIn?: number | undefined;
-  readonly tokensOut?: number | undefined;
-  readonly costNanoUsd?: number | undefined;
-}
 
 /** Counts for one model, provider or pool. Times are monotonic ms. */
 export class StatsCounters {
@@ -54,7 +48,7 @@ export class StatsCounters {
   }
 
   /** Adds what a request used. Values that are no positive finite numbers count as 0. */
-  addUsage({ tokensIn, tokensOut, costNanoUsd }: StatsUsage): void {
+  addUsage({ tokensIn, tokensOut, costNanoUsd }: RequestUsage): void {
     this.#tokensIn += countOrZero(tokensIn);
     this.#tokensOut += countOrZero(tokensOut);
     this.#costNanoUsd += countOrZero(costNanoUsd);

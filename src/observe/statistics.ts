@@ -5,23 +5,13 @@
 import type { FallbackStep, RoutingRecord, StatsRecord } from "../contracts/events.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Outcome } from "../state/model_state.ts";
 import type { BreakerOwner, Transition } from "../state/rest.ts";
-import { type MemberNames, Membership } from "./_membership.ts";
-import type { StatsUsage } from "./_stats_counters.ts";
-
-export type { MemberNames } from "./_membership.ts";
+import { Membership } from "./_membership.ts";
+import type { Hub } from "./hub.ts";
+import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";
 
 /** Where a request has been: the members of a {@linkcode RoutingRecord} that are counted. */
 export type RequestPath = Pick<RoutingRecord, "pool" | "model" | "provider" | "fallback_chain">;
-
-/** How a request ended and what it used; unknown numbers are left out. */
-export interface RequestResult extends StatsUsage {
-  /** `none`: the client gave it up. A deadline is a failure. */
-  readonly outcome: Outcome;
-  /** From its arrival to the answer, or to a stream's first content, ms. */
-  readonly latencyMs?: number | undefined;
-}
 
 /** A standby for one of these ends because a quota, a limit or a budget counts from zero again. */
 const quotaReasons: ReadonlySet<StandbyReason> = new Set([
@@ -32,6 +22,39 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
   "budget_limit",
   "provider_budget",
 ]);
+
+/**
+ * Statistics of a mesh, counted from its hub's events.
+ *
+ * @param hub The mesh's hub.
+ * @param clock The mesh's clock.
+ */
+export function statisticsOf(hub: Hub, clock: Clock): Statistics {
+  const statistics = new Statistics(clock);
+  let ownersInStandby: MeshMembers["ownersInStandby"] = () => [];
+  hub.on("members_changed", (mesh) => {
+    ({ ownersInStandby } = mesh);
+    statistics.setMembers(mesh.members(), ownersInStandby());
+  });
+  hub.on("event", ({ event, pool, model, provider, reason }) => {
+    if (event !== "deactivation" && event !== "recovery") return;
+    const owner = { pool, model, provider };
+    const to = event === "deactivation" ? "standby" : "active";
+    // one cause of its standby has ended, another one may last
+    if (to === "active" && ownersInStandby().some((one) => isSameOwner(one, owner))) return;
+    statistics.addTransition({ owner, to, reason: reason as StandbyReason });
+  });
+  hub.on("request_finished", (request) => {
+    const { record } = request;
+    for (const left of record.fallback_chain.slice(0, -1)) statistics.addRotation(record.pool, left);
+    statistics.addRequest(record, request);
+  });
+  return statistics;
+}
+
+function isSameOwner(one: BreakerOwner, other: BreakerOwner): boolean {
+  return one.pool === other.pool && one.model === other.model && one.provider === other.provider;
+}
 
 /**
  * Counts what happens to models, providers and pools from its construction on. Its memory is bounded by what is configured.
@@ -66,11 +89,6 @@ export class Statistics {
     this.#membership.clear(now);
     for (const names of members) this.#membership.add(names, now);
     for (const owner of inStandby) this.#membership.enterStandby(owner, now);
-  }
-
-  /** Adds a model to a pool that was made on demand, once. */
-  addMember(names: MemberNames): void {
-    this.#membership.add(names, this.#clock.monotonic());
   }
 
   /**

@@ -70,8 +70,6 @@ export interface RouteDeps {
   readonly costOf?: typeof costNanoUsd;
   /** Estimates what was written where a provider does not say it; without it nothing is estimated. */
   readonly estimateOutput?: (() => OutputEstimate) | undefined;
-  /** Sends a request on its way and counts what comes of it; without it nobody does. */
-  readonly count?: (<T>(ask: () => Promise<Routed<T>>, request: RoutedRequest) => Promise<Routed<T>>) | undefined;
 }
 
 /** An answer, and whether there is anything in it. */

@@ -27,9 +27,7 @@ export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps)
     serves: task.serves,
   }); // 3 delivery-mode filter
   const found = (deps.eligibility ?? shortEligibility)(able, { request, pool, registry: deps.registry });
-  const plan = { request, pool, ...found, call: task.call };
-  const ask = () => new Routing(plan, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
-  return deps.count?.(ask, request) ?? ask();
+  return new Routing({ request, pool, ...found, call: task.call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
 /** Where nothing counts and no request narrows its own routing. */

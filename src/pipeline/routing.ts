@@ -161,7 +161,7 @@ export class Routing<T> {
     reportServed(member, context);
     const routing = recordOf(context, { member, by: connection.servedBy });
     context.commit();
-    const contentAt = plan.request.delivery === "stream" ? clock.monotonic() : undefined;
+    const answeredAt = clock.monotonic();
     let isOver = false;
     return {
       answer: served.answer,
@@ -175,7 +175,7 @@ export class Routing<T> {
         const used = success.settle(outcome, answer);
         if (isOver) return used;
         isOver = true;
-        emitRecord(routing, context, { status: 200, contentAt, used });
+        emitRecord(routing, context, { status: 200, outcome, answeredAt, used });
         return used;
       },
     };
@@ -185,7 +185,8 @@ export class Routing<T> {
     const context = this.#context;
     context.end();
     const record = recordOf(context);
-    emitRecord(record, context, { status: statusOfError(error, context) });
+    const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
+    emitRecord(record, context, { status: statusOfError(error, context), outcome });
     if (typeof error === "object" && error !== null) rememberRouting(error, record);
   }
 }

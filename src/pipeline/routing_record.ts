@@ -14,6 +14,7 @@ import {
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Usage } from "../state/meter.ts";
+import type { Outcome } from "../state/model_state.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** The model that answered. */
@@ -32,8 +33,9 @@ type End = Pick<
 /** How a request ended. */
 export interface RequestEnding {
   readonly status: number;
-  /** When a stream's first content came, monotonic ms. */
-  readonly contentAt?: number | undefined;
+  readonly outcome: Outcome;
+  /** When the answer, or a stream's first content, came, monotonic ms. */
+  readonly answeredAt?: number;
   readonly used?: Usage;
 }
 
@@ -77,13 +79,14 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
  */
 export function emitRecord(
   record: RoutingRecord,
-  { startedAt, clock, deps }: RequestContext,
-  { status, contentAt, used = {} }: RequestEnding,
+  { startedAt, clock, deps, plan: { request: { delivery } } }: RequestContext,
+  { status, outcome, answeredAt, used = {} }: RequestEnding,
 ): void {
   const { input, output, costNano, estimated } = used;
+  const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
   const end: End = {
     status,
-    ...(contentAt === undefined ? {} : { ttft_ms: Math.round(contentAt - startedAt) }),
+    ...(latencyMs === undefined || delivery !== "stream" ? {} : { ttft_ms: Math.round(latencyMs) }),
     duration_ms: Math.round(clock.monotonic() - startedAt),
     ...(input === undefined ? {} : { tokens_in: input }),
     ...(output === undefined ? {} : { tokens_out: output }),
@@ -91,7 +94,14 @@ export function emitRecord(
     ...(estimated === undefined ? {} : { estimated }),
   };
   Object.assign(record, end);
-  deps.hub.routing(record);
+  deps.hub.requestFinished({
+    record,
+    outcome,
+    latencyMs,
+    tokensIn: input,
+    tokensOut: output,
+    costNanoUsd: costNano,
+  });
 }
 
 /**

@@ -58,6 +58,7 @@ export function extend(
     }
     pool.capable.clear();
   }
+  registry.onMembersChanged();
 }
 
 /** The models of the new provider that belong into a pool. */

@@ -113,6 +113,8 @@ export class Registry {
   suggest: (name: string) => readonly string[] = () => [];
   /** A pool's strategy with the one that stands in for it, where such are configured. */
   declare backUp?: (strategy: SelectionStrategy, routing: RoutingSettings) => Partial<BackedUp>;
+  /** Called when pools got members after the registry was built. */
+  onMembersChanged: () => void = () => {};
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
   readonly #byCatalogueName = new Map<string, ModelEntry>();
@@ -231,7 +233,9 @@ export class Registry {
   #onDemand(key: string, plan: Omit<PoolPlan, "routing">): Pool {
     const { defaultRouting: routing, defaultBudget: budget } = this.#parts.settings;
     const pool = this.addPool({ ...plan, routing, budget });
-    if (!plan.listed) this.#implicit.set(key, pool);
+    if (plan.listed) return pool;
+    this.#implicit.set(key, pool);
+    this.onMembersChanged();
     return pool;
   }
 }

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { StandbyReason } from "../../src/contracts/rotation.ts";
+import type { MemberNames } from "../../src/observe/hub_events.ts";
 import { Bench, minute, path } from "./_statistics.ts";
 
 Deno.test("a rest concerns its owner, and all who have a model that rests with it", () => {
@@ -81,32 +82,34 @@ Deno.test("downtime is the time without an active model, and grows while it last
   assertEquals(look(), "2 2 2 3 2 3");
 });
 
-Deno.test("a model that joins while its provider rests is down with it", async () => {
+Deno.test("a model that joins while its provider is in standby is down with it", async () => {
+  const [a, late, other] = [["a", "one"], ["late", "one"], ["other", "two"]].map(([model = "", provider = ""]) => (
+    { pool: "chat", model, provider }
+  )) as [MemberNames, MemberNames, MemberNames];
   const bench = new Bench("chat/a@one");
   bench.standby("@one", "manual");
   await bench.clock.advance(minute);
-  bench.statistics.addMember({ pool: "chat", model: "late", provider: "one" });
+  bench.statistics.setMembers([a, late], [{ provider: "one" }]);
   await bench.clock.advance(minute);
   assertEquals(bench.look("model late", "downtime_total", "standby_events"), [minute, 0]);
-  bench.statistics.addMember({ pool: "chat", model: "other", provider: "two" });
+  bench.statistics.setMembers([a, late, other], [{ provider: "one" }]);
   await bench.clock.advance(minute);
   assertEquals(bench.look("pool chat", "downtime_total"), [2 * minute]);
   bench.active("@one", "manual");
   assertEquals(bench.look("model late", "downtime_total"), [2 * minute]);
 });
 
-Deno.test("a model in a pool that nobody announced is known from its first rest on", async () => {
+Deno.test("a model in an unknown pool is known from its first standby on", async () => {
   const bench = new Bench();
   bench.standby("chat/a@one");
   await bench.clock.advance(minute);
   assertEquals(bench.look("pool chat", "downtime_total"), [minute]);
 });
 
-Deno.test("a member said again is the same member", async () => {
+Deno.test("a member given twice is one member", async () => {
   const bench = new Bench("chat/a@one", "chat/a@one");
   bench.standby("chat/a@one");
   await bench.clock.advance(minute);
-  bench.statistics.addMember({ pool: "chat", model: "a", provider: "one" });
   assertEquals(bench.look("pool chat", "downtime_total"), [minute]);
 });
 

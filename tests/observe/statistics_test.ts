@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { StatsMetrics, StatsRecord, StatsScope } from "../../src/contracts/events.ts";
-import type { RequestResult, Statistics } from "../../src/observe/statistics.ts";
+import type { RequestResult } from "../../src/observe/hub_events.ts";
+import type { Statistics } from "../../src/observe/statistics.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { Bench, minute, namesOf, path, type Step } from "./_statistics.ts";
 

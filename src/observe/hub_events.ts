@@ -1,0 +1,50 @@
+/**
+ * What the engine publishes inside the process, beside the records that sinks get.
+ * @module
+ */
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Outcome } from "../state/model_state.ts";
+import type { BreakerOwner } from "../state/rest.ts";
+
+/** A model in a pool. */
+export interface MemberNames {
+  readonly pool: string;
+  readonly model: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+}
+
+/** The members of all pools; each call reads the present state. */
+export interface MeshMembers {
+  readonly members: () => readonly MemberNames[];
+  readonly ownersInStandby: () => readonly BreakerOwner[];
+}
+
+/** What one request used; undefined where that is unknown. */
+export interface RequestUsage {
+  readonly tokensIn?: number | undefined;
+  readonly tokensOut?: number | undefined;
+  readonly costNanoUsd?: number | undefined;
+}
+
+/** How a request ended and what it used. */
+export interface RequestResult extends RequestUsage {
+  /** `none`: the client gave it up. A deadline is a failure. */
+  readonly outcome: Outcome;
+  /** From its arrival to the answer, or to a stream's first content, ms. */
+  readonly latencyMs?: number | undefined;
+}
+
+/** A request that is over, a stream with its end. */
+export interface FinishedRequest extends RequestResult {
+  readonly record: RoutingRecord;
+}
+
+/** Kinds of hub events, and what each carries. */
+export interface HubEvents {
+  /** A model or provider changed its state, a pool its current model. */
+  readonly event: MeshEvent;
+  readonly request_finished: FinishedRequest;
+  /** Pools have other members, or their states were replaced without an event. */
+  readonly members_changed: MeshMembers;
+}
