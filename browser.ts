@@ -212,8 +212,8 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
   }
 }
 
-export { stateIn } from "./src/background/state_sync.ts";
-export type { StateKeeping } from "./src/background/state_keeper.ts";
+export { stateIn } from "./src/state/persistence/state_sync.ts";
+export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export * from "./src/exports.ts";
 export { anthropic, gemini, groq, mistral, openai, openrouter } from "./connectors/browser.ts";
 export { prioritySelection, roundRobin, stickUntilFailure } from "./connectors/browser.ts";

@@ -17,7 +17,7 @@ import { serverConnectors } from "./connectors/server.ts";
 import { redisAddress } from "./connectors/storage/_redis_address.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { RedisStorage } from "./connectors/storage/redis.ts";
-import { stateIn } from "./src/background/state_in.ts";
+import { stateIn } from "./src/state/persistence/state_in.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
@@ -269,20 +269,20 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn, type StateInOptions } from "./src/background/state_in.ts";
-export type { StateKeeping } from "./src/background/state_keeper.ts";
+export { stateIn, type StateInOptions } from "./src/state/persistence/state_in.ts";
+export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";
 export type { ServerMesh } from "./src/server_mesh.ts";
 export type { ConfigSource } from "./src/config/config_source.ts";
 export type { NewProvider } from "./src/config/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";
-export type { OverrideCause } from "./src/state/holds.ts";
-export type { BreakerOwner } from "./src/state/rest.ts";
-export type { KeyRejectionReason } from "./src/state/key_ring.ts";
-export type { MeshSnapshot, SavedFailures, SavedKey, SavedRest } from "./src/state/snapshot.ts";
-export type { CountedSnapshot, SavedSpending, SavedUsage, UsageCounts } from "./src/state/counts.ts";
-export type { BudgetSnapshot, WindowSpend } from "./src/state/ledger.ts";
+export type { OverrideCause } from "./src/state/breaker/manual_override.ts";
+export type { BreakerOwner } from "./src/state/breaker/circuit_breaker.ts";
+export type { KeyRejectionReason } from "./src/state/limits/api_key_pool.ts";
+export type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures } from "./src/state/persistence/snapshot.ts";
+export type { SavedSpending, SavedUsage, UsageCounts, UsageSnapshot } from "./src/state/persistence/usage_snapshot.ts";
+export type { BudgetSnapshot, SavedWindow } from "./src/state/limits/budget.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";

@@ -4,7 +4,7 @@
  */
 import type { MeshParts } from "./background/mesh_parts.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
-import type { StateKeeper } from "./background/state_keeper.ts";
+import type { StateStore } from "./state/persistence/state_store.ts";
 import type { Watch } from "./background/watch.ts";
 import type { Settings } from "./config/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
@@ -22,7 +22,7 @@ import type { ProviderAnswers } from "./registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
-import type { Transition } from "./state/rest.ts";
+import type { Transition } from "./state/breaker/circuit_breaker.ts";
 
 /** What became of asking local servers for their models, by provider entry id. */
 type Discovered = ReadonlyMap<string, ModelListing>;
@@ -91,7 +91,7 @@ export class Mesh {
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
   #watch: Watch | undefined;
-  readonly #keeper: StateKeeper | undefined;
+  readonly #keeper: StateStore | undefined;
   #isReady = false;
   #isClosed = false;
 
@@ -107,7 +107,7 @@ export class Mesh {
     this.catalogue = new ConnectorCatalogue(connectors);
     this.hub = new Hub(runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
-    this.#keeper = storage?.keeperOf({ clock: runtime.clock, hub: this.hub });
+    this.#keeper = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.hub.add(listener(on));
   }
@@ -349,7 +349,7 @@ export class Mesh {
       from: to === "standby" ? "active" : "standby",
       to,
       reason,
-      metadata: { ...(standbyMs === undefined ? {} : { rest_ms: Math.round(standbyMs) }), ...metadata },
+      metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
     });
     this.#keeper?.mark();
     if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);

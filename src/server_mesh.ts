@@ -12,7 +12,7 @@ import { UpstreamError } from "./errors.ts";
 import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
 import type { ProviderInstance } from "./registry/registry.ts";
-import { apiKeyPoolOf } from "./state/key_ring.ts";
+import { apiKeyPoolOf } from "./state/limits/api_key_pool.ts";
 import { TokenCache } from "./util/token_cache.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
-import { overridesOf } from "../state/holds.ts";
+import { overridesOf } from "../state/breaker/manual_override.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 

@@ -5,14 +5,14 @@
 import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
-import { overridesOf } from "../state/holds.ts";
-import { apiKeyPoolOf } from "../state/key_ring.ts";
+import { overridesOf } from "../state/breaker/manual_override.ts";
+import { apiKeyPoolOf } from "../state/limits/api_key_pool.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { BreakerOwner } from "../state/rest.ts";
-import { keyOf } from "../state/snapshot.ts";
+import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
+import { recordKey } from "../state/persistence/snapshot.ts";
 
 /** Whose states they are. */
-export interface ManualParts {
+export interface OverrideContext {
   readonly registry: Registry;
   readonly state: MeshState;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface ManualParts {
  * @param parts Whose states they are.
  * @throws {ModelNotFoundError} When it is neither.
  */
-export function deactivate(name: string, parts: ManualParts): void {
+export function deactivate(name: string, parts: OverrideContext): void {
   const { state, clock } = parts;
   state.report(overridesOf(state).get(ownerOf(name, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
@@ -38,22 +38,22 @@ export function deactivate(name: string, parts: ManualParts): void {
  * @param parts Whose states they are.
  * @throws {ModelNotFoundError} When it is neither.
  */
-export function activate(name: string, parts: ManualParts): void {
+export function activate(name: string, parts: OverrideContext): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) apiKeyPoolOf(state, provider)?.reset();
   const told = new Set<string>();
   // those that wait belong to pools not made yet, or to a model that is in no pool
-  for (const rest of [...state.breakers, ...state.archive?.pending ?? []].filter(isMeant)) {
+  for (const rest of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
     const transition = rest.close("manual");
-    const key = keyOf(rest.owner);
+    const key = recordKey(rest.owner);
     if (transition !== undefined && !told.has(key)) state.report(transition); // once, for all that it rested for
     if (transition !== undefined) told.add(key);
   }
 }
 
-function ownerOf(name: string, { registry }: ManualParts): BreakerOwner {
+function ownerOf(name: string, { registry }: OverrideContext): BreakerOwner {
   const model = registry.model(name);
   if (model !== undefined) return { model: model.name, provider: model.instance.entry.id };
   const instance = registry.instances.find(({ entry }) => entry.id === name);

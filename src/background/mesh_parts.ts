@@ -7,11 +7,11 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import type { FillRegistry } from "../registry/build.ts";
-import type { meteringOf } from "../state/metering.ts";
+import type { meteringOf } from "../state/usage_trackers.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { askProviders } from "./ask_providers.ts";
 import type { discoverModels } from "./discover.ts";
-import type { StateKeeping } from "./state_keeper.ts";
+import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { startWatch } from "./watch.ts";
 
 /** What a mesh is made with. */
@@ -23,7 +23,7 @@ export interface MeshParts {
   /** Told every event and routing decision, beside the sinks configured. */
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
-  readonly storage?: StateKeeping;
+  readonly storage?: StatePersistence;
   /**
    * Reads what settings say of models and pools: `fillAsConfigured`. Without it there are the catalogue's models.
    *

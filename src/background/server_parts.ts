@@ -6,7 +6,7 @@ import { eligibility } from "../pipeline/eligibility.ts";
 import { OutputEstimate } from "../pipeline/output_estimate.ts";
 import { tryKeys } from "../pipeline/try_keys.ts";
 import { fillAsConfigured } from "../registry/configured.ts";
-import { meteringOf } from "../state/metering.ts";
+import { meteringOf } from "../state/usage_trackers.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { askProviders } from "./ask_providers.ts";
 import { discoverModels } from "./discover.ts";

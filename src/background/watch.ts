@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { apiKeyPoolOf } from "../state/key_ring.ts";
+import { apiKeyPoolOf } from "../state/limits/api_key_pool.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";

@@ -2,7 +2,7 @@
  * What `create` takes in a browser.
  * @module
  */
-import type { StateKeeping } from "../background/state_keeper.ts";
+import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { Settings } from "../config/settings.ts";
 import type { ProviderInstance } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
@@ -41,7 +41,7 @@ export interface BrowserCreateOptions
   /** Selection strategy, such as `roundRobin` of this entry, or an instance; `stickUntilFailure` when left out. */
   strategy?: SelectionStrategy | Connector<"strategy">;
   /** Where states outlive the page: what rests before a reload rests after it. In memory when left out. */
-  storage?: StateKeeping;
+  storage?: StatePersistence;
   /** A configuration in place of `providers` and `strategy`: made by this entry's `MeshConfig.parse(document)`. */
   config?: PlannedConfig;
 }

@@ -2,7 +2,7 @@
  * The front door: `create`.
  * @module
  */
-import { configuredState } from "../background/configured_state.ts";
+import { configuredPersistence } from "../background/configured_store.ts";
 import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
@@ -60,7 +60,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     connectors: parts.connectors,
     runtime,
     on: options.on,
-    storage: keepingOf(options) ?? configuredState(() => mesh),
+    storage: keepingOf(options) ?? configuredPersistence(() => mesh),
   });
   const { config } = options;
   if (config === undefined) {
@@ -84,7 +84,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
 
 /** Programs in plain JavaScript may pass a bare storage. */
 function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
-  if (storage === undefined || typeof storage?.keeperOf === "function") return storage;
+  if (storage === undefined || typeof storage?.storeFor === "function") return storage;
   throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
 }
 

@@ -51,7 +51,7 @@ export function createBrowserClient(
   checkOptionNames(options, optionNames);
   const { config, capability, pool, on, storage, middleware = [] } = options;
   // programs in plain JavaScript may pass a bare storage, and a document or a path as on a server
-  if (storage !== undefined && typeof storage?.keeperOf !== "function") {
+  if (storage !== undefined && typeof storage?.storeFor !== "function") {
     throw refused("storage", "expected what stateIn(…) returns, as in stateIn(localStorageStorage())");
   }
   if (config !== undefined && typeof config?.plan !== "function") {

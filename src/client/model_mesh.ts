@@ -2,8 +2,8 @@
  * The engine for programs that want it bare. The shells bind it to their connectors and runtime.
  * @module
  */
-import { activate, deactivate, type ManualParts } from "../background/manual.ts";
-import { configuredState } from "../background/configured_state.ts";
+import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
+import { configuredPersistence } from "../background/configured_store.ts";
 import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
@@ -26,9 +26,9 @@ import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
 import { ServerMesh } from "../server_mesh.ts";
-import { CountedArchive } from "../state/counted_archive.ts";
-import { leftOutOf } from "../state/snapshot.ts";
-import type { CountedSnapshot } from "../state/counts.ts";
+import { UsageSnapshotMapper } from "../state/persistence/usage_snapshot_mapper.ts";
+import { leftOutOf } from "../state/persistence/snapshot.ts";
+import type { UsageSnapshot } from "../state/persistence/usage_snapshot.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
@@ -57,7 +57,7 @@ export class ModelMeshBase extends ServerMesh {
   constructor(parts: CreateParts, options: MeshOptions) {
     const runtime = runtimeWith(parts, options);
     const watch = new RenewableWatch(serverParts.watch);
-    const { on, storage = configuredState(() => this) } = options;
+    const { on, storage = configuredPersistence(() => this) } = options;
     super({ connectors: parts.connectors, runtime, on, storage, watch: (parts) => watch.start(parts) });
     this.#statistics = statisticsOf(this.hub, runtime.clock);
     this.#watch = watch;
@@ -201,8 +201,8 @@ export class ModelMeshBase extends ServerMesh {
   }
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
-  exportState(): CountedSnapshot {
-    return new CountedArchive(this.state, this.runtime.clock).snapshot();
+  exportState(): UsageSnapshot {
+    return new UsageSnapshotMapper(this.state, this.runtime.clock).snapshot();
   }
 
   /**
@@ -212,12 +212,12 @@ export class ModelMeshBase extends ServerMesh {
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    const message = leftOutOf(new CountedArchive(this.state, this.runtime.clock).restore(snapshot));
+    const message = leftOutOf(new UsageSnapshotMapper(this.state, this.runtime.clock).restore(snapshot));
     if (message !== undefined) this.hub.trace({ severity: "warning", component: "mesh", message });
     this.publishMembers();
   }
 
-  get #manual(): ManualParts {
+  get #manual(): OverrideContext {
     return { registry: this.registry, state: this.state, clock: this.runtime.clock };
   }
 

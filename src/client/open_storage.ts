@@ -2,7 +2,7 @@
  * A storage as a configuration describes it, without a mesh.
  * @module
  */
-import { openStorage } from "../background/configured_state.ts";
+import { openStorage } from "../background/configured_store.ts";
 import { knownConnectors } from "../config/known.ts";
 import { validate } from "../config/validate.ts";
 import type { Storage } from "../contracts/storage.ts";

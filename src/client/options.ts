@@ -3,7 +3,7 @@
  * @module
  */
 import type { ConfigSource } from "../config/config_source.ts";
-import type { StateKeeping } from "../background/state_keeper.ts";
+import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
@@ -37,7 +37,7 @@ export interface CreateOptions {
   /** Chance, uniform in [0, 1), for tests. */
   random?: () => number;
   /** Where states outlive the process, such as `stateIn(storage)`: what rests before a restart rests after it. */
-  storage?: StateKeeping;
+  storage?: StatePersistence;
   /** Told every event and routing decision. */
   on?: (record: MeshEvent | RoutingRecord) => void;
 }

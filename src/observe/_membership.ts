@@ -3,7 +3,7 @@
  * @module
  */
 import type { StatsScope } from "../contracts/events.ts";
-import type { BreakerOwner } from "../state/rest.ts";
+import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 import { StatsCounters } from "./_stats_counters.ts";
 import type { MemberNames } from "./hub_events.ts";
 

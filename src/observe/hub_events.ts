@@ -4,7 +4,7 @@
  */
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Outcome } from "../state/model_state.ts";
-import type { BreakerOwner } from "../state/rest.ts";
+import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 
 /** A model in a pool. */
 export interface MemberNames {

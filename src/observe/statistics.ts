@@ -5,7 +5,7 @@
 import type { FallbackStep, RoutingRecord, StatsRecord } from "../contracts/events.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { BreakerOwner, Transition } from "../state/rest.ts";
+import type { BreakerOwner, Transition } from "../state/breaker/circuit_breaker.ts";
 import { Membership } from "./_membership.ts";
 import type { Hub } from "./hub.ts";
 import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";

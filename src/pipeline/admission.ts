@@ -4,8 +4,8 @@
  */
 import type { ModelView } from "../contracts/rotation.ts";
 import type { Member } from "../registry/registry.ts";
-import type { AdmissionDenial } from "../state/admission_denial.ts";
-import type { Permit } from "../state/permit.ts";
+import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import type { Permit } from "../state/limits/permit.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** When a request that found a budget reserved by other processes may come back, ms. */

@@ -10,8 +10,8 @@ import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
 import { decide, type Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import type { CallReservation } from "../state/meter.ts";
-import type { Permit } from "../state/permit.ts";
+import type { CallReservation } from "../state/usage.ts";
+import type { Permit } from "../state/limits/permit.ts";
 import type { Call, RouteDeps, Served } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RetrySettings } from "../config/settings.ts";
-import { maxHintMs } from "../state/rest.ts";
+import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Member, Pool, Registry } from "../registry/registry.ts";
-import type { Load } from "../state/meter.ts";
+import type { Load } from "../state/usage.ts";
 import type { Narrowed } from "./apply_narrowing.ts";
 import { estimateTokens } from "./estimate.ts";
 import { filterByRequest } from "./filter_by_request.ts";

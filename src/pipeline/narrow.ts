@@ -4,7 +4,7 @@
  */
 import { MeshError } from "../errors.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
-import type { Load } from "../state/meter.ts";
+import type { Load } from "../state/usage.ts";
 import { applyNarrowing, type Narrowed } from "./apply_narrowing.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { RoutedRequest } from "./request.ts";

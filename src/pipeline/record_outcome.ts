@@ -5,9 +5,9 @@
  */
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { RequestEnd, Usage } from "../state/meter.ts";
+import type { RequestEnd, Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/model_state.ts";
-import type { Permit } from "../state/permit.ts";
+import type { Permit } from "../state/limits/permit.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Connection } from "./connection.ts";
 import { reportFailure } from "./current_model.ts";

@@ -5,7 +5,7 @@
 import type { CompletionUsage } from "../contracts/openai.ts";
 import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Load, Usage } from "../state/meter.ts";
+import type { Load, Usage } from "../state/usage.ts";
 import { readUsage, tokenBound } from "./read_usage.ts";
 import type { AnswerUsage, RouteDeps, RoutedRequest } from "./request.ts";
 

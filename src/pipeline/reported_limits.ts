@@ -4,8 +4,8 @@
  */
 import type { Member } from "../registry/registry.ts";
 import { limitsIn } from "../registry/provider_answers.ts";
-import type { Permit } from "../state/permit.ts";
-import { isSameLimits } from "../state/rate_meter.ts";
+import type { Permit } from "../state/limits/permit.ts";
+import { isSameLimits } from "../state/limits/rate_limiter.ts";
 
 /**
  * Asks the provider again after an answer. What it says anew holds, as what headers say does.

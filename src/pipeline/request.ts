@@ -9,8 +9,8 @@ import type { CapabilityPath, CompletionRequest, Delivery } from "../contracts/p
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
-import type { Budget } from "../state/ledger.ts";
-import type { Usage } from "../state/meter.ts";
+import type { Budget } from "../state/limits/budget.ts";
+import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/model_state.ts";
 import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";

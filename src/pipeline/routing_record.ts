@@ -13,7 +13,7 @@ import {
   RateLimitError,
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Usage } from "../state/meter.ts";
+import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/model_state.ts";
 import type { RequestContext } from "./request_context.ts";
 

@@ -5,9 +5,9 @@
 import type { SelectionContext } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Pool } from "../registry/registry.ts";
-import type { Load } from "../state/meter.ts";
+import type { Load } from "../state/usage.ts";
 import type { ModelState } from "../state/model_state.ts";
-import { firstGuess } from "../state/output_sizes.ts";
+import { firstGuess } from "../state/metrics/output_tokens.ts";
 
 /** An answer is not estimated longer: prices stay comparable whatever limit a request names. */
 const maxOutput = 1e8;

@@ -2,7 +2,7 @@
  * Step 6, within one try, where a provider has several keys: one that is refused rests, another one is asked at once.
  * @module
  */
-import type { KeyRejection } from "../state/key_ring.ts";
+import type { KeyRejection } from "../state/limits/api_key_pool.ts";
 import { type AttemptPlan, type FailedTry, type TryEnd, tryOnce } from "./attempt.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";

@@ -5,10 +5,10 @@
 import type { BudgetSettings, ClientSettings } from "../config/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { RequestClient } from "../pipeline/request.ts";
-import { keepMoney } from "../state/counted_archive.ts";
-import { Budget } from "../state/ledger.ts";
+import { addBudgetScope } from "../state/persistence/usage_snapshot_mapper.ts";
+import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { sharedLedgerOf } from "../state/shared_ledger.ts";
+import { replicatorOf } from "../state/replication/counter_replicator.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Where limits of requests are counted in, ms. */
@@ -22,10 +22,10 @@ interface ClientContext {
 
 function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
   const id = `client ${name}`;
-  const ledger = state && sharedLedgerOf(state);
+  const ledger = state && replicatorOf(state);
   // what is counted together with others is known there
   const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, ledger ? undefined : before?.budget);
-  if (state !== undefined) keepMoney(state, { id, budget });
+  if (state !== undefined) addBudgetScope(state, { id, budget });
   ledger?.register(budget);
   return budget;
 }

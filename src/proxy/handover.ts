@@ -5,9 +5,9 @@
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Mesh } from "../mesh.ts";
-import { StateArchive } from "../state/archive.ts";
-import type { Transition } from "../state/rest.ts";
-import type { MeshSnapshot, SavedRest } from "../state/snapshot.ts";
+import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
+import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";
 
 /**
  * The states of a mesh as far as they still hold: what is known of a provider by another key or at another address says
@@ -19,11 +19,11 @@ import type { MeshSnapshot, SavedRest } from "../state/snapshot.ts";
  */
 export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;
-  const snapshot = new StateArchive(state, clock).snapshot();
+  const snapshot = new SnapshotMapper(state, clock).snapshot();
   const isSame = (id: string) => isSameProvider(settings.providers.get(id), next.providers.get(id));
   return {
     ...snapshot,
-    rests: snapshot.rests.filter((rest) =>
+    breakers: snapshot.breakers.filter((rest) =>
       rest.cause !== undefined || isSame(rest.provider) && !(isForMoney(rest) && hasOtherMoney(rest, settings, next))
     ),
     failures: snapshot.failures.filter(({ provider }) => isSame(provider)),
@@ -61,11 +61,11 @@ const usedUp: ReadonlySet<StandbyReason> = new Set([
   "provider_budget",
 ]);
 
-function isForMoney({ standby }: SavedRest): boolean {
+function isForMoney({ standby }: SavedBreaker): boolean {
   return standby?.reason === "budget_limit" || standby?.reason === "provider_budget";
 }
 
-function hasOtherMoney(rest: SavedRest, before: Settings, next: Settings): boolean {
+function hasOtherMoney(rest: SavedBreaker, before: Settings, next: Settings): boolean {
   const [one, other] = [budgetsOf(rest, before), budgetsOf(rest, next)];
   return one.some((budget, place) =>
     budget?.dailyNano !== other[place]?.dailyNano || budget?.monthlyNano !== other[place]?.monthlyNano
@@ -73,7 +73,7 @@ function hasOtherMoney(rest: SavedRest, before: Settings, next: Settings): boole
 }
 
 /** All that a rest may be for. */
-function budgetsOf({ pool = "", provider }: SavedRest, settings: Settings): readonly (BudgetSettings | undefined)[] {
+function budgetsOf({ pool = "", provider }: SavedBreaker, settings: Settings): readonly (BudgetSettings | undefined)[] {
   const { budget, providers, pools, defaultBudget } = settings;
   return [budget, providers.get(provider)?.budget, pools.has(pool) ? pools.get(pool)!.budget : defaultBudget];
 }

@@ -3,8 +3,8 @@
  * @module
  */
 import { serverParts } from "../background/server_parts.ts";
-import { ConfiguredKeeper } from "../background/configured_state.ts";
-import type { StateKeeper } from "../background/state_keeper.ts";
+import { ConfiguredStore } from "../background/configured_store.ts";
+import type { StateStore } from "../state/persistence/state_store.ts";
 import type { Watch } from "../background/watch.ts";
 import { type ConfigSource, readSource } from "../config/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/sources.ts";
@@ -17,9 +17,9 @@ import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
-import { StateArchive } from "../state/archive.ts";
+import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings.ts";
-import { MeshMetering } from "../state/metering.ts";
+import { UsageTrackers } from "../state/usage_trackers.ts";
 
 /** What engines are made of, the first and every later one. */
 export interface GenerationParts {
@@ -37,8 +37,8 @@ export interface GenerationParts {
 export class MeshGeneration {
   /** The mesh. */
   readonly mesh: ServerMesh;
-  readonly #keeper: ConfiguredKeeper;
-  #metering: MeshMetering | undefined;
+  readonly #keeper: ConfiguredStore;
+  #metering: UsageTrackers | undefined;
   readonly #console: Observability | undefined;
   #watch: Watch | undefined;
   /** The engine before, until it retires: whoever still held it then would hold every one before it. */
@@ -53,14 +53,14 @@ export class MeshGeneration {
   constructor({ connectors, runtime, sinks = [], console }: GenerationParts, before?: MeshGeneration) {
     this.#console = console;
     this.#before = before;
-    this.#keeper = new ConfiguredKeeper(() => this.mesh, before && before.#keeper);
+    this.#keeper = new ConfiguredStore(() => this.mesh, before && before.#keeper);
     this.mesh = new ServerMesh({
       connectors,
       runtime,
       metering: (settings, clock) =>
-        (this.#metering = new MeshMetering(settings, clock, this.#before?.countsFor(settings))).makeState,
+        (this.#metering = new UsageTrackers(settings, clock, this.#before?.countsFor(settings))).makeState,
       watch: (parts) => this.#watch = serverParts.watch(parts),
-      storage: { keeperOf: () => this.#stateKeeper() },
+      storage: { storeFor: () => this.#stateKeeper() },
     });
     for (const sink of sinks) this.mesh.addSink(sink);
   }
@@ -89,12 +89,12 @@ export class MeshGeneration {
   async retire(next: MeshGeneration): Promise<void> {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
-    new StateArchive(next.mesh.state, clock).merge(states);
+    new SnapshotMapper(next.mesh.state, clock).merge(states);
     this.#watch?.stop();
     next.#before = undefined;
     await next.#keeper.takeOver(next.mesh.state);
     if (this.#keeper.isSharedWith(next.mesh.settings.storage)) return; // like a process beside it, up to its last request
-    new StateArchive(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
+    new SnapshotMapper(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
     this.#next = next;
     state.retire((transition) => handOver(transition, this.mesh, this.#latest.mesh));
   }
@@ -104,7 +104,7 @@ export class MeshGeneration {
    *
    * @param settings Those.
    */
-  countsFor({ storage }: Settings): MeshMetering | undefined {
+  countsFor({ storage }: Settings): UsageTrackers | undefined {
     return this.#keeper.isSharedWith(storage) ? undefined : this.#metering;
   }
 
@@ -114,7 +114,7 @@ export class MeshGeneration {
   }
 
   /** The states of an engine that still runs, where the first one looks for those of the last process. */
-  #stateKeeper(): StateKeeper {
+  #stateKeeper(): StateStore {
     const keeper = this.#keeper;
     return {
       load: async (state) => {
@@ -123,9 +123,9 @@ export class MeshGeneration {
         const { settings, runtime: { clock } } = this.mesh;
         const states = statesFor(before.mesh, settings);
         const isShared = before.#keeper.isSharedWith(settings.storage);
-        if (!isShared) new StateArchive(state, clock).restore(states);
+        if (!isShared) new SnapshotMapper(state, clock).restore(states);
         await keeper.load(state);
-        if (isShared) new StateArchive(state, clock).merge(states);
+        if (isShared) new SnapshotMapper(state, clock).merge(states);
       },
       mark: () => keeper.mark(),
       close: () => keeper.close(),

@@ -13,7 +13,7 @@ import type { ModelAnswers } from "./provider_answers.ts";
 import type { Operation } from "../capability/operations.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
-import type { RetryBudget } from "../state/retry_budget.ts";
+import type { RetryBudget } from "../state/limits/retry_budget.ts";
 
 /** One provider of a mesh. */
 export interface ProviderInstance {

@@ -4,12 +4,12 @@
  */
 import type { RetryBudgetSettings, RoutingSettings } from "../config/settings.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
-import type { ManualOverrides } from "./holds.ts";
-import type { Budget } from "./ledger.ts";
-import type { TrackedModel } from "./meter.ts";
+import type { ManualOverrides } from "./breaker/manual_override.ts";
+import type { Budget } from "./limits/budget.ts";
+import type { TrackedModel } from "./usage.ts";
 import { ModelState, type ModelStateFacts } from "./model_state.ts";
-import { CircuitBreaker, type Transition } from "./rest.ts";
-import { RetryBudget } from "./retry_budget.ts";
+import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
+import { RetryBudget } from "./limits/retry_budget.ts";
 
 /** What makes a model in a pool. */
 export interface ModelStateRequest extends TrackedModel {
@@ -29,7 +29,7 @@ export interface MemberState {
 }
 
 /** Knows what was before this process, and gives it to whatever comes into being. */
-export interface Archive {
+export interface StateRestorer {
   /** Rests of what has not come into being. */
   readonly pending: Iterable<CircuitBreaker>;
   breaker(rest: CircuitBreaker): void;
@@ -46,7 +46,7 @@ export class MeshState {
   /** Every model in every pool. */
   readonly members: MemberState[] = [];
   /** Asked for everything that comes into being from now on. */
-  archive?: Archive;
+  mapper?: StateRestorer;
   /** Money that belongs to no model: clients'. */
   budgetScopes?: { readonly id: string; readonly budget: Budget }[];
   /** Rests beside those that every model has, once there are any. */
@@ -88,7 +88,7 @@ export class MeshState {
     const member = { pool, state };
     this.members.push(member);
     this.overrides?.attach(member);
-    this.archive?.member(member);
+    this.mapper?.member(member);
     return state;
   }
 
@@ -100,7 +100,7 @@ export class MeshState {
   /** When the soonest rest ends, monotonic ms; undefined when none does by itself. */
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
-    for (const { standby } of [...this.breakers, ...this.archive?.pending ?? []]) {
+    for (const { standby } of [...this.breakers, ...this.mapper?.pending ?? []]) {
       if (standby !== undefined && standby.until < (soonest ?? Infinity)) soonest = standby.until;
     }
     return soonest;
@@ -168,7 +168,7 @@ export class MeshState {
   #breaker(owner: CircuitBreaker["owner"]): CircuitBreaker {
     const rest = new CircuitBreaker(owner);
     this.breakers.push(rest);
-    this.archive?.breaker(rest);
+    this.mapper?.breaker(rest);
     return rest;
   }
 

@@ -3,20 +3,20 @@
  * @module
  */
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
-import type { ApiKeyPool } from "./key_ring.ts";
-import type { AdmissionDenial } from "./admission_denial.ts";
-import type { CallReservation, DeactivationDecision, Load, Meter, RequestEnd } from "./meter.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
+import type { AdmissionDenial } from "./limits/admission_denial.ts";
+import type { CallReservation, DeactivationDecision, Load, Meter, RequestEnd } from "./usage.ts";
 import { ModelState, type ModelStateFacts, type Outcome, type Ticket } from "./model_state.ts";
-import type { OutputTokens } from "./output_sizes.ts";
-import type { CircuitBreaker } from "./rest.ts";
-import type { SharedLedger } from "./shared_ledger.ts";
+import type { OutputTokens } from "./metrics/output_tokens.ts";
+import type { CircuitBreaker } from "./breaker/circuit_breaker.ts";
+import type { CounterReplicator } from "./replication/counter_replicator.ts";
 
 /** A model that is set aside also for what it takes. */
 export class MeteredState extends ModelState {
   readonly #facts: ModelStateFacts;
-  override readonly ledger: SharedLedger;
+  override readonly replicator: CounterReplicator;
   /** Counts what it takes. */
-  readonly meter: Meter;
+  readonly tracker: Meter;
   /** Called whenever something was counted. */
   onCount?: () => void;
   override readonly keys: ApiKeyPool | undefined;
@@ -30,79 +30,79 @@ export class MeteredState extends ModelState {
   constructor(facts: ModelStateFacts, meter: Meter) {
     super(facts);
     this.#facts = facts;
-    this.meter = meter;
+    this.tracker = meter;
     this.keys = meter.keys;
-    this.ledger = meter.ledger;
+    this.replicator = meter.replicator;
   }
 
   override get outputTokens(): OutputTokens {
-    return this.meter.outputTokens;
+    return this.tracker.outputTokens;
   }
 
   get latencyMs(): number | undefined {
-    return this.meter.latencyMs(this.#now);
+    return this.tracker.latencyMs(this.#now);
   }
 
   get requests(): Headroom | undefined {
-    return this.meter.requests(this.#now);
+    return this.tracker.requests(this.#now);
   }
 
   get tokens(): Headroom | undefined {
-    return this.meter.tokens(this.#now);
+    return this.tracker.tokens(this.#now);
   }
 
   override costOf(load: Load): number | undefined {
-    return this.meter.costOf(load);
+    return this.tracker.costOf(load);
   }
 
   override denial(load: Load, now: number): AdmissionDenial | undefined {
-    return this.meter.denial(load, now);
+    return this.tracker.denial(load, now);
   }
 
   override spend(load: Load, now: number): CallReservation {
-    const spending = this.meter.spend(load, now);
+    const spending = this.tracker.spend(load, now);
     this.onCount?.();
     return spending;
   }
 
   override refresh(now: number): void {
     this.#now = now;
-    this.#notice(); // a rest of an earlier process may be over by now
+    this.#detectRecovery(); // a rest of an earlier process may be over by now
     const { poolBreaker, providerBreaker } = this.#facts;
-    for (const rest of [poolBreaker, providerBreaker]) if (isOver(rest, now)) this.#extend(rest, now);
+    for (const rest of [poolBreaker, providerBreaker]) if (isOver(rest, now)) this.#extendByLimit(rest, now);
     super.refresh(now);
-    this.#notice();
+    this.#detectRecovery();
   }
 
   override begin(now: number): Ticket {
-    this.#notice();
+    this.#detectRecovery();
     const ticket = super.begin(now);
-    this.meter.begun();
+    this.tracker.begun();
     this.onCount?.();
     return ticket;
   }
 
   override sent(now: number): void {
-    this.#apply(this.meter.sent(), now);
+    this.#apply(this.tracker.sent(), now);
   }
 
   override review(now: number): void {
-    this.#apply(this.meter.spent(), now);
+    this.#apply(this.tracker.spent(), now);
   }
 
   override withdraw(ticket: Ticket, now: number): void {
     super.withdraw(ticket, now);
-    this.meter.withdrawn();
+    this.tracker.withdrawn();
     this.onCount?.();
   }
 
   override finish(ticket: Ticket, vote: Outcome, now: number, end: RequestEnd = {}): void {
-    this.#notice();
-    const order = this.meter.finished(vote, end, now);
+    this.#detectRecovery();
+    const order = this.tracker.finished(vote, end, now);
     const isProviders = vote === "failure" && order?.scope === "provider" && isProviderTrialRequest(ticket);
     super.finish(ticket, isProviders ? "none" : vote, now, end); // that says nothing of the model
     this.#apply(order, now);
-    this.#notice();
+    this.#detectRecovery();
     this.onCount?.();
   }
 
@@ -112,10 +112,10 @@ export class MeteredState extends ModelState {
    * @param reason Why it rests.
    * @param now Monotonic ms.
    */
-  hasMoney(reason: StandbyReason, now: number): boolean {
-    const { budgetScopes = [], quota } = this.meter;
+  hasBudget(reason: StandbyReason, now: number): boolean {
+    const { budgetScopes = [], quota } = this.tracker;
     const isBudgets = budgetScopes.some((purse) => purse.reason === reason) && !quota?.hasBudget;
-    return isBudgets && this.meter.standing(now)?.reason !== reason;
+    return isBudgets && this.tracker.standing(now)?.reason !== reason;
   }
 
   /**
@@ -125,27 +125,27 @@ export class MeteredState extends ModelState {
    */
   recheck(now: number): void {
     for (const rest of [this.#facts.poolBreaker, this.#facts.providerBreaker]) {
-      if (rest.standby === undefined || !this.hasMoney(rest.standby.reason, now)) continue;
+      if (rest.standby === undefined || !this.hasBudget(rest.standby.reason, now)) continue;
       rest.close();
       super.refresh(now);
     }
   }
 
   protected override mayRecover(now: number): boolean {
-    const order = this.meter.standing(now);
+    const order = this.tracker.standing(now);
     return !(order?.standbyMs !== undefined && order.standbyMs > 0 && this.#breakerOf(order) === this.breaker);
   }
 
   /** A rest that is over, whoever has ended it since the last look: what counts between two rests begins anew. */
-  #notice(): void {
+  #detectRecovery(): void {
     const isResting = this.breaker.standby !== undefined;
-    if (this.#wasOpen && !isResting) this.meter.recovered();
+    if (this.#wasOpen && !isResting) this.tracker.recovered();
     this.#wasOpen = isResting;
   }
 
   /** A rest whose time is over goes on while a limit still holds. */
-  #extend(rest: CircuitBreaker, now: number): void {
-    const order = this.meter.standing(now);
+  #extendByLimit(rest: CircuitBreaker, now: number): void {
+    const order = this.tracker.standing(now);
     if (order?.standbyMs !== undefined && order.standbyMs > 0 && rest === this.#breakerOf(order)) {
       this.#apply(order, now);
     }
@@ -166,7 +166,7 @@ export class MeteredState extends ModelState {
     if (transition !== undefined) {
       this.#facts.onTransition(metadata === undefined ? transition : { ...transition, metadata });
     }
-    this.#notice();
+    this.#detectRecovery();
   }
 
   #breakerOf({ scope }: DeactivationDecision): CircuitBreaker {

@@ -4,13 +4,13 @@
  */
 import type { ModelView, StandbyReason } from "../contracts/rotation.ts";
 import type { RotationPolicy } from "../rotation/policy.ts";
-import type { AdmissionDenial } from "./admission_denial.ts";
-import type { ApiKeyPool } from "./key_ring.ts";
-import type { CallReservation, Load, RequestEnd } from "./meter.ts";
-import type { OutputTokens } from "./output_sizes.ts";
-import { Permit } from "./permit.ts";
-import type { CircuitBreaker, Transition } from "./rest.ts";
-import type { SharedLedger } from "./shared_ledger.ts";
+import type { AdmissionDenial } from "./limits/admission_denial.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
+import type { CallReservation, Load, RequestEnd } from "./usage.ts";
+import type { OutputTokens } from "./metrics/output_tokens.ts";
+import { Permit } from "./limits/permit.ts";
+import type { CircuitBreaker, Transition } from "./breaker/circuit_breaker.ts";
+import type { CounterReplicator } from "./replication/counter_replicator.ts";
 
 /** What a request meant for a model that worked on it: its one vote. */
 export type Outcome = "success" | "failure" | "none";
@@ -154,7 +154,7 @@ export class ModelState implements ModelView {
   denial?(load: Load, now: number): AdmissionDenial | undefined;
 
   /** What other processes count, too. */
-  declare readonly ledger?: SharedLedger;
+  declare readonly replicator?: CounterReplicator;
 
   /** Counts a call that is about to be sent, whether there is room for it or not. */
   spend?(load: Load, now: number): CallReservation;

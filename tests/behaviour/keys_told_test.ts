@@ -55,10 +55,13 @@ describe("what is told of keys", () => {
     await scene.ask();
     await scene.clock.advance(10_000);
     const state = scene.proxy.mesh.exportState();
-    assertEquals(state.keys?.map(({ provider, model, reason, relapses }) => [provider, model, reason, relapses]), [
-      ["a", undefined, "auth", 1],
-      ["a", "a", "rate_limited", undefined],
-    ]);
+    assertEquals(
+      state.keys?.map(({ provider, model, reason, consecutive_trips }) => [provider, model, reason, consecutive_trips]),
+      [
+        ["a", undefined, "auth", 1],
+        ["a", "a", "rate_limited", undefined],
+      ],
+    );
     assertFalse(JSON.stringify(state).includes("canary"));
     await using same = await keyed(ok(), { count: 3 });
     await same.clock.advance(10_000);

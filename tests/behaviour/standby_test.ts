@@ -72,7 +72,7 @@ describe("a model that fails", () => {
       from: "active",
       to: "standby",
       reason: "retry_limit",
-      metadata: { rest_ms: 90_000 },
+      metadata: { standby_ms: 90_000 },
     });
     const [model] = scene.proxy.mesh.poolStatus().chat!.models;
     assertEquals(model, {

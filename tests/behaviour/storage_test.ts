@@ -111,7 +111,7 @@ describe("a process with a storage section", () => {
     onStage(async ({ path, open }) => {
       const killed = open({ path, sync_policy: "immediate" });
       for (let count = 0; count < 9; count++) await killed.ask();
-      await until(async () => (await readFile(path, "utf8")).includes('"spent":9000000000,"held":0'));
+      await until(async () => (await readFile(path, "utf8")).includes('"spent":9000000000,"reserved":0'));
       const next = open({ path, sync_policy: "immediate" });
       assertEquals([await next.ask(), await next.ask()], ["from b", "no_active_model"]);
       await next.close();
@@ -245,7 +245,7 @@ describe("exportState() and importState()", () => {
     await mesh.initialize(config);
     const spent = () => mesh.exportState().spending?.map(({ budget, days }) => [budget, days.at(-1)?.spent]);
     for (const nano of [2_000_000_000, 1]) {
-      const days = [{ start: Date.UTC(2026, 0, 1), spent: nano, held: 0 }];
+      const days = [{ start: Date.UTC(2026, 0, 1), spent: nano, reserved: 0 }];
       mesh.importState({ ...mesh.exportState(), spending: [{ budget: "all", days, months: days }] });
       assertEquals(spent(), [["all", 2_000_000_000]]);
     }
@@ -305,7 +305,7 @@ describe("a storage section without a connector", () => {
     );
     assertEquals([code, stderr], [0, ""]);
     const state = JSON.parse(await readFile(`${folder.path}/.modelmesh/state.json`, "utf8"));
-    assertEquals(state.rests.map(({ cause }: { cause: string }) => cause), ["manual"]);
+    assertEquals(state.breakers.map(({ cause }: { cause: string }) => cause), ["manual"]);
   });
 });
 

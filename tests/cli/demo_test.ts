@@ -116,7 +116,7 @@ function checkEvents(records: readonly Record[]): void {
     reason: "rate_limited",
     from: "active",
     to: "standby",
-    metadata: { rest_ms: 5000 },
+    metadata: { standby_ms: 5000 },
   });
   const rotation = events.find(({ event }) => event === "rotation")!;
   assertEquals([rotation.from, rotation.reason], ["beta", "rate_limited"]);

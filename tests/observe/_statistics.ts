@@ -6,7 +6,7 @@ import type { StatsMetrics } from "../../src/contracts/events.ts";
 import type { StandbyReason } from "../../src/contracts/rotation.ts";
 import { type RequestPath, Statistics } from "../../src/observe/statistics.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import type { BreakerOwner } from "../../src/state/rest.ts";
+import type { BreakerOwner } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** A minute, ms. */
 export const minute = 60_000;

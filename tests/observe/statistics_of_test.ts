@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { Hub } from "../../src/observe/hub.ts";
 import { statisticsOf } from "../../src/observe/statistics.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import type { BreakerOwner } from "../../src/state/rest.ts";
+import type { BreakerOwner } from "../../src/state/breaker/circuit_breaker.ts";
 import { minute, path } from "./_statistics.ts";
 
 /** A hub with one member, its statistics and the owners in standby. */

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Admission, openMembers } from "../../src/pipeline/admission.ts";
-import { CircuitBreaker } from "../../src/state/rest.ts";
+import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 function admissionAt(now: number): Admission {

@@ -5,8 +5,8 @@
 import { ModelMesh } from "../../mod.ts";
 import type { Mesh } from "../../src/mesh.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
-import { CountedArchive } from "../../src/state/counted_archive.ts";
-import { readCounted } from "../../src/state/counts.ts";
+import { UsageSnapshotMapper } from "../../src/state/persistence/usage_snapshot_mapper.ts";
+import { readUsageSnapshot } from "../../src/state/persistence/usage_snapshot.ts";
 import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
 import { configOf } from "./_config.ts";
@@ -259,8 +259,8 @@ class World {
   /** What a store would be given is what the next process can read. */
   #save(): void {
     const { state, runtime: { clock } } = this.#engines.mesh;
-    const written = JSON.parse(JSON.stringify(new CountedArchive(state, clock).snapshot()));
-    const { leftOut } = readCounted(written);
+    const written = JSON.parse(JSON.stringify(new UsageSnapshotMapper(state, clock).snapshot()));
+    const { leftOut } = readUsageSnapshot(written);
     if (leftOut.length > 0) this.#referee.hold("what is written can be read", `${leftOut.join(", ")} cannot`);
   }
 

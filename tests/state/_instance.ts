@@ -2,7 +2,7 @@
  * Processes, as far as their memory goes, that keep a state in one record.
  * @module
  */
-import { StateStore } from "../../src/background/state_store.ts";
+import { SnapshotStore } from "../../src/state/persistence/snapshot_store.ts";
 import { defaultLocking } from "../../src/config/defaults.ts";
 import type { SyncPolicy } from "../../src/config/storage_settings.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
@@ -12,14 +12,14 @@ import type { FakeClock } from "../../src/runtime/test.ts";
 import type { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
-import { addMetered } from "./_metered.ts";
+import { addMetered } from "./_tracked.ts";
 
 /** One process: a model in a pool, with a budget, a limit and a keeper. */
 export class Instance {
   readonly traces: string[] = [];
   readonly told: string[] = [];
   readonly state: MeshState;
-  readonly store: StateStore;
+  readonly store: SnapshotStore;
   readonly model: ModelState;
   readonly #add: (pool: string) => ModelState;
 
@@ -40,7 +40,7 @@ export class Instance {
     this.#add = made.add;
     this.model = made.add("chat");
     const settings = { policy, intervalMs: 5000, ...(isLocked ? { locking: defaultLocking } : {}) };
-    this.store = new StateStore({ storage: coded(storage), settings, clock, hub });
+    this.store = new SnapshotStore({ storage: coded(storage), settings, clock, hub });
   }
 
   async start(): Promise<this> {
@@ -81,10 +81,10 @@ function coded(storage: Storage): CodedStorage {
 
 /** What the record `state` says. */
 export async function recordOf(storage: Storage): Promise<{
-  spending: { budget: string; days: { start: number; spent: number; held: number }[] }[];
+  spending: { budget: string; days: { start: number; spent: number; reserved: number }[] }[];
   usage: { pool: string; requests: number; tokens: number; nano: number }[];
   failures: { failures: number }[];
-  rests: unknown[];
+  breakers: unknown[];
 }> {
   return JSON.parse(new TextDecoder().decode(await storage.load("state")));
 }
@@ -93,5 +93,5 @@ export async function recordOf(storage: Storage): Promise<{
 export async function spentOf(storage: Storage, budget = "all"): Promise<number> {
   const { spending } = await recordOf(storage);
   const { days = [] } = spending.find((one) => one.budget === budget) ?? {};
-  return days.reduce((sum, { spent, held }) => sum + spent + held, 0);
+  return days.reduce((sum, { spent, reserved }) => sum + spent + reserved, 0);
 }

@@ -4,10 +4,10 @@
  */
 import type { ProviderEntry, RoutingSettings } from "../../src/config/settings.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { StateArchive } from "../../src/state/archive.ts";
+import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState, Outcome } from "../../src/state/model_state.ts";
-import type { Transition } from "../../src/state/rest.ts";
+import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** A minute, the cooldown of every model here. */
 export const minute = 60_000;
@@ -21,7 +21,7 @@ const routing = {
 export class Process {
   readonly told: Transition[] = [];
   readonly state: MeshState = new MeshState((transition) => this.told.push(transition));
-  readonly archive: StateArchive;
+  readonly archive: SnapshotMapper;
   readonly #models = new Map<string, ModelState>();
 
   /**
@@ -29,7 +29,7 @@ export class Process {
    * @param clock Its clock.
    */
   constructor(names: readonly string[], readonly clock: FakeClock = fakeClock()) {
-    this.archive = new StateArchive(this.state, clock);
+    this.archive = new SnapshotMapper(this.state, clock);
     for (const name of names) this.model(name);
   }
 

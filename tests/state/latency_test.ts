@@ -1,5 +1,5 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { Latency } from "../../src/state/latency.ts";
+import { Latency } from "../../src/state/metrics/latency.ts";
 
 Deno.test("a latency is unknown until something was measured or failed", () => {
   const latency = new Latency();

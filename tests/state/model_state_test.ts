@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { DeactivationSettings } from "../../src/config/settings.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ModelState, type Outcome } from "../../src/state/model_state.ts";
-import { CircuitBreaker, type Transition } from "../../src/state/rest.ts";
+import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 function model(settings: Partial<DeactivationSettings> = {}) {
   const told: Transition[] = [];

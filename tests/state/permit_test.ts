@@ -4,10 +4,10 @@ import { describe, it } from "@std/testing/bdd";
 import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { meteringOf } from "../../src/state/metering.ts";
+import { meteringOf } from "../../src/state/usage_trackers.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
-import type { Permit } from "../../src/state/permit.ts";
+import type { Permit } from "../../src/state/limits/permit.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
 /** A token read costs 1 000 nano-dollars. */
@@ -114,7 +114,7 @@ describe("Permits of two processes", () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
     const models = [modelOf(clock), modelOf(clock)];
-    for (const { ledger } of models) ledger!.open({ shared, onUnavailable: "open", onAway: () => {} });
+    for (const { replicator } of models) replicator!.open({ shared, onUnavailable: "open", onOutage: () => {} });
     const granted = await Promise.all(Array.from({ length: 30 }, async (_, index) => {
       const model = models[index % 2]!;
       if (reasonOf(model, clock) !== undefined) return undefined;
@@ -126,7 +126,7 @@ describe("Permits of two processes", () => {
     assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
     assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
     for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNano: cost });
-    for (const { ledger } of models) await ledger!.sync();
+    for (const { replicator } of models) await replicator!.sync();
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
 
@@ -134,15 +134,15 @@ describe("Permits of two processes", () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
     const [one, other] = [modelOf(clock), modelOf(clock)];
-    for (const { ledger } of [one, other]) ledger!.open({ shared, onUnavailable: "open", onAway: () => {} });
+    for (const { replicator } of [one, other]) replicator!.open({ shared, onUnavailable: "open", onOutage: () => {} });
     const held = one.admit({ input: 250, output: 0 }, 0);
     assertEquals(await held.confirm(clock), true);
     const refused = other.admit(load, 0);
     assertEquals(await refused.confirm(clock), false);
     refused.withdraw(0);
     held.withdraw(0);
-    await one.ledger!.sync();
-    await other.ledger!.sync();
+    await one.replicator!.sync();
+    await other.replicator!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
     assertEquals(await next.confirm(clock), true);
   });

@@ -8,7 +8,7 @@ import { serverConnectors } from "../../connectors/server.ts";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
 import { serverParts } from "../../src/background/server_parts.ts";
-import { stateIn } from "../../src/background/state_sync.ts";
+import { stateIn } from "../../src/state/persistence/state_sync.ts";
 import { settingsOf } from "../../src/config/sources.ts";
 import { Mesh } from "../../src/mesh.ts";
 import { surroundingsOf } from "../../src/registry/catalogue.ts";
@@ -22,7 +22,7 @@ const start = Date.UTC(2026, 0, 1, 18);
 /** A storage in which the model `a` of the pool `chat`, or its provider, rests for another minute. */
 async function storageOf(clock: FakeClock, reason: StandbyReason, whose: object): Promise<MemoryStorage> {
   const rest = { ...whose, standby: { reason, since: start - 60_000, until: start + 60_000 } };
-  const record = { version: 1, saved_at: start, rests: [rest], failures: [] };
+  const record = { version: 1, saved_at: start, breakers: [rest], failures: [] };
   const storage = new MemoryStorage(clock);
   await storage.save("state", new TextEncoder().encode(JSON.stringify(record)));
   return storage;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { RetryBudget } from "../../src/state/retry_budget.ts";
+import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 
 function drain(budget: RetryBudget, now: number): number {
   let taken = 0;

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MeshError } from "../../src/errors.ts";
 import { fakeClock, seededRandom } from "../../src/runtime/test.ts";
-import type { MeshSnapshot } from "../../src/state/snapshot.ts";
+import type { MeshSnapshot } from "../../src/state/persistence/snapshot.ts";
 import { minute, Process } from "./_state.ts";
 
 const names = ["chat/a@one", "chat/b@one", "chat/c@two", "other/a@one", "other/c@two"];
@@ -33,8 +33,8 @@ describe("a snapshot", () => {
     assertEquals(process.written(), {
       version: 1,
       saved_at: start,
-      rests: [
-        { ...a, standby: { reason: "retry_limit", since: start, until: start + minute }, relapses: 1 },
+      breakers: [
+        { ...a, standby: { reason: "retry_limit", since: start, until: start + minute }, consecutive_trips: 1 },
         { provider: "one", standby: { reason: "quota_exhausted", since: start, until: null } },
         { model: "c", provider: "two", standby: { reason: "rate_limited", since: start, until: start + 5 * minute } },
       ],
@@ -43,7 +43,7 @@ describe("a snapshot", () => {
   });
 
   it("of a state in which nothing has happened is empty", () => {
-    assertEquals(new Process(names).written(), { version: 1, saved_at: start, rests: [], failures: [] });
+    assertEquals(new Process(names).written(), { version: 1, saved_at: start, breakers: [], failures: [] });
   });
 });
 
@@ -104,7 +104,7 @@ describe("a restored state", () => {
 
   it("lets nothing rest for more than a month, whatever was written", async () => {
     const standby = { reason: "rate_limited", since: start, until: Number.MAX_SAFE_INTEGER };
-    const written = { version: 1, saved_at: start, rests: [{ model: "a", provider: "one", standby }], failures: [] };
+    const written = { version: 1, saved_at: start, breakers: [{ model: "a", provider: "one", standby }], failures: [] };
     const process = await restarted(written, 0);
     assertEquals(process.look("chat/a@one"), `rate_limited for ${31 * 24 * 3600}s`);
   });
@@ -119,7 +119,7 @@ describe("a restored state", () => {
     assertEquals([process.told, process.written()], [[], {
       version: 1,
       saved_at: start + 10 * minute,
-      rests: [],
+      breakers: [],
       failures: [],
     }]);
   });
@@ -140,7 +140,7 @@ describe("a restored state", () => {
 
   it("is the snapshot's, whatever was before", () => {
     const process = tired();
-    process.takeUp({ version: 1, saved_at: start, rests: [], failures: [] });
+    process.takeUp({ version: 1, saved_at: start, breakers: [], failures: [] });
     assertEquals(names.map((name) => process.look(name)), Array(5).fill("active"));
     process.request("chat/b@one", "failure");
     assertEquals(process.look("chat/b@one"), "active");
@@ -200,7 +200,7 @@ describe("any state", () => {
 
 describe("a snapshot of something else", () => {
   for (
-    const snapshot of [null, [], "text", {}, { version: 2, saved_at: 0, rests: [], failures: [] }, { version: "1" }]
+    const snapshot of [null, [], "text", {}, { version: 2, saved_at: 0, breakers: [], failures: [] }, { version: "1" }]
   ) {
     it(`is refused whole: ${JSON.stringify(snapshot)}`, () => {
       const process = tired();
@@ -216,21 +216,21 @@ describe("a snapshot of something else", () => {
 describe("a snapshot with one entry that cannot be read", () => {
   const standby = { reason: "manual", since: 0, until: 1 };
   const owner = { pool: "chat", model: "a", provider: "one" };
-  const rest = (entry: unknown) => ({ rests: entry });
+  const rest = (entry: unknown) => ({ breakers: entry });
   const failures = (entry: unknown) => ({ failures: entry });
   const key = { provider: "one", key: "k", reason: "auth", until: 1 };
-  const table: readonly [at: string, entry: { rests?: unknown; failures?: unknown; keys?: unknown }][] = [
-    ["rests[3].provider", rest(null)],
-    ["rests[3].provider", rest({ model: "a" })],
-    ["rests[3].model", rest({ model: 5, provider: "one" })],
-    ["rests[3].pool", rest({ pool: "chat", provider: "one" })],
-    ["rests[3].cause", rest({ ...owner, cause: 5 })],
-    ["rests[3].on_trial", rest({ ...owner, on_trial: 1 })],
-    ["rests[3].relapses", rest({ ...owner, relapses: 1.5 })],
-    ["rests[3].standby", rest({ ...owner, standby: null })],
-    ["rests[3].standby", rest({ ...owner, standby: { ...standby, reason: "<b>" } })],
-    ["rests[3].standby", rest({ ...owner, standby: { ...standby, since: 1e300 } })],
-    ["rests[3].standby", rest({ ...owner, standby: { ...standby, until: undefined } })],
+  const table: readonly [at: string, entry: { breakers?: unknown; failures?: unknown; keys?: unknown }][] = [
+    ["breakers[3].provider", rest(null)],
+    ["breakers[3].provider", rest({ model: "a" })],
+    ["breakers[3].model", rest({ model: 5, provider: "one" })],
+    ["breakers[3].pool", rest({ pool: "chat", provider: "one" })],
+    ["breakers[3].cause", rest({ ...owner, cause: 5 })],
+    ["breakers[3].half_open", rest({ ...owner, half_open: 1 })],
+    ["breakers[3].consecutive_trips", rest({ ...owner, consecutive_trips: 1.5 })],
+    ["breakers[3].standby", rest({ ...owner, standby: null })],
+    ["breakers[3].standby", rest({ ...owner, standby: { ...standby, reason: "<b>" } })],
+    ["breakers[3].standby", rest({ ...owner, standby: { ...standby, since: 1e300 } })],
+    ["breakers[3].standby", rest({ ...owner, standby: { ...standby, until: undefined } })],
     ["failures[1].pool", failures({ model: "a", provider: "one", failures: 1 })],
     ["failures[1].model", failures({ pool: "chat", provider: "one", failures: 1 })],
     ["failures[1].failures", failures({ ...owner, failures: -1 })],
@@ -243,7 +243,7 @@ describe("a snapshot with one entry that cannot be read", () => {
       const first = tired();
       first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
       const written = first.written() as MeshSnapshot;
-      const [[name, odd]] = Object.entries(entry) as [["rests" | "failures" | "keys", unknown]];
+      const [[name, odd]] = Object.entries(entry) as [["breakers" | "failures" | "keys", unknown]];
       const list: readonly unknown[] = name === "keys" ? [key] : written[name];
       const process = new Process(names);
       assertEquals(process.archive.restore({ ...written, [name]: [...list, odd] }), [at]);
@@ -253,10 +253,10 @@ describe("a snapshot with one entry that cannot be read", () => {
 
   it("in place of a list, or of the time it was written at, is taken up without that", () => {
     const written = tired().written() as MeshSnapshot;
-    for (const [name, odd] of Object.entries({ rests: undefined, failures: {}, keys: "none", saved_at: -1 })) {
+    for (const [name, odd] of Object.entries({ breakers: undefined, failures: {}, keys: "none", saved_at: -1 })) {
       const process = new Process(names);
       assertEquals(process.archive.restore({ ...written, [name]: odd }), [name]);
-      assertEquals(process.look("chat/a@one"), name === "rests" ? "active" : "retry_limit for 60s");
+      assertEquals(process.look("chat/a@one"), name === "breakers" ? "active" : "retry_limit for 60s");
     }
   });
 

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
-import { StateSync } from "../../src/background/state_sync.ts";
+import { StateSync } from "../../src/state/persistence/state_sync.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
@@ -83,7 +83,7 @@ function tire({ process, sync }: Scene, name = "chat/a@one"): void {
 describe("a state in a storage", () => {
   it("is written at the start and at every boundary, and read by the next process", async () => {
     const first = await loaded();
-    assertEquals(first.storage.saves.map(({ rests }) => rests), [[]]);
+    assertEquals(first.storage.saves.map(({ breakers }) => breakers), [[]]);
     tire(first);
     await settle();
     assertEquals(first.storage.saves.length, 2);
@@ -97,7 +97,7 @@ describe("a state in a storage", () => {
     tire(it, "chat/a@one");
     tire(it, "chat/b@one");
     await settle();
-    assertEquals(it.storage.saves.map(({ rests }) => (rests as unknown[]).length), [0, 2]);
+    assertEquals(it.storage.saves.map(({ breakers }) => (breakers as unknown[]).length), [0, 2]);
   });
 
   it("has one write under way at most, and the latest state wins: a burst makes two writes", async () => {
@@ -125,7 +125,7 @@ describe("a state in a storage", () => {
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       tire(it, "chat/b@one");
       await settle();
-      assertEquals((it.storage.saves.at(-1)!.rests as unknown[]).length, 2, `after ${turns} turns`);
+      assertEquals((it.storage.saves.at(-1)!.breakers as unknown[]).length, 2, `after ${turns} turns`);
     }
   });
 
@@ -153,7 +153,7 @@ describe("a state in a storage", () => {
     assertEquals(isClosed, false);
     release();
     await closing;
-    assertEquals((it.storage.saves.at(-1)!.rests as unknown[]).length, 2);
+    assertEquals((it.storage.saves.at(-1)!.breakers as unknown[]).length, 2);
   });
 
   it("is not written before it was read, nor when nothing was", async () => {
@@ -205,13 +205,13 @@ describe("a record with an entry that cannot be read", () => {
   it("is taken up without it, and a warning names it", async () => {
     const storage = new TestStorage(fakeClock());
     const rest = { provider: "one", standby: { reason: "manual", since: 0, until: null } };
-    const record = { version: 1, saved_at: 0, rests: [rest, { provider: 1 }], failures: [] };
+    const record = { version: 1, saved_at: 0, breakers: [rest, { provider: 1 }], failures: [] };
     await MemoryStorage.prototype.save.call(storage, "state", new TextEncoder().encode(JSON.stringify(record)));
     const it = await loaded(storage);
     assertEquals(it.traces, [
-      "warning The saved state has entries that this release does not write, and leaves out: rests[1].provider",
+      "warning The saved state has entries that this release does not write, and leaves out: breakers[1].provider",
     ]);
-    assertEquals(JSON.parse(text(await storage.load("state"))).rests, [rest]);
+    assertEquals(JSON.parse(text(await storage.load("state"))).breakers, [rest]);
   });
 });
 

@@ -6,7 +6,7 @@ import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
-import { CountedArchive } from "../../src/state/counted_archive.ts";
+import { UsageSnapshotMapper } from "../../src/state/persistence/usage_snapshot_mapper.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -75,9 +75,12 @@ export async function spentAt(path: string): Promise<number | undefined> {
   try {
     const bytes = await new CodedStorage(file, { format: "json", isCompressed: false }).load("state");
     const snapshot = JSON.parse(new TextDecoder().decode(bytes));
-    new CountedArchive(new MeshState(() => {}), fakeClock()).restore(snapshot);
+    new UsageSnapshotMapper(new MeshState(() => {}), fakeClock()).restore(snapshot);
     const all = snapshot.spending.find(({ budget }: { budget: string }) => budget === "all");
-    return all?.months.reduce((sum: number, one: { spent: number; held: number }) => sum + one.spent + one.held, 0) ??
+    return all?.months.reduce(
+      (sum: number, one: { spent: number; reserved: number }) => sum + one.spent + one.reserved,
+      0,
+    ) ??
       0;
   } catch {
     return undefined;

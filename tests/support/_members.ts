@@ -8,7 +8,7 @@ import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/regis
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import { ModelState } from "../../src/state/model_state.ts";
-import { CircuitBreaker } from "../../src/state/rest.ts";
+import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** The leaf of a chat model. */
 export const chatLeaf = "generation.text-generation.chat-completion";

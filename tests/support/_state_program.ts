@@ -8,11 +8,11 @@
  * @module
  */
 import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
-import { StateStore } from "../../src/background/state_store.ts";
+import { SnapshotStore } from "../../src/state/persistence/snapshot_store.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
-import { addMetered } from "../state/_metered.ts";
+import { addMetered } from "../state/_tracked.ts";
 
 const [path = "", count = "0", kind] = Deno.args;
 const { clock, disk } = denoRuntime();
@@ -27,7 +27,7 @@ for (let index = 0; index < 40; index++) add(`pool-${index}`); // a state of som
 for (const { state: other } of state.members) other.restore({ failures: 1, lastStatus: 500 });
 const locking = kind === "locked" ? { locking: { timeoutMs: 60_000, retryIntervalMs: 2 } } : {};
 const settings = { policy: "sync-on-boundary", intervalMs: 1, ...locking } as const;
-const store = new StateStore({ storage, settings, clock, hub });
+const store = new SnapshotStore({ storage, settings, clock, hub });
 await store.load(state);
 console.log("ready");
 for (let done = 1; done <= Number(count); done++) {

@@ -121,7 +121,7 @@ export const providerA: Whose = { provider: "a" };
 
 /** The event of a model or provider that is set aside, for so many seconds or until somebody ends it. */
 export function asideEvent(whose: Whose, reason: string, seconds?: number, metadata: object = {}): unknown {
-  const rest = seconds === undefined ? {} : { rest_ms: seconds * 1000 };
+  const rest = seconds === undefined ? {} : { standby_ms: seconds * 1000 };
   return { event: "deactivation", ...whose, from: "active", to: "standby", reason, metadata: { ...rest, ...metadata } };
 }
 

@@ -1,0 +1,176 @@
+/**
+ * Keeps states where a mesh's own configuration says, once it is read.
+ * @module
+ */
+import type { StorageSettings } from "../config/storage_settings.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { ConfigError, MeshError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Redactor } from "../observe/redact.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { StatePersistence, StateStore } from "../state/persistence/state_store.ts";
+import { replicatedStore } from "../state/persistence/state_in.ts";
+import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
+
+/** Who opens a storage. */
+export interface StorageUser {
+  /** Its connectors. */
+  readonly catalogue: ConnectorCatalogue;
+  /** The door to the outside. */
+  readonly runtime: Runtime;
+  /** Told the key, so that no record shows it. */
+  readonly redactor: Redactor;
+  /** Where its secrets are. */
+  readonly settings: Pick<Settings, "secrets">;
+}
+
+/** A mesh. */
+export interface ConfiguredMesh extends StorageUser {
+  readonly settings: Settings;
+  /** Told what goes wrong. */
+  readonly hub: Hub;
+}
+
+/**
+ * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
+ *
+ * @param mesh The mesh, which is configured by the time its state is loaded.
+ */
+export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersistence {
+  return { storeFor: () => new ConfiguredStore(mesh) };
+}
+
+/** Where states go that last as long as the process. */
+const nowhere = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
+
+/** Keeps the state of one mesh, or of one that takes over from another. */
+export class ConfiguredStore implements StateStore {
+  readonly #mesh: () => ConfiguredMesh;
+  #before: ConfiguredStore | undefined;
+  #settings: StorageSettings | undefined;
+  #storage: CodedStorage | undefined;
+  #store: StateStore | undefined;
+
+  /**
+   * @param mesh The mesh, which is configured by the time its state is loaded.
+   * @param before Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}.
+   */
+  constructor(mesh: () => ConfiguredMesh, before?: ConfiguredStore) {
+    this.#mesh = mesh;
+    this.#before = before;
+  }
+
+  async load(state: MeshState): Promise<void> {
+    const { settings: { storage: settings } } = this.#mesh();
+    if (settings !== this.#settings || this.#store === undefined) {
+      await this.close().catch(() => {}); // what failed was traced, and the new one may do better
+      this.#store = settings === undefined ? undefined : await this.#open(settings);
+      this.#settings = settings;
+    }
+    if (this.#before === undefined || this.#before.isSharedWith(settings)) await this.#store?.load(state);
+  }
+
+  mark(): void {
+    this.#store?.mark();
+  }
+
+  async close(): Promise<void> {
+    if (this.#before !== undefined && !this.isShared) return await this.#storage?.close();
+    try {
+      await this.#store?.close();
+    } finally {
+      await this.#storage?.close();
+    }
+  }
+
+  /** Whether several processes count and set aside together there. */
+  get isShared(): boolean {
+    return this.#storage?.shared !== undefined;
+  }
+
+  /**
+   * Whether another mesh goes on by what is shared, like another process.
+   *
+   * @param next Its settings.
+   */
+  isSharedWith(next: StorageSettings | undefined): boolean {
+    return this.isShared && JSON.stringify(next) === JSON.stringify(this.#settings);
+  }
+
+  /**
+   * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
+   * somebody else's. What fails is traced: the mesh answers already.
+   *
+   * @param state The mesh's.
+   */
+  async takeOver(state: MeshState): Promise<void> {
+    const before = this.#before;
+    this.#before = undefined;
+    if (before === undefined || before.isSharedWith(this.#settings)) return;
+    const { hub } = this.#mesh();
+    try {
+      const store = this.#store;
+      const known = before.#store instanceof SnapshotStore ? await before.#store.release() : undefined;
+      const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
+      await (isSame && store instanceof SnapshotStore ? store.adopt(state, known) : store?.load(state));
+    } catch (error) {
+      const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
+      hub.trace({ severity: "error", component: "storage", message });
+    }
+  }
+
+  /** What several processes share they share under every policy. */
+  async #open(settings: StorageSettings): Promise<StateStore | undefined> {
+    const mesh = this.#mesh();
+    const { hub, runtime: { clock } } = mesh;
+    const { onUnavailable, policy } = settings;
+    const storage = this.#storage = await openStorage(settings, mesh);
+    if (storage.shared !== undefined) {
+      return replicatedStore(storage.shared, policy === "in-memory" ? nowhere : storage, { clock, hub, onUnavailable });
+    }
+    if (onUnavailable === "closed") {
+      const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;
+      hub.trace({ severity: "warning", component: "storage", message });
+    }
+    return policy === "in-memory" ? undefined : new SnapshotStore({ storage, settings, clock, hub });
+  }
+}
+
+/**
+ * The storage that settings ask for, with its format, packing and encryption.
+ *
+ * @param settings Its section.
+ * @param user Whose connectors, runtime and secrets are used.
+ * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
+ */
+export async function openStorage(
+  settings: StorageSettings,
+  user: StorageUser,
+): Promise<CodedStorage> {
+  const { connector, config, format, isCompressed, isEncrypted } = settings;
+  const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
+  const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
+  return new CodedStorage(inner, { format, isCompressed, secret });
+}
+
+async function encryptionKeyOf(
+  { catalogue, runtime, redactor, settings }: StorageUser,
+): Promise<string> {
+  const { store, config } = settings.secrets;
+  const secrets = (await catalogue.load("secretStore", store)).create(config, runtime);
+  const found = await secrets.get(storageKeyName);
+  const key = found?.trim() ?? "";
+  if (key.length < 16) {
+    const what = key === "" ? "is missing" : "is shorter than 16 characters";
+    throw new ConfigError([{
+      path: "storage.persistence.encryption",
+      message: `the secret ${storageKeyName} ${what} in the store "${store}": put one there, such as 32 random bytes ` +
+        "in base64 (openssl rand -base64 32)",
+    }]);
+  }
+  redactor.add(key);
+  return key;
+}

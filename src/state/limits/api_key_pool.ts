@@ -1,0 +1,268 @@
+/**
+ * Several keys of one provider: each rests by itself, while the others serve.
+ * @module
+ */
+import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
+import { hash53 } from "../../util/hash.ts";
+import type { MeshState } from "../mesh_state.ts";
+import { maxCooldownMs, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
+import type { SavedApiKey, TimePair } from "../persistence/snapshot.ts";
+
+/** What a refused call was answered with. */
+export interface RejectedCall {
+  readonly kind: FailureKind;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly fault?: ProviderFault | undefined;
+  /** The wait it asks for, ms. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Refusals that are about the key: its rate, for one model; its account or itself, for all. */
+export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
+
+/** How long keys rest where the refusal does not say. */
+export interface KeyCooldowns {
+  /** A refused key, ms; doubles each time it is refused again. */
+  readonly cooldownMs: number;
+  /** One whose quota is exhausted, ms. */
+  readonly quotaMs: number;
+}
+
+/** What a refusal means for the model. */
+export interface KeyRejection {
+  /** Place of the key that rests now, from 1. */
+  readonly position: number;
+  /** How many keys there are. */
+  readonly of: number;
+  /** How long it rests, ms. */
+  readonly standbyMs: number;
+  /** It did not rest for the same already. */
+  readonly isNews: boolean;
+  /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
+  readonly refusal?: RejectedCall;
+}
+
+interface KeyRest {
+  readonly kind: KeyRejectionReason;
+  readonly since: number;
+  readonly until: number;
+  /** What it was refused with; an earlier process has not kept that. */
+  readonly refusal: RejectedCall;
+}
+
+/** A rate that nobody says the end of comes back after this time, ms. */
+const defaultRateLimitMs = 60_000;
+
+/** One key. Only its ring changes it. */
+export class ApiKey {
+  /** For every model. */
+  rest: KeyRest | undefined;
+  /** For one model, by the id its provider knows it by. */
+  readonly models: Map<string, KeyRest> = new Map();
+  /** How often in a row it was refused. */
+  consecutiveTrips = 0;
+
+  /** @param value What goes out. */
+  constructor(readonly value: string) {}
+
+  /** Why it is not to be used for a model; the reason that lasts longest. */
+  restFor(model: string, now: number): KeyRest | undefined {
+    const own = this.models.get(model);
+    const rest = own !== undefined && own.until > (this.rest?.until ?? 0) ? own : this.rest;
+    return rest !== undefined && rest.until > now ? rest : undefined;
+  }
+
+  /** Sets it aside, for one model or for all. */
+  set(model: string | undefined, rest: KeyRest): void {
+    const current = model === undefined ? this.rest : this.models.get(model);
+    if (current !== undefined && current.until >= rest.until) return; // a later end extends, none shortens
+    if (model === undefined) this.rest = rest;
+    else this.models.set(model, rest);
+  }
+
+  /** Takes it back. */
+  clear(): void {
+    this.rest = undefined;
+    this.models.clear();
+    this.consecutiveTrips = 0;
+  }
+}
+
+/** The keys of one provider. Times are monotonic ms. */
+export class ApiKeyPool {
+  readonly #provider: string;
+  #keys: readonly ApiKey[];
+
+  /**
+   * @param provider Whose keys they are.
+   * @param values The keys, each once.
+   */
+  constructor(provider: string, values: readonly string[]) {
+    this.#provider = provider;
+    this.#keys = values.map((value) => new ApiKey(value));
+  }
+
+  /** The keys, in order. */
+  get keys(): readonly ApiKey[] {
+    return this.#keys;
+  }
+
+  /**
+   * Other keys from now on; one that was there already is the same, its rests too.
+   *
+   * @param values The keys, each once.
+   */
+  replace(values: readonly string[]): void {
+    const known = new Map(this.#keys.map((key) => [key.value, key]));
+    this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value));
+  }
+
+  /** Whether these are its keys. */
+  hasSameKeys(values: readonly string[]): boolean {
+    return values.length === this.#keys.length && values.every((value, place) => this.#keys[place]!.value === value);
+  }
+
+  /** A key that is not refused, for calls that are about no model; the first one when all are. */
+  usable(now: number): string {
+    return (this.#keys.find(({ rest }) => rest === undefined || rest.until <= now) ?? this.#keys[0]!).value;
+  }
+
+  /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
+  standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
+    const rest = key.restFor(model, now);
+    return rest?.kind === "auth" ? rest.until + maxStandbyMs : rest?.until;
+  }
+
+  /** Whether every key is refused: then the provider is. */
+  isRejected(now: number): boolean {
+    return this.#keys.every(({ rest }) => rest?.kind === "auth" && rest.until > now);
+  }
+
+  /**
+   * A call was answered well.
+   *
+   * @param key That it was made with.
+   * @param model Whom it asked.
+   * @param begunAt When; what the key was set aside for since then holds.
+   */
+  recordSuccess(key: ApiKey, model: string, begunAt: number): void {
+    if (key.rest !== undefined && key.rest.since <= begunAt) key.rest = undefined;
+    if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
+    if (key.rest === undefined) key.consecutiveTrips = 0;
+  }
+
+  /**
+   * Sets a key aside.
+   *
+   * @param key The key; one that was replaced meanwhile, too.
+   * @param model Whom the call asked.
+   * @param refusal What it was answered with.
+   * @param at Monotonic ms, and how long keys rest.
+   * @returns Undefined for a failure that is not about the key.
+   */
+  reject(
+    key: ApiKey,
+    model: string,
+    refusal: RejectedCall,
+    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
+  ): KeyRejection | undefined {
+    const { kind } = refusal;
+    if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
+    const index = this.#keys.indexOf(key);
+    const isNews = index >= 0 && key.restFor(model, now)?.kind !== kind;
+    const standbyMs = this.#standbyMs(key, kind, refusal.retryAfterMs, { now, times });
+    key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + standbyMs, refusal });
+    const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNews };
+    const rests = this.#keys.map((one) => one.restFor(model, now));
+    return rests.includes(undefined) ? facts : { ...facts, refusal: mildest(rests as KeyRest[], now) };
+  }
+
+  /** Takes all keys back, whatever they rest for. */
+  reset(): void {
+    for (const key of this.#keys) key.clear();
+  }
+
+  /** What is to be remembered of it. A key is told by a hash that another moment makes another one. */
+  snapshot(now: TimePair): SavedApiKey[] {
+    return this.#keys.flatMap((key) => {
+      const of = { provider: this.#provider, key: this.#markOf(key, now.wall) };
+      const trips = key.consecutiveTrips === 0 ? {} : { consecutive_trips: key.consecutiveTrips };
+      const rests = [[undefined, key.rest] as const, ...key.models];
+      return rests.flatMap(([model, rest]) => {
+        if (rest === undefined || rest.until <= now.monotonic) return [];
+        const until = Math.round(now.wall + rest.until - now.monotonic);
+        return { ...of, ...(model === undefined ? trips : { model }), reason: rest.kind, until };
+      });
+    });
+  }
+
+  /**
+   * Becomes what was remembered: a key that is new has no rest.
+   *
+   * @param saved Of this provider.
+   * @param savedAt When it was written down: wall clock, ms.
+   * @param now The present.
+   */
+  restore(saved: readonly SavedApiKey[], savedAt: number, now: TimePair): void {
+    this.reset();
+    this.merge(saved, savedAt, now);
+  }
+
+  /** Takes up what another process has learned: of two ends of a rest the later one holds. */
+  merge(saved: readonly SavedApiKey[], savedAt: number, now: TimePair): void {
+    for (const key of this.#keys) {
+      const mark = this.#markOf(key, savedAt);
+      for (const { key: saidOf, model, reason: kind, until, consecutive_trips } of saved) {
+        if (saidOf !== mark) continue;
+        const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
+        if (standbyMs <= 0) continue;
+        const message = "The key was refused before the last start";
+        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: standbyMs };
+        key.set(model, { kind, since: now.monotonic, until: now.monotonic + standbyMs, refusal });
+        key.consecutiveTrips = Math.max(key.consecutiveTrips, consecutive_trips ?? 0);
+      }
+    }
+  }
+
+  #standbyMs(
+    key: ApiKey,
+    kind: KeyRejectionReason,
+    hintMs: number | undefined,
+    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
+  ): number {
+    if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateLimitMs, maxHintMs);
+    if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, maxStandbyMs);
+    const { rest } = key;
+    if (rest?.kind === "auth" && rest.until > now) return rest.until - now; // several calls learn it at once
+    return Math.min(times.cooldownMs * 2 ** key.consecutiveTrips++, Math.max(maxCooldownMs, times.cooldownMs));
+  }
+
+  /** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
+  #markOf({ value }: ApiKey, wall: number): string {
+    const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
+    return bits.toString(16).padStart(8, "0");
+  }
+}
+
+/**
+ * The keys of a provider.
+ *
+ * @param state The mesh's.
+ * @param provider Its entry id.
+ * @returns Undefined where it has one key, or none.
+ */
+export function apiKeyPoolOf({ members }: Pick<MeshState, "members">, provider: string): ApiKeyPool | undefined {
+  return members.find(({ state }) => state.provider === provider)?.state.keys;
+}
+
+/** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */
+function mildest(rests: readonly KeyRest[], now: number): RejectedCall {
+  const order: readonly KeyRejectionReason[] = ["rate_limited", "quota_exhausted", "auth"];
+  const kind = order.find((one) => rests.some((rest) => rest.kind === one))!;
+  const [soonest] = rests.filter((rest) => rest.kind === kind).sort((one, other) => one.until - other.until);
+  const { refusal, until } = soonest!;
+  // without a hint it is tried again after a back-off, as with one key
+  const isTold = kind !== "rate_limited" || refusal.retryAfterMs !== undefined;
+  return { ...refusal, retryAfterMs: isTold ? until - now : undefined };
+}

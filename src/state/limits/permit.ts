@@ -1,0 +1,151 @@
+/**
+ * The right to ask one model, for one request.
+ * @module
+ */
+import type { RateLimits } from "../../contracts/provider.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { CallReservation, Load, RequestEnd } from "../usage.ts";
+import type { ModelState, Outcome, Ticket } from "../model_state.ts";
+import type { CounterRequest } from "../replication/counter_replicator.ts";
+
+/**
+ * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
+ * request of a half-open model. Made by {@linkcode ModelState.admit}, and to be released exactly once, in one `finally`,
+ * or withdrawn when another process has taken what was left.
+ *
+ * @example
+ * ```ts ignore
+ * if (state.denial(load, now) !== undefined) return askAnother();
+ * const permit = state.admit(load, now); // in the same turn of the event loop: nothing comes between
+ * if (await permit.confirm(clock) === false) return permit.withdraw(clock.monotonic());
+ * try {
+ *   await ask(permit.take());
+ * } finally {
+ *   permit.release("success", clock.monotonic(), { tokens: 120 });
+ * }
+ * ```
+ */
+export class Permit {
+  readonly #state: ModelState;
+  readonly #ticket: Ticket;
+  #reservation: CallReservation | undefined;
+  /** When the call was admitted. */
+  #at: number;
+  /** When the request was admitted, monotonic ms. */
+  readonly admittedAt: number;
+  /** The call was sent; before that it costs nothing. */
+  #isTaken = false;
+  #isUsed = false;
+  /** The model's counts know that the request is sent. */
+  #isSent = false;
+  #isOver = false;
+
+  /**
+   * @param state The model.
+   * @param load What the request will take, by estimate.
+   * @param now Monotonic ms.
+   */
+  constructor(state: ModelState, load: Load, now: number) {
+    this.#state = state;
+    this.#at = this.admittedAt = now;
+    this.#ticket = state.begin(now);
+    this.#reservation = state.spend?.(load, now);
+  }
+
+  /**
+   * Asks for room in what several processes count together.
+   *
+   * @param clock Monotonic.
+   * @returns Undefined where nothing is shared: the permit holds; else whether there was room. A permit that is refused
+   *   has to be withdrawn.
+   */
+  confirm(clock: Pick<Clock, "monotonic">): Promise<boolean> | undefined {
+    const { replicator } = this.#state;
+    const wanted = replicator?.isOpen ? this.#reservation?.counterRequests() : undefined;
+    if (wanted?.length) return this.#reserveShared(wanted, clock);
+    this.#reservation?.confirm();
+    this.#send(this.#at);
+    return undefined;
+  }
+
+  async #reserveShared(wanted: readonly CounterRequest[], clock: Pick<Clock, "monotonic">): Promise<boolean> {
+    const { replicator } = this.#state;
+    const spending = this.#reservation!;
+    const grant = () => spending.confirm();
+    let isGranted = await replicator!.reserve(wanted, grant);
+    if (!isGranted) {
+      await replicator!.refresh(); // gives back what was reserved here and not used
+      isGranted = await replicator!.reserve(wanted, grant);
+    }
+    if (!isGranted) return false;
+    grant(); // also where the store is unavailable: it is informed later
+    this.#send(clock.monotonic());
+    return true;
+  }
+
+  #send(now: number): void {
+    if (this.#isSent) return;
+    this.#isSent = true;
+    this.#state.sent?.(now);
+  }
+
+  /**
+   * Counts one more call of the same request; the one before it is over.
+   *
+   * @param load What it will take, by estimate.
+   * @param now Monotonic ms.
+   */
+  renew(load: Load, now: number): void {
+    this.#cancel();
+    this.#reservation = this.#state.spend?.(load, now);
+    this.#at = now;
+    this.#isTaken = false;
+  }
+
+  /** Whether a call was sent, this one or an earlier one. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  /** The share in the counts of the call that is sent now. */
+  take(): CallReservation | undefined {
+    this.#isTaken = this.#isUsed = true;
+    return this.#reservation;
+  }
+
+  /** Takes in limits that the provider reports. */
+  limit(limits: RateLimits): void {
+    this.#reservation?.limit(limits);
+  }
+
+  /**
+   * Gives everything back: no call was sent.
+   *
+   * @param now Monotonic ms.
+   */
+  withdraw(now: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancel();
+    this.#state.withdraw(this.#ticket, now);
+  }
+
+  /**
+   * Ends the request at this model. A second release counts for nothing.
+   *
+   * @param vote What it meant for the model.
+   * @param now Monotonic ms.
+   * @param end What it took.
+   */
+  release(vote: Outcome, now: number, end: RequestEnd = {}): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#isTaken) this.#reservation?.end(end);
+    else this.#cancel();
+    this.#state.finish(this.#ticket, vote, now, end);
+  }
+
+  #cancel(): void {
+    if (!this.#isTaken) this.#reservation?.cancel();
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * What a model takes per time where its provider has several keys: a vendor counts for each of them by itself.
+ * @module
+ */
+import type { RateLimits } from "../../contracts/provider.ts";
+import type { Headroom } from "../../contracts/rotation.ts";
+import type { RateReading } from "../../util/rate_headers.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
+import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
+import type { RateReplica } from "../replication/rate_replica.ts";
+
+/** A request that counts for one of the keys. */
+interface KeyedReservation extends RateReservation {
+  readonly apiKey: ApiKey;
+}
+
+/** The meters of one model, one for each key; a reservation takes the next key that has room. */
+export class PooledRateLimiter implements ModelRateLimiter {
+  readonly #pool: ApiKeyPool;
+  readonly #model: string;
+  readonly #limits: RateLimits | undefined;
+  readonly #limiters = new WeakMap<ApiKey, RateLimiter>();
+  readonly #requests = { limit: 0, left: 0 };
+  readonly #tokens = { limit: 0, left: 0 };
+  #isWatched = false;
+  /** Where the next request begins to look. */
+  #turn = 0;
+
+  /**
+   * @param ring The keys.
+   * @param model The model's id, as its provider knows it.
+   * @param limits What is declared, for each key.
+   */
+  constructor(ring: ApiKeyPool, model: string, limits?: RateLimits) {
+    this.#pool = ring;
+    this.#model = model;
+    this.#limits = limits;
+  }
+
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  set isWatched(isWatched: boolean) {
+    this.#isWatched = isWatched;
+    for (const key of this.#pool.keys) this.#limiterOf(key).isWatched = isWatched;
+  }
+
+  /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
+  replicas(name: string, clock: Clock): RateReplica[] {
+    return this.#pool.keys.flatMap((key, place) => this.#limiterOf(key).replicas(`${name} ${place}`, clock));
+  }
+
+  isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
+    return keys === this.#pool && isSameLimits(this.#limits ?? {}, limits);
+  }
+
+  get lastStartedAt(): number | undefined {
+    const times = this.#pool.keys.flatMap((key) => this.#limiterOf(key).lastStartedAt ?? []);
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
+  reserve(now: number, tokens: number): RateReservation {
+    const key = this.#choose(now, tokens);
+    return Object.assign(this.#limiterOf(key).reserve(now, tokens), { apiKey: key });
+  }
+
+  settle(now: number, reservation: RateReservation, actualTokens?: number): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).settle(now, reservation, actualTokens);
+  }
+
+  release(now: number, reservation: RateReservation): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).release(now, reservation);
+  }
+
+  observe(now: number, reading: RateReading, reservation: RateReservation): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
+  }
+
+  requests(now: number): Headroom | undefined {
+    return this.#sum(this.#requests, now, (meter) => meter.requests(now));
+  }
+
+  tokens(now: number): Headroom | undefined {
+    return this.#sum(this.#tokens, now, (meter) => meter.tokens(now));
+  }
+
+  rpm(now: number): number {
+    return this.#pool.keys.reduce((sum, key) => sum + this.#limiterOf(key).rpm(now), 0);
+  }
+
+  /** When some key has room; those that rest count only where all do, since then the model is what rests. */
+  fullUntil(now: number, tokens: number): number | undefined {
+    const rest = this.#allRest(now);
+    let soonest = Infinity;
+    for (const key of this.#pool.keys) {
+      if (!rest && this.#rests(key, now)) continue;
+      const until = this.#limiterOf(key).fullUntil(now, tokens);
+      if (until === undefined) return undefined;
+      soonest = Math.min(soonest, until);
+    }
+    return soonest;
+  }
+
+  /** The next key that neither rests nor is full; where there is none, the one that is back first. */
+  #choose(now: number, tokens: number): ApiKey {
+    const { keys } = this.#pool;
+    let best = 0;
+    let soonest = Infinity;
+    for (let step = 0; step < keys.length; step++) {
+      const place = (this.#turn + step) % keys.length;
+      const key = keys[place]!;
+      const rests = this.#pool.standbyUntil(key, this.#model, now) ?? now;
+      const backAt = Math.max(rests, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
+      if (backAt >= soonest) continue;
+      best = place;
+      soonest = backAt;
+      if (backAt <= now) break;
+    }
+    this.#turn = (best + 1) % keys.length;
+    return keys[best]!;
+  }
+
+  #rests(key: ApiKey, now: number): boolean {
+    return this.#pool.standbyUntil(key, this.#model, now) !== undefined;
+  }
+
+  #allRest(now: number): boolean {
+    return this.#pool.keys.every((key) => this.#rests(key, now));
+  }
+
+  /** What all usable keys have together; a key nobody knows the limits of may take anything. */
+  #sum(
+    total: { limit: number; left: number },
+    now: number,
+    read: (meter: RateLimiter) => Headroom | undefined,
+  ): Headroom | undefined {
+    total.limit = total.left = 0;
+    const rest = this.#allRest(now);
+    for (const key of this.#pool.keys) {
+      if (!rest && this.#rests(key, now)) continue;
+      const headroom = read(this.#limiterOf(key));
+      if (headroom === undefined) return undefined;
+      total.limit += headroom.limit;
+      total.left += headroom.left;
+    }
+    return total;
+  }
+
+  #limiterOf(key: ApiKey): RateLimiter {
+    const known = this.#limiters.get(key);
+    if (known !== undefined) return known;
+    const made = new RateLimiter(this.#limits);
+    made.isWatched = this.#isWatched;
+    this.#limiters.set(key, made);
+    return made;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Where states are kept on a server, and shared.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import type { Shared, Storage } from "../../contracts/storage.ts";
+import { ConnectorError } from "../../errors.ts";
+import { defaultStorage } from "../../config/defaults.ts";
+import { CodedStorage } from "../../storage/coded_storage.ts";
+import { SnapshotStore } from "./snapshot_store.ts";
+import { ReplicatedStore } from "../replication/replicated_store.ts";
+import type { StatePersistence, StateStore, Tracer } from "./state_store.ts";
+import { StateSync } from "./state_sync.ts";
+
+/** Options of {@linkcode stateIn}. */
+export interface StateInOptions {
+  /**
+   * What happens while a storage that several processes share is away: `open` goes on with what each process knows,
+   * `closed` refuses to start and refuses requests under a budget. `open` unless given.
+   */
+  readonly onUnavailable?: "open" | "closed";
+}
+
+/**
+ * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
+ * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
+ * budgets, limits, rates, and who is set aside.
+ *
+ * @param storage Where.
+ * @param options What happens while it is away.
+ *
+ * @example
+ * ```ts ignore
+ * const storage = redisStorage({ url: "redis://127.0.0.1" });
+ * const client = create("chat-completion", { storage: stateIn(storage) });
+ * // …
+ * await client.close();
+ * await storage.close?.();
+ * ```
+ */
+export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StatePersistence {
+  const coded = storage instanceof CodedStorage
+    ? storage
+    : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
+  const { shared } = storage;
+  return {
+    storeFor: (parts) =>
+      shared === undefined
+        ? new SnapshotStore({ ...parts, storage: coded, settings: defaultStorage })
+        : replicatedStore(shared, coded, { ...parts, onUnavailable }),
+  };
+}
+
+/** What a shared state needs beside its storage. */
+export interface ReplicatedStoreOptions extends Required<StateInOptions> {
+  readonly clock: Clock;
+  readonly hub: Tracer;
+}
+
+/**
+ * Keeps a state that several processes share.
+ *
+ * @param shared What they agree on.
+ * @param records Where the state is kept beyond all of them.
+ * @param parts Clock, hub, and what happens while the storage is away.
+ */
+export function replicatedStore(
+  shared: Shared,
+  records: Pick<Storage, "load" | "save">,
+  { clock, hub, onUnavailable }: ReplicatedStoreOptions,
+): StateStore {
+  const store = new StateSync({ clock, hub, storage: recordsIn(records, onUnavailable, hub) });
+  return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, id: crypto.randomUUID() });
+}
+
+/**
+ * A storage's records for one of several processes. They are read once: later on what others set aside is heard from
+ * themselves, and their records would bring back what somebody has ended since.
+ */
+function recordsIn(
+  storage: Pick<Storage, "load" | "save">,
+  onUnavailable: "open" | "closed",
+  hub: Tracer,
+): Pick<Storage, "load" | "save"> {
+  let isRead = false;
+  let isTold = false;
+  return {
+    async load(key) {
+      if (isRead) return undefined;
+      try {
+        const record = await storage.load(key);
+        isRead = true;
+        return record;
+      } catch (error) {
+        const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
+        if (!isAway || onUnavailable === "closed") throw error;
+        if (!isTold) hub.trace({ severity: "warning", component: "storage", message: error.message });
+        isTold = true;
+        return undefined;
+      }
+    },
+    save: (key, data) => storage.save(key, data),
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * How a mesh has its state kept, whoever does it.
+ * @module
+ */
+import type { TraceEntry } from "../../contracts/events.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { MeshState } from "../mesh_state.ts";
+
+/** Takes trace entries. */
+export interface Tracer {
+  /**
+   * Emits a trace entry.
+   *
+   * @param entry All but its time.
+   */
+  trace(entry: Omit<TraceEntry, "type" | "timestamp">): void;
+}
+
+/** Keeps one mesh's state beyond its process. */
+export interface StateStore {
+  /** Gives a state what was kept, and keeps it from now on. Throws when it cannot be kept at all. */
+  load(state: MeshState): Promise<void>;
+  /** The state has changed. Returns at once. */
+  mark(): void;
+  /** Keeps it a last time. Throws when the state is lost. */
+  close(): Promise<void>;
+}
+
+/** Where states are kept: what `create` takes as `storage`. */
+export interface StatePersistence {
+  /**
+   * Makes the keeper of one mesh.
+   *
+   * @internal
+   */
+  storeFor(parts: { readonly clock: Clock; readonly hub: Tracer }): StateStore;
+}

@@ -1,0 +1,82 @@
+/**
+ * How much of something several processes take per time: each one puts what it took into the sum of a slice of wall
+ * clock time, and hears what the others put there.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import type { CounterSource, ReplicatedCounter } from "./counter_replicator.ts";
+
+/** What a {@linkcode RateReplica} is made of. */
+export interface RateReplicaParts {
+  /** Its name. */
+  readonly key: string;
+  /** Length of a slice, ms. */
+  readonly sliceMs: number;
+  /** How many slices count. */
+  readonly slices: number;
+  readonly clock: Clock;
+  /** Whether anybody wants to know. */
+  readonly isWanted: () => boolean;
+  /** What this process has taken, since it began. */
+  readonly counted: () => number;
+  /** Takes in what others took, at a monotonic time in ms; negative takes back. */
+  readonly addOthers: (at: number, amount: number) => void;
+}
+
+/** What is known of a slice. */
+interface Slice {
+  own: number;
+  others: number;
+}
+
+/** One flow. */
+export class RateReplica implements CounterSource {
+  readonly #parts: RateReplicaParts;
+  readonly #slices = new Map<number, Slice>();
+  #counted: number | undefined;
+
+  /** @param counters What it is made of. */
+  constructor(counters: RateReplicaParts) {
+    this.#parts = counters;
+  }
+
+  /** The slices that may still change; at first all that count. */
+  *counters(wall: number): Iterable<ReplicatedCounter> {
+    const { key, sliceMs, slices, isWanted, counted } = this.#parts;
+    if (!isWanted()) return;
+    const present = Math.floor(wall / sliceMs);
+    const isFirst = this.#counted === undefined;
+    const taken = counted();
+    this.#slice(present).own += taken - (this.#counted ?? taken); // what was taken before anybody wanted to know is past
+    this.#counted = taken;
+    for (const number of this.#slices.keys()) if (number < present - slices) this.#slices.delete(number);
+    for (let number = present - (isFirst ? slices : 1); number <= present; number++) {
+      const slice = this.#slice(number);
+      yield {
+        key: `rate ${key} ${number}`,
+        expiresAt: (number + slices + 2) * sliceMs,
+        own: slice.own,
+        isPresent: true,
+        apply: (others) => this.#apply(number, slice, others),
+      };
+    }
+  }
+
+  #slice(number: number): Slice {
+    const known = this.#slices.get(number);
+    if (known !== undefined) return known;
+    const made = { own: 0, others: 0 };
+    this.#slices.set(number, made);
+    return made;
+  }
+
+  /** What was taken in a slice that is over counts from its end: forgetting is rather too late than too early. */
+  #apply(number: number, slice: Slice, others: number): void {
+    const { sliceMs, clock, addOthers } = this.#parts;
+    const change = others - slice.others;
+    slice.others = others;
+    if (change === 0) return;
+    const agoMs = Math.max(0, clock.now() - (number + 1) * sliceMs);
+    addOthers(clock.monotonic() - agoMs, change);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * What several processes on one storage know of each other: who is set aside, and what was counted.
+ * @module
+ */
+import type { Cancel, Clock } from "../../contracts/runtime.ts";
+import type { Shared } from "../../contracts/storage.ts";
+import { ConnectorError } from "../../errors.ts";
+import type { MeshState } from "../mesh_state.ts";
+import { MeteredState } from "../metered_state.ts";
+import type { CounterReplicator } from "./counter_replicator.ts";
+import { BreakerEvents } from "./breaker_events.ts";
+import type { StateStore, Tracer } from "../persistence/state_store.ts";
+
+/** How often counts are told and heard, ms: what another process counted is known that late. */
+const syncMs = 100;
+
+/** Longest wait for the last counts to be told, ms: a process that ends does not wait for a store that is away. */
+const closeTimeoutMs = 1000;
+
+const channel = "breakers";
+
+/** What a {@linkcode ReplicatedStore} is made of. */
+export interface ReplicatedStoreParts {
+  /** What the storage lets several processes agree on. */
+  readonly shared: Shared;
+  /** Keeps the state beyond all of them. */
+  readonly store: StateStore;
+  /** What becomes of requests under a budget while the storage is away. */
+  readonly onUnavailable: "open" | "closed";
+  readonly clock: Clock;
+  readonly hub: Tracer;
+  /** Tells this process from the others. */
+  readonly id: string;
+}
+
+/** Keeps a state, and shares it with whoever else is on the storage. No request ever waits for it but for money. */
+export class ReplicatedStore implements StateStore {
+  readonly #parts: ReplicatedStoreParts;
+  #state: MeshState | undefined;
+  #breakerEvents: BreakerEvents | undefined;
+  #replicator: CounterReplicator | undefined;
+  #cancel: Cancel = () => {};
+  #unsubscribe: (() => Promise<void>) | undefined;
+  #isSubscribed = false;
+  #isUnavailable = false;
+  #isPublishing = false;
+
+  /** @param parts Store, keeper, clock and hub. */
+  constructor(parts: ReplicatedStoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Gives a state what was kept, and shares it from now on. */
+  async load(state: MeshState): Promise<void> {
+    const { clock, store, id } = this.#parts;
+    this.#cancel();
+    await store.load(state);
+    this.#state = state;
+    this.#breakerEvents = new BreakerEvents(state, clock, id);
+    this.#replicator = undefined;
+    await this.#sync();
+    for (const { state: model } of state.members) if (model instanceof MeteredState) model.recheck(clock.monotonic());
+    this.#cancel = clock.every(syncMs, () => this.#sync());
+  }
+
+  /** The state has changed: what is new in it is told. */
+  mark(): void {
+    this.#parts.store.mark();
+    void this.#publish();
+  }
+
+  /** Tells what is left to tell. */
+  async close(): Promise<void> {
+    this.#cancel();
+    if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replicator?.sync());
+    await this.#unsubscribe?.().catch(() => {}); // a store that is away forgets who listened
+    await this.#parts.store.close().catch((error) => this.#ignoreUnavailable(error));
+  }
+
+  /** That a state is not kept since the store is away was told already, and others on it know what matters. */
+  #ignoreUnavailable(error: unknown): void {
+    const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
+    if (!isAway || this.#parts.onUnavailable === "closed") throw error;
+  }
+
+  async #sync(): Promise<void> {
+    if (!this.#isSubscribed) await this.#subscribe();
+    const counts = this.#openReplicator;
+    await counts?.sync();
+    if (this.#isSubscribed && !counts?.isUnavailable) this.#setUnavailable(false);
+    await this.#publish(); // what could not be told
+  }
+
+  /** The mesh's counting, once there is a model that counts. */
+  get #openReplicator(): CounterReplicator | undefined {
+    if (this.#replicator !== undefined) return this.#replicator;
+    const { shared, onUnavailable } = this.#parts;
+    this.#replicator = this.#state?.members.find(({ state }) => state.replicator !== undefined)?.state.replicator;
+    this.#replicator?.open({ shared, onUnavailable, onOutage: () => this.#setUnavailable(true) });
+    return this.#replicator;
+  }
+
+  /** Hears the others from now on, and asks what they know. */
+  async #subscribe(): Promise<void> {
+    try {
+      this.#unsubscribe = await this.#parts.shared.subscribe(channel, (message) => this.#receive(message));
+      this.#isSubscribed = true;
+      this.#breakerEvents!.markStale();
+      await this.#parts.shared.publish(channel, this.#breakerEvents!.request());
+    } catch {
+      this.#setUnavailable(true);
+    }
+  }
+
+  #receive(message: string): void {
+    if (this.#breakerEvents!.receive(message)) void this.#publish();
+  }
+
+  /** One message at a time: what changes meanwhile is in the next one. */
+  async #publish(): Promise<void> {
+    if (!this.#isSubscribed || this.#isPublishing) return;
+    this.#isPublishing = true;
+    try {
+      for (let news = this.#breakerEvents!.pending(); news !== undefined; news = this.#breakerEvents!.pending()) {
+        await this.#parts.shared.publish(channel, news.message);
+        news.done();
+      }
+    } catch {
+      this.#setUnavailable(true);
+    } finally {
+      this.#isPublishing = false;
+    }
+  }
+
+  #setUnavailable(isAway: boolean): void {
+    if (this.#isUnavailable === isAway) return;
+    this.#isUnavailable = isAway;
+    const { hub, onUnavailable } = this.#parts;
+    if (isAway) {
+      const consequence = onUnavailable === "open"
+        ? "each process counts by itself until it is back"
+        : "requests under a budget are refused until it is back";
+      hub.trace({ severity: "warning", component: "storage", message: `The shared storage is away: ${consequence}` });
+      return;
+    }
+    const message = "The shared storage is back: what was counted meanwhile is added";
+    hub.trace({ severity: "info", component: "storage", message });
+    this.#parts.store.mark();
+    void this.#requestAll();
+  }
+
+  /** Messages of the time in between are lost: everything is told anew, by everybody. */
+  async #requestAll(): Promise<void> {
+    if (!this.#isSubscribed) return;
+    this.#breakerEvents!.markStale();
+    await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next turn tells it is away
+    await this.#publish();
+  }
+
+  async #atMost(ms: number, work: Promise<void> | undefined): Promise<void> {
+    let cancel: Cancel = () => {};
+    const late = new Promise<void>((resolve) => cancel = this.#parts.clock.after(ms, resolve));
+    await Promise.race([work, late]);
+    cancel();
+  }
+}

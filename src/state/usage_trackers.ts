@@ -1,0 +1,142 @@
+/**
+ * The counting of one mesh: rates per model and key, money per provider, pool and over all, limits per model and pool.
+ * @module
+ */
+import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { RateLimits } from "../contracts/provider.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import { Budget } from "./limits/budget.ts";
+import { ApiKeyPool } from "./limits/api_key_pool.ts";
+import { PooledRateLimiter } from "./limits/pooled_rate_limiter.ts";
+import { Latency } from "./metrics/latency.ts";
+import { type BudgetScope, type SharedCounts, UsageTracker } from "./usage_tracker.ts";
+import type { MakeState } from "./mesh_state.ts";
+import type { Meter, TrackedModel } from "./usage.ts";
+import { MeteredState } from "./metered_state.ts";
+import { OutageDetector } from "./breaker/outage_detector.ts";
+import { OutputTokens } from "./metrics/output_tokens.ts";
+import { type ModelRateLimiter, RateLimiter } from "./limits/rate_limiter.ts";
+import { CounterReplicator } from "./replication/counter_replicator.ts";
+
+/**
+ * The counting that settings ask for.
+ *
+ * @param settings A validated configuration.
+ * @param clock Wall clock for calendar windows, monotonic for rates.
+ */
+export function meteringOf(settings: Settings, clock: Clock): MakeState {
+  return new UsageTrackers(settings, clock).makeState;
+}
+
+/** What is counted. */
+interface MeshCounters {
+  /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
+  readonly shared: Map<string, SharedCounts>;
+  /** By whose money it is. */
+  readonly budgets: Map<string, Budget>;
+  /** By provider, where it has several keys. */
+  readonly keyPools: Map<string, ApiKeyPool>;
+  /** By pool, provider and model. */
+  readonly trackers: Map<string, UsageTracker>;
+}
+
+/** The counting of one mesh. */
+export class UsageTrackers {
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), trackers: new Map() };
+  readonly #before: MeshCounters | undefined;
+  /** What several processes count together, once they do. */
+  readonly replicator: CounterReplicator;
+  /** By provider. */
+  readonly #outages = new Map<string, OutageDetector>();
+
+  /**
+   * @param settings A validated configuration.
+   * @param clock Wall clock for calendar windows, monotonic for rates.
+   * @param before The counting under the configuration before this one: what is still there counts on, for both.
+   */
+  constructor(settings: Settings, clock: Clock, before?: UsageTrackers) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#before = before && before.#counted;
+    this.replicator = new CounterReplicator(clock);
+  }
+
+  /** Makes the state of a model that is counted here. */
+  readonly makeState: MakeState = (facts, request) => new MeteredState(facts, this.trackerOf(request));
+
+  trackerOf(facts: TrackedModel): Meter {
+    const { pool, provider, budget } = facts;
+    const budgetScopes = [
+      ...this.#budgetScope(`provider ${provider.id}`, provider.budget, "provider_budget"),
+      ...this.#budgetScope(`pool ${pool}`, budget, "budget_limit"),
+      ...this.#budgetScope("all", this.#settings.budget, "budget_limit"),
+    ];
+    const outages = this.#outagesOf(provider.id);
+    outages.addModel(facts.info.id);
+    const keys = this.#keysOf(provider);
+    const key = `${pool} ${provider.id} ${facts.name}`;
+    const parts = {
+      facts,
+      shared: this.#sharedOf(facts),
+      budgetScopes,
+      outages,
+      keys,
+      clock: this.#clock,
+      replicator: this.replicator,
+    };
+    const meter = new UsageTracker(parts, this.#before?.trackers.get(key));
+    this.#counted.trackers.set(key, meter);
+    this.replicator.register(meter.quota);
+    return meter;
+  }
+
+  /** A ring is for several: one key has nothing to rotate over. */
+  #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
+    if (apiKeys.length < 2) return undefined;
+    const { keyPools } = this.#counted;
+    const before = this.#before?.keyPools.get(id);
+    const ring = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : new ApiKeyPool(id, apiKeys));
+    keyPools.set(id, ring);
+    return ring;
+  }
+
+  #outagesOf(provider: string): OutageDetector {
+    const known = this.#outages.get(provider);
+    if (known !== undefined) return known;
+    const made = new OutageDetector();
+    this.#outages.set(provider, made);
+    return made;
+  }
+
+  #sharedOf({ provider, info, limits }: TrackedModel): SharedCounts {
+    const key = `${provider.id} ${info.id}`;
+    const known = this.#counted.shared.get(key);
+    if (known !== undefined) return known;
+    const keys = this.#keysOf(provider);
+    const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
+    const made = {
+      rate: rate?.isUnder(limits, keys) ? rate : newRates(keys, info.id, limits),
+      latency: latency ?? new Latency(),
+      outputTokens: outputTokens ?? new OutputTokens(),
+    };
+    this.#counted.shared.set(key, made);
+    for (const replica of made.rate.replicas(key, this.#clock)) this.replicator.register(replica);
+    return made;
+  }
+
+  #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
+    if (written === undefined) return [];
+    const known = this.#counted.budgets.get(id);
+    const limits = { daily: written.dailyNano, monthly: written.monthlyNano };
+    const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
+    if (known === undefined) this.replicator.register(budget);
+    this.#counted.budgets.set(id, budget);
+    return [{ id, budget, reason }];
+  }
+}
+
+function newRates(keys: ApiKeyPool | undefined, model: string, limits: RateLimits | undefined): ModelRateLimiter {
+  return keys === undefined ? new RateLimiter(limits) : new PooledRateLimiter(keys, model, limits);
+}

@@ -1,0 +1,149 @@
+/** Keys of one provider: which of them rest, and what that means for the model. */
+import { assertEquals, assertFalse, assertNotEquals } from "@std/assert";
+import { PooledRateLimiter } from "../../src/state/limits/pooled_rate_limiter.ts";
+import { ApiKeyPool, type RejectedCall } from "../../src/state/limits/api_key_pool.ts";
+
+const keys = ["canary-one", "canary-two", "canary-three"];
+const times = { cooldownMs: 60_000, quotaMs: 3_600_000 };
+const wall = Date.UTC(2026, 0, 1);
+
+function refusal(kind: RejectedCall["kind"], seconds?: number): RejectedCall {
+  return { kind, message: kind, ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }) };
+}
+
+/** Refuses the keys in turn, at a time; what the last refusal means for the model. */
+function refusedBy(refusals: readonly RejectedCall[], now = 0): [kind: string | undefined, waitMs: number | undefined] {
+  const ring = new ApiKeyPool("a", keys);
+  const verdicts = refusals.map((one, place) => ring.reject(ring.keys[place]!, "m", one, { now, times }));
+  const { refusal } = verdicts.at(-1)!;
+  return [refusal?.kind, refusal?.retryAfterMs];
+}
+
+Deno.test("KeyRing tells what all keys together say: the mildest refusal, and the soonest end of it", () => {
+  const table: readonly (readonly [RejectedCall[], string | undefined, number | undefined])[] = [
+    [[refusal("auth"), refusal("auth")], undefined, undefined],
+    [[refusal("auth"), refusal("auth"), refusal("auth")], "auth", 60_000],
+    [[refusal("auth"), refusal("quota_exhausted"), refusal("auth")], "quota_exhausted", 3_600_000],
+    [[refusal("quota_exhausted"), refusal("quota_exhausted", 5), refusal("auth")], "quota_exhausted", 5_000],
+    [[refusal("quota_exhausted"), refusal("rate_limited", 90), refusal("auth")], "rate_limited", 90_000],
+    [[refusal("rate_limited", 90), refusal("rate_limited", 7), refusal("rate_limited", 30)], "rate_limited", 7_000],
+    [[refusal("rate_limited"), refusal("rate_limited"), refusal("rate_limited")], "rate_limited", undefined],
+    [[refusal("rate_limited", 7), refusal("rate_limited"), refusal("auth")], "rate_limited", 7_000],
+  ];
+  for (const [refusals, kind, waitMs] of table) assertEquals(refusedBy(refusals), [kind, waitMs]);
+});
+
+Deno.test("KeyRing passes over failures that are not about the key", () => {
+  const ring = new ApiKeyPool("a", keys);
+  for (const kind of ["network", "timeout", "server", "request", "model_not_found", "misconfigured"] as const) {
+    assertEquals(ring.reject(ring.keys[0]!, "m", refusal(kind), { now: 0, times }), undefined);
+  }
+  assertEquals(ring.snapshot({ wall, monotonic: 0 }), []);
+});
+
+Deno.test("KeyRing takes several refusals at once for one, and doubles up to ten minutes", () => {
+  const ring = new ApiKeyPool("a", keys);
+  const rests: number[] = [];
+  let now = 0;
+  while (rests.length < 6) {
+    const standbyMs = ring.reject(ring.keys[0]!, "m", refusal("auth"), { now, times })!.standbyMs;
+    assertEquals(ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: now + 10, times })!.standbyMs, standbyMs - 10);
+    rests.push(standbyMs / 60_000);
+    now += standbyMs;
+  }
+  assertEquals(rests, [1, 2, 4, 8, 10, 10]);
+});
+
+Deno.test("KeyRing lets a later hint extend a rest, and an earlier one never shorten it", () => {
+  const ring = new ApiKeyPool("a", keys);
+  const until = (seconds: number) => {
+    ring.reject(ring.keys[0]!, "m", refusal("rate_limited", seconds), { now: 0, times });
+    return ring.standbyUntil(ring.keys[0]!, "m", 0);
+  };
+  assertEquals([until(30), until(10), until(50), until(10 * 86_400)], [30_000, 30_000, 50_000, 86_400_000]);
+});
+
+Deno.test("KeyRing counts no success of a call that began before the key was refused", () => {
+  const ring = new ApiKeyPool("a", keys);
+  ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 1000, times });
+  ring.reject(ring.keys[0]!, "m", refusal("rate_limited", 300), { now: 1000, times });
+  ring.recordSuccess(ring.keys[0]!, "m", 999);
+  assertEquals(ring.standbyUntil(ring.keys[0]!, "other", 1000) !== undefined, true);
+  ring.recordSuccess(ring.keys[0]!, "m", 1000);
+  assertEquals([ring.standbyUntil(ring.keys[0]!, "other", 1000), ring.standbyUntil(ring.keys[0]!, "m", 1000)], [
+    undefined,
+    undefined,
+  ]);
+});
+
+Deno.test("KeyRing is refused when every key is, as long as they rest", () => {
+  const ring = new ApiKeyPool("a", keys.slice(0, 2));
+  ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 0, times });
+  assertFalse(ring.isRejected(0));
+  assertEquals(ring.usable(0), "canary-two");
+  ring.reject(ring.keys[1]!, "m", refusal("auth"), { now: 30_000, times });
+  assertEquals([ring.isRejected(30_000), ring.usable(30_000)], [true, "canary-one"]);
+  assertFalse(ring.isRejected(60_000));
+});
+
+Deno.test("KeyRing writes rests by the wall clock, with another mark each time and nothing of the key", () => {
+  const ring = new ApiKeyPool("a", keys);
+  ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 90), { now: 500, times });
+  const [one] = ring.snapshot({ wall, monotonic: 1500 });
+  const [other] = ring.snapshot({ wall: wall + 1, monotonic: 1501 });
+  assertEquals(one, { provider: "a", key: one!.key, model: "m", reason: "rate_limited", until: wall + 89_000 });
+  assertNotEquals(one!.key, other!.key);
+  assertEquals(/^[0-9a-f]{8}$/.test(one!.key), true);
+});
+
+Deno.test("KeyRing takes up rests for what is left of them; of another process's the later end holds", () => {
+  const before = new ApiKeyPool("a", keys);
+  before.reject(before.keys[0]!, "m", refusal("auth"), { now: 0, times });
+  before.reject(before.keys[1]!, "m", refusal("rate_limited", 300), { now: 0, times });
+  const saved = before.snapshot({ wall, monotonic: 0 });
+  const ring = new ApiKeyPool("a", [...keys].reverse());
+  ring.restore(saved, wall, { wall: wall + 60_000, monotonic: 5 });
+  assertEquals(ring.keys.map((key) => ring.standbyUntil(key, "m", 5)), [undefined, 240_005, undefined]);
+  ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 500), { now: 5, times });
+  ring.merge(saved, wall, { wall: wall + 60_000, monotonic: 5 });
+  assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), 500_005);
+  ring.restore([], wall, { wall, monotonic: 5 });
+  assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), undefined);
+});
+
+Deno.test("KeyRing makes no rest longer when the wall clock went back", () => {
+  const before = new ApiKeyPool("a", keys);
+  before.reject(before.keys[0]!, "m", refusal("rate_limited", 60), { now: 0, times });
+  const ring = new ApiKeyPool("a", keys);
+  ring.restore(before.snapshot({ wall, monotonic: 0 }), wall, { wall: wall - 86_400_000, monotonic: 0 });
+  assertEquals(ring.standbyUntil(ring.keys[0]!, "m", 0), 60_000);
+});
+
+Deno.test("KeyedRates sums what its keys have left, and waits for the first that has room", () => {
+  const ring = new ApiKeyPool("a", keys.slice(0, 2));
+  const rates = new PooledRateLimiter(ring, "m", { rpm: 2, concurrent: 1 });
+  const taken = [rates.reserve(0, 0), rates.reserve(1000, 0)];
+  assertEquals(taken.map(({ apiKey }) => apiKey?.value), keys.slice(0, 2));
+  assertEquals([rates.fullUntil(2000, 0), rates.rpm(2000), rates.lastStartedAt], [Infinity, 2, 1000]);
+  for (const one of taken) rates.settle(2000, one);
+  assertEquals({ ...rates.requests(2000) }, { limit: 4, left: 2 });
+  ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 2000, times });
+  assertEquals({ ...rates.requests(2000) }, { limit: 2, left: 1 });
+  rates.release(2000, rates.reserve(2000, 0));
+  const last = rates.reserve(2000, 0);
+  rates.settle(2000, last);
+  assertEquals([last.apiKey?.value, rates.fullUntil(2000, 0) === undefined], ["canary-two", false]);
+});
+
+Deno.test("KeyRing keeps a key that is in the new list, and what it rests for", () => {
+  const ring = new ApiKeyPool("a", keys.slice(0, 2));
+  const [one, two] = ring.keys;
+  const rates = new PooledRateLimiter(ring, "m");
+  ring.reject(two!, "m", refusal("rate_limited", 30), { now: 0, times });
+  ring.replace(["canary-four", "canary-two"]);
+  const until = ring.keys.map((key) => [key.value, ring.standbyUntil(key, "m", 0)]);
+  assertEquals(until, [["canary-four", undefined], ["canary-two", 30_000]]);
+  const late = ring.reject(one!, "m", refusal("auth"), { now: 0, times })!;
+  assertEquals([late.isNews, late.refusal], [false, undefined], "a call with the old key was under way");
+  assertEquals([rates.reserve(0, 0).apiKey?.value, rates.reserve(0, 0).apiKey?.value], ["canary-four", "canary-four"]);
+});

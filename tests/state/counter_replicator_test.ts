@@ -1,0 +1,129 @@
+/** Money that several processes spend, as each of them counts it. */
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { Budget, type Reservation } from "../../src/state/limits/budget.ts";
+import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
+import { MemoryShared } from "../support/memory_shared.ts";
+
+interface Party {
+  readonly budget: Budget;
+  readonly ledger: CounterReplicator;
+  /** Asks for room and takes it, as a request does. */
+  ask(nano: number): Promise<Reservation | undefined>;
+}
+
+function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
+  const ledger = new CounterReplicator(clock);
+  const budget = new Budget({ daily: 100 }, "all");
+  ledger.register(budget);
+  ledger.open({ shared, onUnavailable, onOutage: () => {} });
+  return {
+    budget,
+    ledger,
+    ask: async (nano) => {
+      const hold = budget.reserve(nano, clock.now());
+      const confirm = () => budget.confirm(hold);
+      if (await ledger.reserve(budget.counterRequests(hold), confirm)) {
+        confirm();
+        return hold;
+      }
+      budget.settle(hold, 0);
+      return undefined;
+    },
+  };
+}
+
+function scene(): { shared: MemoryShared; clock: FakeClock; one: Party; other: Party } {
+  const [shared, clock] = [new MemoryShared(), fakeClock()];
+  return { shared, clock, one: party(shared, clock), other: party(shared, clock) };
+}
+
+const taken = ({ sums }: MemoryShared) => [...sums].find(([key]) => key.endsWith("taken"))?.[1];
+const spent = ({ sums }: MemoryShared) => [...sums].find(([key]) => key.endsWith("spent"))?.[1];
+
+describe("a budget of two processes", () => {
+  it("is set aside by one and missing to the other", async () => {
+    const { one, other } = scene();
+    const hold = await one.ask(60);
+    assertEquals(await other.ask(60), undefined);
+    one.budget.settle(hold!, 10);
+    await one.ledger.sync();
+    assertEquals((await other.ask(60))?.nano, 60);
+  });
+
+  it("gets back what was asked for and not used", async () => {
+    const { shared, one } = scene();
+    const hold = await one.ask(60);
+    assertEquals(taken(shared), 60);
+    one.budget.settle(hold!, 0);
+    await one.ledger.sync();
+    assertEquals(taken(shared), 0);
+  });
+
+  it("is not told the same twice by syncs at once", async () => {
+    const { shared, one } = scene();
+    one.budget.settle((await one.ask(30))!, 40);
+    await Promise.all([one.ledger.sync(), one.ledger.sync(), one.ledger.sync()]);
+    assertEquals([taken(shared), spent(shared)], [40, 40]);
+  });
+
+  it("counts what was spent while the store was away once it is back", async () => {
+    const { shared, one, other } = scene();
+    shared.isAway = true;
+    one.budget.settle((await one.ask(30))!, 30);
+    other.budget.settle((await other.ask(30))!, 30);
+    await one.ledger.sync();
+    assertEquals([one.ledger.isUnavailable, spent(shared)], [true, undefined]);
+    shared.isAway = false;
+    await one.ledger.sync();
+    await other.ledger.sync();
+    assertEquals([taken(shared), spent(shared), one.ledger.isUnavailable], [60, 60, false]);
+  });
+
+  it("is known again to a store that has lost it", async () => {
+    const { shared, one, other } = scene();
+    one.budget.settle((await one.ask(30))!, 30);
+    other.budget.settle((await other.ask(30))!, 30);
+    for (const { ledger } of [one, other, one]) await ledger.sync();
+    shared.sums.clear();
+    for (const { ledger } of [one, other]) await ledger.sync();
+    assertEquals([taken(shared), spent(shared)], [60, 60]);
+    assertEquals(await one.ask(50), undefined);
+  });
+
+  it("is waited for 50 ms, and an answer that comes later counts", async () => {
+    const { shared, clock, one } = scene();
+    let release = () => {};
+    shared.gate = new Promise((resolve) => release = resolve);
+    const asked = one.ask(60);
+    let isOver = false;
+    asked.then(() => isOver = true);
+    await clock.advance(49);
+    assertEquals(isOver, false);
+    await clock.advance(1);
+    assertEquals((await asked)?.nano, 60);
+    release();
+    await clock.advance(1);
+    await one.ledger.sync();
+    assertEquals(taken(shared), 60);
+  });
+
+  it("refuses while the store is away where it is told to, without a wait", async () => {
+    const [shared, clock] = [new MemoryShared(), fakeClock()];
+    const one = party(shared, clock, "closed");
+    shared.isAway = true;
+    await one.ledger.sync();
+    assertEquals([await one.ask(1), one.ledger.isFailClosed, clock.pending], [undefined, true, 0]);
+  });
+
+  it("knows nothing better than the store does", async () => {
+    const [shared, clock] = [new MemoryShared(), fakeClock()];
+    const before = new Budget({ daily: 100 });
+    before.settle(before.reserve(40, clock.now())!, 40);
+    const one = party(shared, clock);
+    one.budget.restore(before.snapshot());
+    await one.ledger.sync();
+    assertEquals([spent(shared), (await one.ask(100))?.nano], [0, 100]);
+  });
+});

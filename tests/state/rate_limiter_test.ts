@@ -1,0 +1,237 @@
+import { assertEquals } from "@std/assert";
+import { RateLimiter } from "../../src/state/limits/rate_limiter.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Reserves and settles so many requests, one after the other. */
+function serve(meter: RateLimiter, now: number, { requests, tokens = 0 }: { requests: number; tokens?: number }): void {
+  for (let count = 0; count < requests; count++) meter.settle(now, meter.reserve(now, tokens));
+}
+
+Deno.test("without a limit a meter knows no headroom and is never full", () => {
+  const meter = new RateLimiter();
+  serve(meter, 0, { requests: 1000, tokens: 1e9 });
+  assertEquals([meter.requests(0), meter.tokens(0), meter.isFull(0, 1e9)], [undefined, undefined, false]);
+  assertEquals([meter.rpm(0), meter.rpm(59_999), meter.rpm(61_000)], [1000, 1000, 0]);
+});
+
+Deno.test("declared limits a minute and a day hold, and come back as requests leave the window", () => {
+  const meter = new RateLimiter({ rpm: 3, rpd: 5 });
+  assertEquals(meter.requests(0), { limit: 3, left: 3 });
+  serve(meter, 0, { requests: 3 });
+  assertEquals(meter.requests(0), { limit: 3, left: 0 });
+  assertEquals([meter.isFull(0, 1), meter.fullUntil(0, 1)], [true, 61_000]);
+  assertEquals([meter.isFull(60_000, 1), meter.isFull(61_000, 1)], [true, false]);
+  serve(meter, 61_000, { requests: 2 });
+  assertEquals(meter.requests(61_000), { limit: 5, left: 0 });
+  const dayEnd = dayMs + 15 * minuteMs;
+  assertEquals(meter.fullUntil(61_000, 1), dayEnd);
+  assertEquals([meter.isFull(dayEnd - 1, 1), meter.isFull(dayEnd, 1)], [true, false]);
+});
+
+Deno.test("each limit comes back by itself, without anything happening in between", () => {
+  const cases = [[{ rpm: 1 }, 61_000], [{ tpm: 1 }, 61_000], [{ rpd: 1 }, dayMs + 15 * minuteMs]] as const;
+  for (const [limits, back] of cases) {
+    const meter = new RateLimiter(limits);
+    serve(meter, 0, { requests: 1, tokens: 1 });
+    const full = [0, back - 1, back].map((now) => meter.isFull(now, 1));
+    assertEquals(full, [true, true, false], JSON.stringify(limits));
+    serve(meter, back, { requests: 1, tokens: 1 });
+    const left = [back, 2 * back].map((now) => (meter.requests(now) ?? meter.tokens(now))?.left);
+    assertEquals(left, [0, 1], JSON.stringify(limits));
+  }
+});
+
+Deno.test("a limit of tokens holds for what was reserved, then for what was used", () => {
+  const meter = new RateLimiter({ tpm: 1000 });
+  const reservation = meter.reserve(0, 800);
+  assertEquals([meter.isFull(0, 200), meter.isFull(0, 201)], [false, true]);
+  for (let count = 0; count < 3; count++) meter.settle(5000, reservation, 100);
+  assertEquals([meter.isFull(5000, 900), meter.isFull(5000, 901)], [false, true]);
+  const second = meter.reserve(7000, 100);
+  assertEquals(meter.tokens(7000), { limit: 1000, left: 800 });
+  meter.settle(7000, second, 850);
+  assertEquals(meter.tokens(7000), { limit: 1000, left: 50 });
+  // An answer that took more than its reservation after that has left the window: the rest counts from then on.
+  const slow = meter.reserve(100_000, 10);
+  meter.settle(200_000, slow, 510);
+  assertEquals(meter.tokens(200_000), { limit: 1000, left: 500 });
+});
+
+Deno.test("a request larger than a whole limit fits when nothing else is counted", () => {
+  const meter = new RateLimiter({ tpm: 1000 });
+  assertEquals(meter.isFull(0, 5000), false);
+  serve(meter, 0, { requests: 1, tokens: 1 });
+  assertEquals(meter.fullUntil(0, 5000), 61_000);
+  const told = new RateLimiter();
+  told.observe(0, { tokens: { limit: 1000, remaining: 1000 } }, told.reserve(0, 0));
+  assertEquals([told.isFull(0, 5000), told.fullUntil(0, 5000)], [false, undefined]);
+});
+
+Deno.test("of several limits the one with the smallest share left is the headroom", () => {
+  const meter = new RateLimiter({ rpm: 10, rpd: 100 });
+  for (let minute = 0; minute < 10; minute++) serve(meter, minute * 2 * minuteMs, { requests: 9 });
+  serve(meter, 20 * minuteMs, { requests: 5 });
+  assertEquals(meter.requests(20 * minuteMs), { limit: 100, left: 5 });
+});
+
+Deno.test("requests at once are limited until one of them ends", () => {
+  const meter = new RateLimiter({ concurrent: 2 });
+  const [one, two] = [meter.reserve(0, 1), meter.reserve(0, 1)];
+  assertEquals([meter.inFlight, meter.isFull(0, 1), meter.fullUntil(0, 1)], [2, true, Infinity]);
+  meter.settle(10, one);
+  meter.settle(10, one);
+  assertEquals([meter.inFlight, meter.isFull(10, 1), meter.fullUntil(10, 1)], [1, false, undefined]);
+  meter.release(10, two);
+  meter.settle(10, two);
+  assertEquals(meter.inFlight, 0);
+});
+
+Deno.test("a request that never left counts for nothing", () => {
+  const meter = new RateLimiter({ rpm: 2, rpd: 2, tpm: 100 });
+  meter.release(500, meter.reserve(0, 100));
+  assertEquals([meter.requests(500), meter.tokens(500)], [{ limit: 2, left: 2 }, { limit: 100, left: 100 }]);
+  const sent = meter.reserve(1000, 0);
+  meter.observe(1100, { requests: { limit: 2, remaining: 1, resetMs: 30_000 } }, sent);
+  const unsent = meter.reserve(1200, 0);
+  assertEquals(meter.isFull(1200, 0), true);
+  meter.release(1300, unsent);
+  assertEquals(meter.isFull(1300, 0), false);
+});
+
+Deno.test("what the vendor says is left overrides local counts, and what is reserved after it counts against it", () => {
+  const meter = new RateLimiter({ rpm: 100, tpm: 1000 });
+  const first = meter.reserve(0, 10);
+  const second = meter.reserve(20_000, 10);
+  meter.observe(20_100, {
+    requests: { limit: 60, remaining: 5, resetMs: 30_000 },
+    tokens: { limit: 5000, remaining: 4000, resetMs: 30_000 },
+  }, second);
+  assertEquals([meter.requests(20_100), meter.tokens(20_100)], [
+    { limit: 60, left: 5 },
+    { limit: 5000, left: 4000 },
+  ]);
+  const third = meter.reserve(20_200, 500);
+  assertEquals([{ ...meter.requests(20_200) }, { ...meter.tokens(20_200) }], [
+    { limit: 60, left: 4 },
+    { limit: 5000, left: 3500 },
+  ]);
+  meter.settle(21_000, third, 200);
+  assertEquals(meter.tokens(21_000), { limit: 5000, left: 3800 });
+  meter.settle(21_000, first, 5000); // the vendor's count had it already
+  assertEquals(meter.tokens(21_000), { limit: 5000, left: 3800 });
+});
+
+Deno.test("a late reading of an older request gives nothing back", () => {
+  const meter = new RateLimiter();
+  const old = meter.reserve(0, 0);
+  const newer = meter.reserve(5000, 0);
+  meter.observe(6000, { requests: { limit: 10, remaining: 2, resetMs: 60_000 } }, newer);
+  meter.observe(7000, { requests: { limit: 10, remaining: 9, resetMs: 1 } }, old);
+  assertEquals(meter.requests(7000), { limit: 10, left: 2 });
+
+  const alone = new RateLimiter();
+  const first = alone.reserve(0, 0);
+  for (let count = 0; count < 4; count++) alone.reserve(1000, 0);
+  alone.observe(9000, { requests: { limit: 10, remaining: 9, resetMs: 60_000 } }, first);
+  assertEquals(alone.requests(9000), { limit: 10, left: 5 });
+
+  const dear = new RateLimiter();
+  const asked = dear.reserve(0, 10);
+  dear.settle(2000, dear.reserve(1000, 10), 400);
+  dear.observe(3000, { tokens: { limit: 1000, remaining: 900, resetMs: 60_000 } }, asked);
+  assertEquals(dear.tokens(3000), { limit: 1000, left: 500 });
+});
+
+Deno.test("requests sent at nearly the same time may overtake one another on their way", () => {
+  const meter = new RateLimiter();
+  const [, second] = [meter.reserve(0, 0), meter.reserve(100, 0)];
+  meter.observe(300, { requests: { limit: 10, remaining: 9, resetMs: 60_000 } }, second);
+  assertEquals(meter.requests(300), { limit: 10, left: 8 });
+  // One that was answered before the other was sent cannot have been overtaken.
+  const calm = new RateLimiter();
+  calm.settle(50, calm.reserve(0, 0));
+  calm.observe(300, { requests: { limit: 10, remaining: 8, resetMs: 60_000 } }, calm.reserve(100, 0));
+  assertEquals(calm.requests(300), { limit: 10, left: 8 });
+});
+
+Deno.test("a reading that belongs to no request leaves out all that are under way", () => {
+  const meter = new RateLimiter();
+  meter.reserve(0, 30);
+  meter.reserve(0, 30);
+  meter.observe(9000, { requests: { limit: 10, remaining: 9 }, tokens: { limit: 100, remaining: 90 } });
+  assertEquals([{ ...meter.requests(9000) }, { ...meter.tokens(9000) }], [
+    { limit: 10, left: 7 },
+    { limit: 100, left: 30 },
+  ]);
+});
+
+Deno.test("headroom that headers took away comes back at their reset, or after 60 s without one", () => {
+  for (const [resetMs, back] of [[20_000, 20_100], [88, 188], [undefined, 60_100]] as const) {
+    const meter = new RateLimiter({ rpm: 5 });
+    const requests = { limit: 3, remaining: 0, ...(resetMs === undefined ? {} : { resetMs }) };
+    meter.observe(100, { requests }, meter.reserve(0, 0));
+    assertEquals([meter.isFull(100, 0), meter.fullUntil(100, 0)], [true, back], `${resetMs}`);
+    assertEquals([meter.isFull(back - 1, 0), meter.isFull(back, 0)], [true, false], `${resetMs}`);
+    assertEquals(meter.requests(back), { limit: 3, left: 3 }, `${resetMs}`);
+    serve(meter, back, { requests: 3 });
+    assertEquals(meter.isFull(back, 0), true, `${resetMs}: the limit told of still holds`);
+  }
+});
+
+Deno.test("a limit for longer than a minute stands beside the declared one", () => {
+  // As Groq sends it: 14 400 a day, one flows back every 6 s.
+  const meter = new RateLimiter({ rpm: 30 });
+  meter.observe(0, { requests: { limit: 14_400, remaining: 14_399, resetMs: 6000 } }, meter.reserve(0, 0));
+  assertEquals(meter.requests(0), { limit: 30, left: 29 });
+  serve(meter, 0, { requests: 29 });
+  assertEquals(meter.isFull(0, 0), true);
+  const nearlyOut = new RateLimiter({ rpm: 30 });
+  nearlyOut.observe(0, { requests: { limit: 14_400, remaining: 1, resetMs: 86_000_000 } }, nearlyOut.reserve(0, 0));
+  assertEquals(nearlyOut.requests(0), { limit: 14_400, left: 1 });
+  nearlyOut.reserve(0, 0);
+  assertEquals(nearlyOut.fullUntil(0, 0), 86_000_000);
+  const hourly = new RateLimiter({ rpm: 3 });
+  serve(hourly, 0, { requests: 2 });
+  hourly.observe(0, { requests: { limit: 1000, remaining: 900, resetMs: 600_000 } }, hourly.reserve(0, 0));
+  assertEquals(hourly.isFull(0, 0), true);
+});
+
+Deno.test("a limit for a minute overrides the declared one, higher or lower", () => {
+  for (const limit of [10, 1000]) {
+    const meter = new RateLimiter({ rpm: 100 });
+    const resetMs = minuteMs / limit;
+    meter.observe(0, { requests: { limit, remaining: limit - 1, resetMs } }, meter.reserve(0, 0));
+    assertEquals(meter.requests(minuteMs * 2), { limit, left: limit });
+    serve(meter, minuteMs * 2, { requests: limit - 1 });
+    assertEquals(meter.isFull(minuteMs * 2, 0), false);
+    serve(meter, minuteMs * 2, { requests: 1 });
+    assertEquals(meter.isFull(minuteMs * 2, 0), true);
+  }
+});
+
+Deno.test("readings without a limit, or with nothing but one, are used for what they are", () => {
+  const meter = new RateLimiter();
+  meter.observe(0, { requests: { remaining: 0 } }, meter.reserve(0, 0));
+  assertEquals([{ ...meter.requests(0) }, meter.isFull(0, 0)], [{ limit: 1, left: 0 }, true]);
+  const limited = new RateLimiter({ rpm: 100 });
+  limited.observe(0, { requests: { limit: 2 }, tokens: {} }, limited.reserve(0, 0));
+  assertEquals([{ ...limited.requests(0) }, limited.tokens(0)], [{ limit: 2, left: 1 }, undefined]);
+});
+
+Deno.test("tokens that make no sense count as none, and a full limit of tokens holds for those too", () => {
+  const meter = new RateLimiter({ tpm: 10 });
+  for (const tokens of [NaN, -5, Infinity, 0]) meter.settle(0, meter.reserve(0, tokens), tokens);
+  assertEquals(meter.tokens(0), { limit: 10, left: 10 });
+  meter.reserve(0, 9.5);
+  assertEquals([meter.isFull(0, NaN), { ...meter.tokens(0) }], [true, { limit: 10, left: 0 }]);
+});
+
+Deno.test("a meter bears long uptimes, jumps and a clock that stands still", () => {
+  const meter = new RateLimiter({ rpm: 2, rpd: 100 });
+  for (const now of [0, 2 ** 31, 2 ** 31, 2 ** 45, 2 ** 45, 2 ** 45 - 5]) meter.settle(now, meter.reserve(now, 1));
+  assertEquals([meter.rpm(2 ** 45), meter.isFull(2 ** 45, 1)], [3, true]);
+  assertEquals(meter.isFull(2 ** 45 + 2 * minuteMs, 1), false);
+  assertEquals(meter.lastStartedAt, 2 ** 45 - 5);
+});
