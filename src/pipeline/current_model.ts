@@ -18,12 +18,12 @@ interface Choice {
 }
 
 /**
- * Whether what becomes of a request means nothing for others: it has a route of its own, or the pool's model cannot take it.
+ * Whether what becomes of a request means nothing for others: it has routing constraints, or the pool's model cannot take it.
  *
  * @param plan The request.
  */
-export function isIsolated({ narrowed, pool: { strategy, members }, eligible }: RequestPlan): boolean {
-  if (narrowed !== undefined) return true;
+export function isIsolated({ isConstrained, pool: { strategy, members }, eligible }: RequestPlan): boolean {
+  if (isConstrained) return true;
   return eligible.length < members.length && strategy.current !== undefined &&
     !eligible.some(({ model }) => model.name === strategy.current);
 }
@@ -60,13 +60,13 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
 }
 
 /**
- * Reports to the strategy that a model failed. A request with a route of its own speaks for itself alone.
+ * Reports to the strategy that a model failed. One of a request with routing constraints says nothing of the pool.
  *
  * @param member The model.
  * @param context The request.
  */
 export function reportFailure({ model }: Member, { plan, deps }: RequestContext): void {
-  if (plan.narrowed === undefined) report({ failed: new Set([model.name]) }, plan.pool, deps.hub);
+  if (!plan.isConstrained) report({ failed: new Set([model.name]) }, plan.pool, deps.hub);
 }
 
 /**
@@ -76,7 +76,7 @@ export function reportFailure({ model }: Member, { plan, deps }: RequestContext)
  * @param context The request.
  */
 export function reportServed(member: Member, { plan, chain, deps }: RequestContext): void {
-  if (plan.narrowed !== undefined) return;
+  if (plan.isConstrained) return;
   const { pool } = plan;
   const { model, state } = member;
   const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));

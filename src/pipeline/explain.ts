@@ -1,18 +1,16 @@
 /**
- * What would become of a request, without sending anything.
+ * What would become of a request: a dry run over the same steps, with nothing sent and nothing counted.
  * @module
  */
-import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
+import type { SelectionContext } from "../contracts/rotation.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { isExhausted } from "../rotation/fallback.ts";
 import type { ModelState } from "../state/model_state.ts";
-import { filterByDelivery } from "./filter_by_delivery.ts";
-import { estimateTokens } from "./estimate.ts";
-import { filterByRequest } from "./filter_by_request.ts";
-import type { Foremost } from "./apply_narrowing.ts";
-import { narrow } from "./narrow.ts";
+import { openMembers } from "./admission.ts";
+import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps, RoutedRequest, Task } from "./request.ts";
+import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./selection_context.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -20,14 +18,22 @@ import { poolFor } from "./select_pool.ts";
 export interface Explanation {
   /** The pool. */
   readonly pool: string;
-  /** Who could be asked now, the strategy's favourite first; the score is the strategy's own. */
+  /** The models that could be asked now, in that order; the score is the strategy's own. */
   readonly order: readonly { readonly model: string; readonly provider: string; readonly score: number }[];
-  /** Who could not, and why. */
-  readonly excluded: readonly { readonly model: string; readonly reason: string }[];
+  /** The models that could not be asked now, and why. */
+  readonly excluded: readonly ExcludedModel[];
+}
+
+/** A model that a request would not come to. */
+export interface ExcludedModel {
+  /** Its name. */
+  readonly model: string;
+  /** The filter that leaves it out, why it is in standby, or what denies the request. */
+  readonly reason: string;
 }
 
 /**
- * Explains a request. Nothing is sent and nothing is counted.
+ * Explains a request.
  *
  * @param request What would be asked.
  * @param task Which models do it.
@@ -35,76 +41,72 @@ export interface Explanation {
  * @throws {ModelNotFoundError} When its name stands for nothing.
  */
 export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serves">, deps: RouteDeps): Explanation {
-  const pool = poolFor(request.model, request, deps.registry);
-  const load = estimateTokens(request.body);
-  const now = deps.runtime.clock.monotonic();
-  const excluded: { model: string; reason: string }[] = [];
-  const leave = (members: readonly Member[], reasonOf: (member: Member) => string) =>
-    excluded.push(...members.map((member) => ({ model: member.model.name, reason: reasonOf(member) })));
-  const able = sieve(pool.members, (members) => {
-    const found = filterByDelivery(pool, { operation: request.operation, delivery: request.delivery, ...task });
-    return members.filter((member) => found.includes(member));
-  }, (out) => leave(out, () => "delivery"));
-  const fit = sieve(able, (members) => filterByRequest(members, request.body), (out) => {
-    leave(out, () => "features");
-  });
-  let foremost: Foremost = (candidates) => candidates;
-  const narrowed = sieve(fit, (members) => {
-    const wanted = narrow(members, { request, pool, registry: deps.registry, load });
-    foremost = wanted?.foremost ?? foremost;
-    return wanted?.members ?? members;
-  }, (out) => leave(out, () => "route"));
-  for (const { state } of narrowed) state.refresh(now);
-  const active = narrowed.filter(({ state }) => state.status === "active");
-  leave(narrowed.filter((member) => !active.includes(member)), ({ state }) => state.reason ?? "standby");
-  const open = active.filter(({ state }) => state.denial?.(load, now) === undefined);
-  leave(
-    active.filter((member) => !open.includes(member)),
-    ({ state }) => state.denial!(load, now)!.reason,
-  );
-  const { session } = request;
-  const context = selectionContext({ pool, load, session, narrowed: false, tried: new Set() }, deps.runtime);
+  const { registry } = deps;
+  const excluded: ExcludedModel[] = [];
+  const pool = poolFor(request.model, request, registry);
+  const applyFilter = collectingFilter(excluded);
+  const found = eligibility({ request, pool, registry, serves: task.serves, applyFilter });
+  const context = new RequestContext({ request, pool, ...found }, deps);
+  try {
+    const order = orderOf(context);
+    const ordered = new Set(order.map(({ model }) => model));
+    for (const member of found.eligible) {
+      const { model: { name }, state } = member;
+      if (ordered.has(name)) continue;
+      excluded.push({ model: name, reason: state.reason ?? context.denials.get(member)?.reason ?? "standby" });
+    }
+    return { pool: pool.name, order, excluded };
+  } finally {
+    context.end();
+  }
+}
+
+/** A filter that leaves no model says so by an error: in a dry run that is a result. */
+function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
+  return (reason, members, filter) => {
+    let kept: readonly Member[];
+    try {
+      kept = members.length === 0 ? members : filter(members);
+    } catch (error) {
+      if (!UnsupportedRequestError.isInstance(error) || error.code !== "unsupported_by_pool") throw error;
+      kept = [];
+    }
+    for (const member of members) if (!kept.includes(member)) excluded.push({ model: member.model.name, reason });
+    return kept;
+  };
+}
+
+/** Every model that could be asked, as one after the other would fail. */
+function orderOf(context: RequestContext): Explanation["order"] {
+  const { plan, deps } = context;
+  const { pool, load, request: { session }, prefer } = plan;
+  const selection = selectionContext({ pool, load, session, narrowed: false, tried: new Set() }, deps.runtime);
   const order: Explanation["order"][number][] = [];
-  for (let left = open; left.length > 0;) {
-    const first = foremost(left);
-    order.push(...ordered(first, pool, context));
+  let left = plan.eligible;
+  for (;;) {
+    const candidates = openMembers(left, { context, alone: false });
+    if (candidates.length === 0) return order;
+    const first = prefer?.(candidates) ?? candidates;
+    order.push(...scored(first, pool, selection));
     left = left.filter((member) => !first.includes(member));
   }
-  return { pool: pool.name, order, excluded };
 }
 
-/** A filter that leaves nobody tells so by an error: here that is an answer. */
-function sieve(
-  members: readonly Member[],
-  filter: (members: readonly Member[]) => readonly Member[],
-  leave: (out: readonly Member[]) => void,
-): readonly Member[] {
-  let kept: readonly Member[];
-  try {
-    kept = members.length === 0 ? members : filter(members);
-  } catch (error) {
-    if (!UnsupportedRequestError.isInstance(error) || error.code !== "unsupported_by_pool") throw error;
-    kept = [];
-  }
-  leave(members.filter((member) => !kept.includes(member)));
-  return kept;
-}
-
-function ordered(members: readonly Member[], pool: Pool, context: SelectionContext): Explanation["order"] {
+/** The members by falling score. */
+function scored(members: readonly Member[], pool: Pool, context: SelectionContext): Explanation["order"] {
   const { name, strategy, fallback } = pool;
   const leading = fallback && isExhausted(members.map(({ state }) => state), context) ? fallback : strategy;
-  const scored = members.map(({ model, state }) => ({
+  const scoreOf = (state: ModelState) => {
+    try {
+      return leading.score(state, context);
+    } catch (cause) {
+      throw new MeshError(`The strategy of the pool "${name}" failed`, { code: "internal_error", cause });
+    }
+  };
+  const scores = members.map(({ model, state }) => ({
     model: model.name,
     provider: model.instance.entry.id,
-    score: scoreOf(state, leading, name, context),
+    score: scoreOf(state),
   }));
-  return scored.sort((one, other) => other.score - one.score);
-}
-
-function scoreOf(state: ModelState, strategy: SelectionStrategy, pool: string, context: SelectionContext): number {
-  try {
-    return strategy.score(state, context);
-  } catch (cause) {
-    throw new MeshError(`The strategy of the pool "${pool}" failed`, { code: "internal_error", cause });
-  }
+  return scores.sort((one, other) => other.score - one.score);
 }

@@ -2,32 +2,29 @@
  * Step 3: the models of a pool that can do what is asked, the way it is asked.
  * @module
  */
-import type { Operation } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, ModelEntry, Pool, ProviderInstance } from "../registry/registry.ts";
+import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
+import type { RoutedRequest } from "./request.ts";
 
-/** What is asked for, and how. */
-export interface Asked {
-  /** All providers, for what they may have to do with a pool that is empty. */
-  readonly instances?: readonly ProviderInstance[];
-  readonly operation: Operation;
-  readonly delivery: Delivery;
-  /** Whether a leaf's models do that, delivered that way. */
+/** A request's operation and delivery, and what its pool's models do. */
+export interface DeliveryContext {
+  readonly request: Pick<RoutedRequest, "operation" | "delivery">;
+  readonly pool: Pool;
+  /** For providers that may be why the pool is empty. */
+  readonly registry: Pick<Registry, "instances">;
+  /** Whether a leaf's models do the operation, delivered that way. */
   readonly serves: (leaf: CapabilityPath) => boolean;
 }
 
 /**
  * Keeps the members with a leaf of the operation that is delivered that way. Worked out once per pool.
  *
- * @param pool The pool.
- * @param asked What is asked for, and how.
+ * @param context What is asked of which pool.
  * @throws {UnsupportedRequestError} When no member is left.
  */
-export function filterByDelivery(
-  pool: Pool,
-  { instances = [], operation, delivery, serves }: Asked,
-): readonly Member[] {
+export function filterByDelivery({ request, pool, registry, serves }: DeliveryContext): readonly Member[] {
+  const { operation, delivery } = request;
   const key = `${operation}:${delivery}` as const;
   let capable = pool.capable.get(key);
   if (capable === undefined) {
@@ -38,9 +35,9 @@ export function filterByDelivery(
   }
   if (capable.length > 0) return capable;
   const message = pool.members.length === 0
-    ? `No model is in the pool "${pool.name}"${whyEmpty(instances)}`
+    ? `No model is in the pool "${pool.name}"${hintsOf(registry.instances)}`
     : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`;
-  throw new UnsupportedRequestError(message + otherwise(pool, { operation, serves }), {
+  throw new UnsupportedRequestError(message + adviceFor({ request, pool, serves }), {
     code: "unsupported_by_pool",
     param: "model",
   });
@@ -58,7 +55,7 @@ function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, deliv
 }
 
 /** Providers that did not list their models may be why there is none. */
-function whyEmpty(instances: readonly ProviderInstance[]): string {
+function hintsOf(instances: readonly ProviderInstance[]): string {
   const problems = instances.flatMap(({ entry, listProblem }) => {
     return listProblem === undefined ? [] : `the provider "${entry.id}" ${listProblem}`;
   });
@@ -66,13 +63,11 @@ function whyEmpty(instances: readonly ProviderInstance[]): string {
 }
 
 /** What a caller can do whose pool is for something else altogether. */
-function otherwise(
-  { members, capability }: Pool,
-  { operation, serves }: Pick<Asked, "operation" | "serves">,
-): string {
+function adviceFor({ request, pool, serves }: Pick<DeliveryContext, "request" | "pool" | "serves">): string {
+  const { members, capability } = pool;
   const leaves = members.length === 0 ? [capability ?? []].flat() : members.flatMap(({ model }) => model.leaves);
   if (leaves.length === 0 || leaves.some(serves)) return "";
-  return `. Ask for a pool or capability that serves ${operation}${
-    operation === "chat" ? ', such as "chat-completion"' : ""
+  return `. Ask for a pool or capability that serves ${request.operation}${
+    request.operation === "chat" ? ', such as "chat-completion"' : ""
   }`;
 }

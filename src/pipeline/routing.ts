@@ -84,7 +84,7 @@ export class Routing<T> {
         if (await waitForSpacing(admission)) continue;
         return undefined;
       }
-      const member = this.#choose(plan.narrowed?.foremost?.(candidates) ?? candidates);
+      const member = this.#choose(plan.prefer?.(candidates) ?? candidates);
       const { ready } = member.model.instance;
       if (ready !== undefined) {
         await ready; // its key is being looked up again

@@ -9,17 +9,18 @@ import { type Operation, servesOperation } from "../../src/capability/operations
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
-import { type Asked, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
+import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
 import { filterByFeatures } from "../../src/pipeline/filter_by_features.ts";
+import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { withFallback } from "../../src/rotation/fallback.ts";
 import { chatLeaf, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 
-function asked(operation: Operation, delivery: Delivery): Asked {
+function asked(pool: Pool, operation: Operation, delivery: Delivery): DeliveryContext {
   const serves = (leaf: string) => servesOperation(leaf, operation) && deliveryModes(leaf).includes(delivery);
-  return { operation, delivery, serves };
+  return { request: { operation, delivery }, pool, registry: { instances: [] }, serves };
 }
 
 describe("filterByDelivery()", () => {
@@ -43,7 +44,7 @@ describe("filterByDelivery()", () => {
   ];
   for (const [operation, delivery, names] of cases) {
     it(`keeps for ${operation}, ${delivery}: ${names.join(", ")}`, () => {
-      assertEquals(namesOf(filterByDelivery(poolOf(models), asked(operation, delivery))), names);
+      assertEquals(namesOf(filterByDelivery(asked(poolOf(models), operation, delivery))), names);
     });
   }
 
@@ -55,7 +56,7 @@ describe("filterByDelivery()", () => {
       ]] as const
     ) {
       const error = assertThrows(
-        () => filterByDelivery(poolOf(models), asked(operation, delivery)),
+        () => filterByDelivery(asked(poolOf(models), operation, delivery)),
         UnsupportedRequestError,
       );
       assertEquals([error.code, error.param], ["unsupported_by_pool", "model"]);
@@ -65,12 +66,12 @@ describe("filterByDelivery()", () => {
 
   it("says so when a pool is empty, and works it out once for a pool that is not", () => {
     assertThrows(
-      () => filterByDelivery(poolOf([]), asked("chat", "sync")),
+      () => filterByDelivery(asked(poolOf([]), "chat", "sync")),
       UnsupportedRequestError,
       "No model is in the pool",
     );
     const pool = poolOf(models);
-    assertStrictEquals(filterByDelivery(pool, asked("chat", "sync")), filterByDelivery(pool, asked("chat", "sync")));
+    assertStrictEquals(filterByDelivery(asked(pool, "chat", "sync")), filterByDelivery(asked(pool, "chat", "sync")));
   });
 });
 
