@@ -79,7 +79,7 @@ export class MeshError extends Error {
   }
 
   /**
-   * Whether a value is an error of this class, made by whichever copy of the package.
+   * Whether a value is an error of this class, made by any copy of the package.
    *
    * @param error Anything.
    */
@@ -195,13 +195,13 @@ export class NoActiveModelError extends MeshError {
   static override readonly kind: string = "NoActiveModelError";
   /** Time to the soonest recovery, ms; undefined when none is scheduled. */
   declare readonly retryAfterMs?: number;
-  /** Why each model rests, by model name. */
+  /** Why each model is in standby, by model name. */
   declare readonly reasons: Readonly<Record<string, string>>;
 
   /**
    * Makes the error.
    *
-   * @param message What rests and until when.
+   * @param message Which models are in standby, and until when.
    * @param facts The soonest recovery and the reasons.
    */
   constructor(message: string, facts: { retryAfterMs?: number; reasons: Readonly<Record<string, string>> }) {
@@ -237,7 +237,7 @@ export class RateLimitError extends MeshError {
   /**
    * Makes the error.
    *
-   * @param message Who is limited and until when.
+   * @param message Which models are limited, and until when.
    * @param facts The condition and the wait, ms.
    */
   constructor(message: string, facts: { code: "rate_limit_exceeded" | "insufficient_quota"; retryAfterMs?: number }) {
@@ -255,9 +255,9 @@ export interface ProviderErrorFacts {
   type: string;
   /** The request's field at fault, when the provider named one. */
   param?: string | null;
-  /** Who said so, or was tried last. */
+  /** The provider that answered so, or was tried last. */
   provider?: string;
-  /** The model that said so, or was tried last. */
+  /** The model that answered so, or was tried last. */
   model?: string;
   /** Every failed attempt, in order. */
   attempts: readonly FailedAttempt[];
@@ -273,9 +273,9 @@ export class ProviderError extends MeshError {
   declare readonly type: string;
   /** The request's field at fault, when the provider named one. */
   declare readonly param: string | null;
-  /** Who said so, or was tried last: the entry id. */
+  /** The provider that answered so, or was tried last: the entry id. */
   declare readonly provider?: string;
-  /** The model that said so, or was tried last. */
+  /** The model that answered so, or was tried last. */
   declare readonly model?: string;
   /** Every failed attempt, in order. */
   declare readonly attempts: readonly FailedAttempt[];
@@ -317,7 +317,7 @@ export class DeadlineError extends MeshError {
   /**
    * Makes the error.
    *
-   * @param message How long was waited, and for whom.
+   * @param message How long was waited, and for what.
    */
   constructor(message: string) {
     super(message, { code: "timeout" });
@@ -326,7 +326,7 @@ export class DeadlineError extends MeshError {
 
 /**
  * What is the matter with a storage or a secret store, for programs that can do something about it: the machine or the
- * browser does not let us use it, it is full, a record is damaged or not ours, somebody else has the lock, it is away.
+ * browser forbids its use, it is full, a record is damaged or not ours, another owner has the lock, it is unavailable.
  */
 export type ConnectorProblem = "forbidden" | "full" | "unreadable" | "locked" | "unavailable";
 
@@ -356,7 +356,7 @@ export class ConnectorError extends MeshError {
 export class NetworkError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "NetworkError";
-  /** Whether it is sure that nothing of the request was read by anyone. */
+  /** Whether the request certainly was not read. */
   declare readonly neverSent: boolean;
 
   /**

@@ -18,7 +18,7 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
 ]);
 
 /**
- * The delivery modes of a capability. A model's own settings narrow them, never widen them.
+ * The delivery modes of a capability. A model's own settings restrict them, never extend them.
  *
  * @param path Full path of a leaf.
  *

@@ -1,16 +1,16 @@
 /**
- * Capabilities that may have been meant by a name that is none. Apart from the tree, so that pages do without.
+ * Capabilities that an unknown name may have meant.
  * @module
  */
 import { nearest } from "../util/nearest.ts";
 import type { CapabilityTree } from "./tree.ts";
 
 /**
- * The likeliest first: short names for a short name, else full paths.
+ * The capabilities nearest to a name, nearest first: short names for a short name, else full paths.
  *
  * @param tree The tree of capabilities.
  * @param name What was written.
- * @param limit The most of them.
+ * @param limit Most results.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@
 import type { CapabilityPath } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
-/** What an endpoint does for its callers. */
+/** What an endpoint does. */
 export type Operation =
   | "chat"
   | "embeddings"
@@ -29,7 +29,7 @@ const nodes: Readonly<Record<Exclude<Operation, "chat">, CapabilityPath>> = {
   documents: "document-understanding.document-parsing",
 };
 
-/** What has an endpoint of its own among them. */
+/** Nodes among them that have an endpoint of their own. */
 const exceptions: readonly CapabilityPath[] = [
   "document-understanding.document-parsing",
   "evaluation.content-moderation",
@@ -66,7 +66,7 @@ export function servesOperation(leaf: CapabilityPath, operation: Operation): boo
 }
 
 /**
- * Whether a chat call serves a leaf; in whichever way it is delivered.
+ * Whether a chat call serves a leaf; whatever the delivery mode.
  *
  * @param leaf Full path of a leaf.
  */

@@ -25,7 +25,7 @@ const builtIn = "generation{text-generation{chat-completion,text-completion,code
 
 const customPath = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*$/;
 
-/** The tree without further leaves, once it was asked for: it never changes, and everybody has the same. */
+/** The tree without custom leaves, made at first use: it is immutable and shared. */
 let builtInOnce: CapabilityTree | undefined;
 
 /** The paths under their parents, by parent; the empty parent holds the roots. */

@@ -101,14 +101,14 @@ function endOf(view: DataView): number {
 /** Undefined when it is longer than `size`. */
 async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array | undefined> {
   const source = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of source) {
-    length += piece.length;
+  for await (const chunk of source) {
+    length += chunk.length;
     if (length > size) return undefined;
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return concat(pieces);
+  return concat(chunks);
 }
 
 const checksumTable = Uint32Array.from({ length: 256 }, (_, index) => {

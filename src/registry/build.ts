@@ -103,7 +103,7 @@ export function catalogueModels(
 
 /**
  * Takes in a model. A second account at a vendor, or a second server of one's own, has models of the same names: the
- * entry's id tells them apart.
+ * entry's id distinguishes them.
  *
  * @param model The model, by its catalogue name.
  * @param registry Where it goes.
@@ -157,7 +157,7 @@ export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclarati
 }
 
 /**
- * The leaves a model serves; what nobody knows anything of is taken for a chat model, or by its name for embeddings.
+ * The leaves a model serves; an unknown model counts as a chat model, or by its name as one for embeddings.
  *
  * @param info The model.
  * @param tree The tree of capabilities.

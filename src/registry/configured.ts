@@ -1,5 +1,5 @@
 /**
- * What a configuration says of models and pools. It comes in by whoever configures a mesh, so that programs which give
+ * What a configuration says of models and pools. Only what configures a mesh imports it, so that programs which give
  * their providers by hand have none of it in their bundles.
  * @module
  */

@@ -9,7 +9,7 @@ import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./reg
 
 /** The registry that the settings alone would make. */
 export interface Draft {
-  /** That registry. Nobody asks its models anything. */
+  /** That registry. Its models get no requests. */
   readonly registry: Registry;
   /** The new provider in it; undefined when it is switched off. */
   readonly instance?: ProviderInstance;

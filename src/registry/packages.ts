@@ -30,7 +30,7 @@ const fromPackages = new WeakSet<PluggableConnector>();
  * Puts the connectors of a document's packages into a catalogue, before anything else is made of the document.
  *
  * @param document A configuration; what is malformed in it is left to its validation.
- * @param parts The catalogue, and the door to the outside.
+ * @param parts The catalogue, and the runtime port.
  * @throws {ConnectorError} When a package cannot be had, is not what it has to be, or brings a connector that is there.
  */
 export async function loadPackages(
@@ -153,7 +153,7 @@ async function fetchBytes(address: string, get: (url: string) => ReturnType<Runt
   throw refuse("it is redirected again and again");
 }
 
-/** Nobody can change what comes by https, or from this machine. */
+/** What comes by https, or from this machine, cannot be changed on its way. */
 function isSafe(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   return url?.protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? "");

@@ -47,7 +47,7 @@ export interface ModelEntry {
   readonly leaves: readonly string[];
   /** Whether pools that target a capability take it in; others reach it by name. */
   readonly pooled: boolean;
-  /** Delivery modes it is narrowed to. */
+  /** Whether it offers a delivery mode. */
   readonly delivers: (delivery: Delivery) => boolean;
   /** Share under strategies that weigh. */
   readonly weight: number;

@@ -14,7 +14,7 @@ export interface ModelStatus {
   readonly provider: string;
   /** Whether requests may go to it. */
   readonly status: "active" | "standby";
-  /** Why it rests. */
+  /** Why it is in standby. */
   readonly reason?: StandbyReason;
   /** Since when, ISO 8601. */
   readonly since?: string;
@@ -32,7 +32,7 @@ export interface PoolStatus {
   readonly status: "ok" | "unavailable";
   /** Models that may be asked. */
   readonly active: number;
-  /** Models that rest. */
+  /** Models in standby. */
   readonly standby: number;
   /** Both. */
   readonly total: number;
@@ -48,7 +48,7 @@ export interface ListedModel {
   readonly provider: string;
   /** Its capability leaves, full paths. */
   readonly capabilities: readonly string[];
-  /** `standby` when it rests in every pool it is in. */
+  /** `standby` when it is in standby in all of its pools. */
   readonly status: "active" | "standby";
 }
 
@@ -75,15 +75,15 @@ export function statusOf(pool: Pool, clock: Clock): PoolStatus {
 function modelStatus({ state }: Member, clock: Clock): ModelStatus {
   const now = clock.monotonic();
   state.refresh(now);
-  const wall = (at: number) => new Date(clock.now() + Math.round(at - now)).toISOString();
+  const timeOf = (at: number) => new Date(clock.now() + Math.round(at - now)).toISOString();
   const { name, provider, status, reason, since, retryAt } = state;
   return {
     name,
     provider,
     status,
     ...(reason === undefined ? {} : { reason }),
-    ...(since === undefined ? {} : { since: wall(since) }),
-    ...(retryAt === undefined ? {} : { retryAt: wall(retryAt) }),
+    ...(since === undefined ? {} : { since: timeOf(since) }),
+    ...(retryAt === undefined ? {} : { retryAt: timeOf(retryAt) }),
   };
 }
 

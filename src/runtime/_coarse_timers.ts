@@ -20,7 +20,7 @@ interface Wait extends Thing {
 /**
  * Makes a clock's `after`: short waits are exact, long ones end up to 50 ms late, never early.
  *
- * @param detach Told each timer that shall not keep the process alive.
+ * @param detach Receives each timer that must not keep the process alive.
  */
 export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
   const groups = new Map<number, Group>();

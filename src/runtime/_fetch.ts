@@ -10,7 +10,7 @@ import { streamOf } from "./_stream_of.ts";
 export interface NetworkFault {
   /** What happened, quoting nothing of the request. */
   readonly message: string;
-  /** Whether it is sure that nobody read the request. */
+  /** Whether the request certainly was not read. */
   readonly neverSent: boolean;
 }
 
@@ -58,7 +58,7 @@ export function fetchSender(
       throw translate(error, signal, classify, unanswered);
     }
     onBytes?.();
-    // a page is not told which redirect it was
+    // the browser hides from a page which redirect it was
     const status = response.type === "opaqueredirect" ? 302 : response.status;
     let stream: ReadableStream<Uint8Array> | null | undefined;
     const answer: UpstreamResponse = {
@@ -108,7 +108,7 @@ function translate(
   return new NetworkError(message, { neverSent }); // without a cause: the runtime's text quotes URLs and headers
 }
 
-/** Whoever answers has read the request. */
+/** A server that answers has read the request. */
 function inBody(fault: NetworkFault | undefined): NetworkFault | undefined {
   return fault && { message: fault.message, neverSent: false };
 }

@@ -8,7 +8,7 @@ import { builtin } from "./_node_builtin.ts";
 /**
  * Loads modules from below the user's cache folder.
  *
- * @param env The environment, which tells where that is.
+ * @param env The environment, which names the folder.
  */
 export function moduleLoader(env: (name: string) => string | undefined): ModuleLoader {
   return {
@@ -37,7 +37,7 @@ function cacheFolder(env: (name: string) => string | undefined): string {
 
 let temporary: string | undefined;
 
-/** One of its own: what has a name that everybody knows, somebody else may have put there. */
+/** A folder of its own: under a predictable name another user may have put files. */
 function temporaryFolder(): string {
   const { join } = builtin("node:path");
   return temporary ??= builtin("node:fs").mkdtempSync(join(builtin("node:os").tmpdir(), "modelmesh-"));

@@ -1,5 +1,5 @@
 /**
- * The upstream client over `node:http` and `node:https`: several times as quick as Node's `fetch`, and it can tell the
+ * The upstream client over `node:http` and `node:https`: several times as quick as Node's `fetch`, and it knows the
  * phase of connecting from the wait for an answer.
  * @module
  */
@@ -10,12 +10,12 @@ import type { BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../c
 import { NetworkError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
 import { builtin } from "./_node_builtin.ts";
-import { agentOptions, type Place, throughProxy, trust } from "./_node_place.ts";
+import { agentOptions, type Target, throughProxy, trust } from "./_node_target.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
 import { streamOf } from "./_stream_of.ts";
 import { callAfter } from "./_timers.ts";
 
-/** A connection that nobody has used for so long is not used again, ms: balancers drop idle ones without a word. */
+/** A connection that was idle for so long is not used again, ms: balancers drop idle connections silently. */
 const idleMs = 45_000;
 
 /** As much of an answer is kept for a reader that is slower than it comes, bytes. */
@@ -41,7 +41,7 @@ function agentOf(protocol: "http:" | "https:"): Agent {
   return agent;
 }
 
-/** Before a call now and then: an agent's own time limit sets a timer per call, which costs more than the rest of it. */
+/** Before a call now and then: an agent's own time limit sets a timer per call, which costs more than everything else in it. */
 function closeIdle(now: number): void {
   nextLookAt = now + lookMs;
   const sockets = [...agents.values()].flatMap(({ freeSockets }) => Object.values(freeSockets).flat());
@@ -152,7 +152,7 @@ class Call {
     const asked = "accept-encoding" in this.#request.headers;
     const encoding = asked ? undefined : message.headers["content-encoding"];
     const source = encoding === undefined ? message : decoded(message, encoding);
-    this.#resolve(new Answer(this, message, source, this.#request.onBytes));
+    this.#resolve(new NodeResponse(this, message, source, this.#request.onBytes));
   }
 
   #fail(error: unknown): void {
@@ -168,28 +168,28 @@ class Call {
 }
 
 function optionsOf({ url, method = "POST", headers: asked, body }: UpstreamRequest): RequestOptions {
-  const place = placeOf(url);
-  const headers = place.headers === undefined ? asked : { ...asked, ...place.headers };
+  const target = targetOf(url);
+  const headers = target.headers === undefined ? asked : { ...asked, ...target.headers };
   // a body goes as the text it is: in one write with the head
   const length = body === undefined ? 0 : builtin("node:buffer").Buffer.byteLength(body);
   return {
-    ...place,
+    ...target,
     method,
     headers: body === undefined && method === "GET" ? headers : { ...headers, "content-length": String(length) },
   };
 }
 
 /** A provider is asked at few URLs again and again. */
-const places = new Map<string, Place>();
-const maxPlaces = 256;
+const targets = new Map<string, Target>();
+const maxTargets = 256;
 
-function placeOf(url: string): Place {
-  const known = places.get(url);
+function targetOf(url: string): Target {
+  const known = targets.get(url);
   if (known !== undefined) return known;
-  const target = new URL(url);
-  const { protocol, hostname, port, pathname, search } = target;
+  const parsed = new URL(url);
+  const { protocol, hostname, port, pathname, search } = parsed;
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError("Only http and https are spoken");
-  const place = throughProxy(
+  const target = throughProxy(
     {
       protocol,
       hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
@@ -197,11 +197,11 @@ function placeOf(url: string): Place {
       path: pathname + search,
       agent: agentOf(protocol),
     },
-    target,
+    parsed,
     { agents, agentOf },
   );
-  if (places.size < maxPlaces) places.set(url, place);
-  return place;
+  if (targets.size < maxTargets) targets.set(url, target);
+  return target;
 }
 
 /** The same answer without its compression; what is neither of the three is handed on as it is. */
@@ -213,11 +213,11 @@ function decoded(message: IncomingMessage, encoding: string): Readable {
   if (!decoder) return message;
   delete message.headersDistinct["content-encoding"];
   delete message.headersDistinct["content-length"];
-  return builtin("node:stream").pipeline(message, decoder, () => {}); // the reader of the decoder is told
+  return builtin("node:stream").pipeline(message, decoder, () => {}); // the reader of the decoder gets the error
 }
 
-/** An answer whose head has arrived. */
-class Answer implements UpstreamResponse {
+/** A response whose head has arrived. */
+class NodeResponse implements UpstreamResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly #call: Call;
@@ -237,7 +237,7 @@ class Answer implements UpstreamResponse {
         return message.headersDistinct[key]?.join(", ") ?? null; // all there are, as `fetch` has them
       },
     };
-    source.on("error", () => {}); // one that comes before anybody reads is found again by who does
+    source.on("error", () => {}); // an error before the first read is found again by the reader
   }
 
   /** Made when it is asked for: most answers are read whole. */
@@ -248,26 +248,26 @@ class Answer implements UpstreamResponse {
   /** Pieces as they come, without a stream in between. */
   reader(): BodyReader {
     const source = this.#source;
-    let pieces: Uint8Array[] = [];
+    let chunks: Uint8Array[] = [];
     let size = 0;
     let end: { readonly error?: unknown } | undefined;
     let wake = () => {};
-    this.#read((piece) => {
-      pieces.push(piece);
-      size += piece.length;
+    this.#read((chunk) => {
+      chunks.push(chunk);
+      size += chunk.length;
       if (size >= maxBuffered) source.pause(); // until it is asked for more, so that a slow reader slows the provider
       wake();
     }).then(() => end = {}, (error) => end = { error }).then(() => wake());
     return {
       read: async () => {
-        while (pieces.length === 0 && end === undefined) {
+        while (chunks.length === 0 && end === undefined) {
           const woken = new Promise<void>((resolve) => wake = resolve);
           source.resume();
           await woken;
         }
-        if (pieces.length > 0) {
-          const value = concat(pieces); // what has come meanwhile is read at once
-          pieces = [];
+        if (chunks.length > 0) {
+          const value = concat(chunks); // what has come meanwhile is read at once
+          chunks = [];
           size = 0;
           return { done: false, value };
         }
@@ -283,13 +283,13 @@ class Answer implements UpstreamResponse {
 
   async bytes(): Promise<Uint8Array> {
     if (this.#body !== undefined) return new Uint8Array(await new Response(this.#body).arrayBuffer());
-    const pieces: Uint8Array[] = [];
-    await this.#read((piece) => pieces.push(piece));
-    return concat(pieces);
+    const chunks: Uint8Array[] = [];
+    await this.#read((chunk) => chunks.push(chunk));
+    return concat(chunks);
   }
 
   /** Reads to the end. */
-  #read(take: (piece: Uint8Array) => void): Promise<void> {
+  #read(take: (chunk: Uint8Array) => void): Promise<void> {
     const source = this.#source;
     return new Promise((resolve, reject) => {
       let isOver = false;
@@ -298,9 +298,9 @@ class Answer implements UpstreamResponse {
         isOver = true;
       };
       if (source.errored) return fail(source.errored);
-      source.on("data", (piece: Uint8Array) => {
+      source.on("data", (chunk: Uint8Array) => {
         this.#onBytes?.();
-        take(piece);
+        take(chunk);
       });
       source.on("end", () => {
         isOver = true;

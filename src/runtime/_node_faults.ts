@@ -7,7 +7,7 @@ import type { NetworkFault } from "./_fetch.ts";
 /** How far a call has come. */
 export type Phase = "preparing" | "connecting" | "securing" | "waiting" | "answering";
 
-/** Until a connection stands, nobody can have read anything. */
+/** Before a connection is established, nothing of the request can have been read. */
 const connecting: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(ENOTFOUND|EAI_\w+)$/, "Cannot find the provider's host: its name does not resolve"],
   [/^ECONNREFUSED$/, "Cannot connect to the provider: refused"],

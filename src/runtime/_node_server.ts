@@ -18,7 +18,7 @@ import { MeshError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
 import { isStream, plainStreamOf } from "../util/plain_stream.ts";
 import { builtin } from "./_node_builtin.ts";
-import { OpenAnswers } from "./_open_answers.ts";
+import { OpenResponses } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -35,7 +35,7 @@ const checkIntervalMs = 1_000;
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   const { createServer } = builtin("node:http");
   const { host, port, onListen } = options;
-  const open = new OpenAnswers(handler);
+  const open = new OpenResponses(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
   const server = createServer(
     settings,
@@ -51,7 +51,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   return { port: address.port, listener: "node", stop: (graceMs) => stop(server, open, idle, graceMs) };
 }
 
-async function stop(server: Server, open: OpenAnswers, idle: IdleSockets, graceMs: number): Promise<void> {
+async function stop(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   idle.close();
   const cancelEnd = callAfter(graceMs, () => open.endAll());
@@ -74,7 +74,7 @@ class IdleSockets {
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#sockets.delete(socket);
-      response.on("close", () => this.#rest(socket));
+      response.on("close", () => this.#closeIfIdle(socket));
     });
   }
 
@@ -84,14 +84,14 @@ class IdleSockets {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #rest(socket: Socket): void {
+  #closeIfIdle(socket: Socket): void {
     if (this.#isClosing) socket.end();
     else if (!socket.destroyed) this.#sockets.add(socket);
   }
 }
 
 async function exchange(
-  open: OpenAnswers,
+  open: OpenResponses,
   plain: RequestHandler["plain"],
   message: IncomingMessage,
   response: ServerResponse,
@@ -103,11 +103,11 @@ async function exchange(
       resolve();
     });
   });
-  response.on("error", () => {}); // a client that is gone: `close` tells
+  response.on("error", () => {}); // a client that has left: `close` reports it
   try {
     const answer = plain === undefined
-      ? await plainOf(await open.answer(requestOf(message, client.native)))
-      : await open.answerPlain(plain, {
+      ? await plainOf(await open.respond(requestOf(message, client.native)))
+      : await open.respondPlain(plain, {
         requestOf: (signal) => new MessageRequest(message, signal),
         left: () => client,
         peer: () => message.socket.remoteAddress,
@@ -120,7 +120,7 @@ async function exchange(
   }
 }
 
-/** A request as a handler looks at it, without a `Request`: making one takes Node longer than the rest of the proxy. */
+/** A request as a handler looks at it, without a `Request`: making one takes Node longer than everything else in the proxy. */
 class MessageRequest implements PlainRequest {
   readonly method: string;
   readonly url: string;
@@ -150,9 +150,9 @@ class MessageRequest implements PlainRequest {
   bytes(): Promise<Uint8Array> {
     const message = this.#message;
     return new Promise((resolve, reject) => {
-      const pieces: Uint8Array[] = [];
-      message.on("data", (piece: Uint8Array) => pieces.push(piece));
-      message.on("end", () => resolve(concat(pieces)));
+      const chunks: Uint8Array[] = [];
+      message.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+      message.on("end", () => resolve(concat(chunks)));
       message.on("error", reject);
       const onClose = () => message.complete || reject(new DOMException("The client has left", "AbortError"));
       message.on("close", onClose);
@@ -203,8 +203,8 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       message.pause();
-      message.on("data", (piece: Uint8Array) => {
-        controller.enqueue(new Uint8Array(piece));
+      message.on("data", (chunk: Uint8Array) => {
+        controller.enqueue(new Uint8Array(chunk));
         if ((controller.desiredSize ?? 0) <= 0) message.pause();
       });
       message.on("end", () => controller.close());
@@ -217,7 +217,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
-  // a body that nobody read would be taken for the next request
+  // an unread body would be taken for the next request
   const close = message.complete ? {} : { connection: "close" };
   if (isStream(body)) {
     response.writeHead(status, { ...headers, ...close });
@@ -235,9 +235,9 @@ async function send({ status, headers, body }: PlainResponse, message: IncomingM
 async function pipe(body: PlainStream, response: ServerResponse): Promise<void> {
   response.on("close", () => body.cancel());
   for (;;) {
-    const piece = await body.read();
-    if (piece === undefined || response.destroyed) break;
-    if (!response.write(piece)) await drained(response);
+    const chunk = await body.read();
+    if (chunk === undefined || response.destroyed) break;
+    if (!response.write(chunk)) await drained(response);
   }
   response.end();
 }

@@ -1,15 +1,15 @@
 /**
- * Standard streams that take many small texts in few writes.
+ * Standard streams that take many small strings in few writes.
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Output } from "../contracts/shell.ts";
 import { callAfter } from "./_timers.ts";
 
-/** How long a text that may wait waits for others, ms. */
+/** How long a string that may wait waits for others, ms. */
 const soonMs = 10;
 
-/** Texts that may wait are written as soon as they are so many characters. */
+/** Strings that may wait are written as soon as they are so many characters. */
 const maxWaiting = 64 * 1024;
 
 /** What a stream is made of. */

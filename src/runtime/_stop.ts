@@ -25,7 +25,7 @@ export class Stop implements Stopper, StopSignal {
     return this.#controller.signal;
   }
 
-  /** Tells the listeners, in the order they came. */
+  /** Calls the listeners, in the order in which they were added. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -15,7 +15,7 @@ const maxStepMs = 2 ** 31 - 1;
  *
  * @param ms The wait; negative or not a number means 0, Infinity never ends.
  * @param task What to do.
- * @param detach Told each timer that shall not keep the process alive.
+ * @param detach Receives each timer that must not keep the process alive.
  */
 export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) => void): Cancel {
   const due = performance.now() + (ms > 0 ? ms : 0);

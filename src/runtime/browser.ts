@@ -7,7 +7,7 @@ import { NetworkError } from "../errors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
-/** What a page's own surroundings say of a request that did not get through; the browser itself tells a page nothing. */
+/** What a page's environment says of a request that did not get through; the browser gives a page no reason. */
 export interface PageFacts {
   /** Whether the browser is sure to have no network. */
   readonly isOffline: boolean;

@@ -18,7 +18,7 @@ import { systemClock, type Timer } from "./_timers.ts";
 /** Room for what is read at once of a body. */
 const pieceBytes = 4096;
 
-/** The upstream client over Deno's `fetch`. It cannot tell the phase of connecting, so `connectTimeoutMs` has no effect. */
+/** The upstream client over Deno's `fetch`. It does not see the phase of connecting, so `connectTimeoutMs` has no effect. */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
   (url, init) => (String(url).startsWith("http:") ? fetch : trustingFetch())(url, init),
@@ -58,7 +58,7 @@ function trustingFetch(): typeof fetch {
 
 let proxied: boolean | undefined;
 
-/** `fetch` minds the environment's outbound proxies by itself, `node:http` does not. */
+/** `fetch` uses the environment's outbound proxies by itself, `node:http` does not. */
 function isProxied(): boolean {
   return proxied ??= ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some((name) => (env(name) ?? "") !== "");
 }
@@ -74,7 +74,7 @@ function env(name: string): string | undefined {
   try {
     return Deno.env.get(name);
   } catch {
-    return undefined; // not allowed to look, or no possible name: to the rest of the program it is unset
+    return undefined; // not allowed to look, or no possible name: to the program it is unset
   }
 }
 

@@ -14,7 +14,7 @@ import type {
 } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { responseOf } from "../util/response_of.ts";
-import { clientSignal, OpenAnswers, setSignal } from "./_open_answers.ts";
+import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { outputOf } from "./_output.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -23,16 +23,16 @@ const lastWaitMs = 1_000;
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   if (options.listener === "node") return await (await import("./_node_server.ts")).serveNode(handler, options);
   const { host, port, onListen } = options;
-  const open = new OpenAnswers(handler);
+  const open = new OpenResponses(handler);
   const { plain } = handler;
   const failed = () => new Response(null, { status: 500 }); // Deno would print the error and say "Internal Server Error"
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve(
       { hostname: host, port, onListen: () => {}, onError: failed },
-      plain === undefined ? (request) => open.answer(request) : async (request, info) =>
+      plain === undefined ? (request) => open.respond(request) : async (request, info) =>
         responseOf(
-          await open.answerPlain(plain, {
+          await open.respondPlain(plain, {
             requestOf: (signal) => setSignal(request, signal),
             left: () => clientSignal(request),
             peer: () => info.remoteAddr.hostname,
@@ -48,13 +48,13 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
 }
 
 /** `shutdown` never ends an answer, and aborting the server's signal after it throws: open answers are ended by us. */
-function stopper(server: Deno.HttpServer, open: OpenAnswers): (graceMs: number) => Promise<void> {
+function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number) => Promise<void> {
   let closed: Promise<void> | undefined;
   return async (graceMs) => {
     closed ??= server.shutdown();
     const cancel = callAfter(graceMs, () => open.endAll());
     let cancelLast: Cancel = () => {};
-    // a client that reads nothing holds nobody up
+    // a client that reads nothing delays no other
     const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
     await Promise.race([closed, atLast]);
     cancel();

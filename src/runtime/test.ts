@@ -1,5 +1,5 @@
 /**
- * A runtime for tests: time that only passes when told to, chance by a seed, no network and no disk.
+ * A runtime for tests: time that passes only when it is advanced, chance by a seed, no network and no disk.
  * @module
  */
 import type { Cancel, Clock, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
@@ -7,7 +7,10 @@ import { NetworkError } from "../errors.ts";
 
 /** How a {@linkcode FakeClock} starts and behaves. */
 export interface FakeClockOptions {
-  /** Wall clock at the start, ms since 1970; 2026-01-01T00:00:00Z unless said. */
+  /**
+   * Wall clock at the start, ms since 1970.
+   * @default 2026-01-01T00:00:00Z
+   */
   readonly now?: number;
   /**
    * `sleep` does not wait to be advanced: it moves the clock to its end, firing what falls due, and resolves. For
@@ -31,19 +34,19 @@ export class FakeClock implements Clock {
   readonly sleeps: number[] = [];
   readonly #timers = new Set<FakeTimer>();
   readonly #skipSleeps: boolean;
-  #wall: number;
+  #wallTimeMs: number;
   #monotonic = 0;
   #order = 0;
 
   /** @param options How it starts and behaves. */
   constructor(options: FakeClockOptions = {}) {
-    this.#wall = options.now ?? Date.UTC(2026, 0, 1);
+    this.#wallTimeMs = options.now ?? Date.UTC(2026, 0, 1);
     this.#skipSleeps = options.skipSleeps ?? false;
   }
 
   /** Wall clock, whole ms, as that of a machine. */
   now(): number {
-    return Math.floor(this.#wall);
+    return Math.floor(this.#wallTimeMs);
   }
 
   /** Time advanced since the start, ms. */
@@ -126,7 +129,7 @@ export class FakeClock implements Clock {
 
   /** Sets the wall clock forward or back; waits and durations do not notice. */
   jumpWall(ms: number): void {
-    this.#wall += ms;
+    this.#wallTimeMs += ms;
   }
 
   async #skipTo(end: number): Promise<void> {
@@ -164,7 +167,7 @@ export class FakeClock implements Clock {
 
   #moveTo(monotonic: number): void {
     if (monotonic <= this.#monotonic) return; // another `advance` was quicker
-    this.#wall += monotonic - this.#monotonic;
+    this.#wallTimeMs += monotonic - this.#monotonic;
     this.#monotonic = monotonic;
   }
 }
@@ -242,11 +245,11 @@ function fileError(code: string, path: string): Error {
 
 /** What an answer of a fake provider is made of. */
 export interface FakeAnswer {
-  /** 200 unless said. */
+  /** @default 200 */
   readonly status?: number;
   /** Answer headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text, pieces that arrive one by one, or anything else as JSON; no body when left out. */
+  /** A string, chunks that arrive one by one, or anything else as JSON; no body when left out. */
   readonly body?: unknown;
 }
 
@@ -257,28 +260,28 @@ export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}
 }
 
 function bytesOf(body: unknown): ReadableStream<Uint8Array> {
-  const isPieces = Array.isArray(body) && body.every((piece) => typeof piece === "string");
-  const pieces: string[] = isPieces ? [...body] : [typeof body === "string" ? body : JSON.stringify(body)];
+  const isChunked = Array.isArray(body) && body.every((chunk) => typeof chunk === "string");
+  const chunks: string[] = isChunked ? [...body] : [typeof body === "string" ? body : JSON.stringify(body)];
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull(controller) {
-      const piece = pieces.shift();
-      return piece === undefined ? controller.close() : controller.enqueue(encoder.encode(piece));
+      const chunk = chunks.shift();
+      return chunk === undefined ? controller.close() : controller.enqueue(encoder.encode(chunk));
     },
   }, { highWaterMark: 0 });
 }
 
 /** What a {@linkcode testRuntime} is made of. */
 export interface TestRuntimeOptions<Time extends Clock = FakeClock> {
-  /** Environment variables; none unless said. */
+  /** Environment variables; none by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The clock; a {@linkcode fakeClock} unless said. */
+  /** The clock; a {@linkcode fakeClock} by default. */
   readonly clock?: Time;
-  /** A seed, or chance itself; seed 1 unless said. */
+  /** A seed, or chance itself; seed 1 by default. */
   readonly random?: number | (() => number);
-  /** The network; refuses every connection unless said. */
+  /** The network; refuses every connection by default. */
   readonly send?: (request: UpstreamRequest) => Promise<UpstreamResponse>;
-  /** Path to text; no files unless said. */
+  /** Path to text; no files by default. */
   readonly files?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What is there for a while, such as requests under way: added and taken out all the time, in no order.
+ * A collection of short-lived things, such as requests under way: added and removed all the time, in no order.
  *
  * A `Set` would do, but for the garbage collector: V8 makes a new table for it every so many changes, and each old one,
  * once it has grown old, keeps the next one alive, and everything in it.
@@ -8,12 +8,12 @@
 
 /** Something that can be in one {@linkcode Bag} at a time. */
 export interface Thing {
-  /** Where it is; of no use to anybody else. */
-  place?: number;
+  /** Its index in the bag, which alone uses it. */
+  index?: number;
 }
 
 /**
- * Some things.
+ * An unordered collection.
  *
  * @example
  * ```ts ignore
@@ -25,32 +25,32 @@ export interface Thing {
 export class Bag<T extends Thing> {
   readonly #things: T[] = [];
 
-  /** How many there are. */
+  /** Number of things. */
   get size(): number {
     return this.#things.length;
   }
 
-  /** Those there are now. */
+  /** A copy of the present content. */
   get all(): readonly T[] {
     return [...this.#things];
   }
 
   /** Adds one that is in no bag yet. */
   add(thing: T): void {
-    thing.place = this.#things.length;
+    thing.index = this.#things.length;
     this.#things.push(thing);
   }
 
   /** Takes one out; whether it was there. */
   delete(thing: T): boolean {
-    const { place } = thing;
-    if (place === undefined || this.#things[place] !== thing) return false;
+    const { index } = thing;
+    if (index === undefined || this.#things[index] !== thing) return false;
     const last = this.#things.pop()!;
     if (last !== thing) {
-      this.#things[place] = last;
-      last.place = place;
+      this.#things[index] = last;
+      last.index = index;
     }
-    thing.place = undefined;
+    thing.index = undefined;
     return true;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * From an error answer in OpenAI's terms to the class of the failure. Connectors of other dialects translate
+ * From an error response in OpenAI's terms to the class of the failure. Connectors of other dialects translate
  * their vendor's error first.
  * @module
  */
@@ -16,7 +16,7 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
 ];
 
 /**
- * Classes an error answer by its status and its error object. An error under a status that means success
+ * Classifies an error response by its status and its error object. An error under a status that means success
  * (an `error` object in a 200 answer, an `error` event in a stream) is classed by its words or its numeric code.
  *
  * @param status The HTTP status.
@@ -45,10 +45,10 @@ function saysModelIsMissing(words: string, message: string): boolean {
 }
 
 /**
- * Classes anything a call may throw.
+ * Classifies anything a call may throw.
  *
  * @param error What was thrown.
- * @returns `server` for what nobody foresaw: the model may be asked again, and another one too.
+ * @returns `server` for an unknown error: the same model may be asked again, and another one too.
  */
 export function classifyError(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;

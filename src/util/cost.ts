@@ -66,21 +66,21 @@ export function costNanoUsd(
     cached * (price.cached_input ?? price.input) +
     cacheWrite * (price.cache_write ?? price.input) +
     written * price.output;
-  const nano = Math.round(usd * nanoPerToken + (price.per_request ?? 0) * nanoPerUsd);
-  return nano >= 0 ? Math.min(nano, Number.MAX_SAFE_INTEGER) : undefined; // a provider may tell prices that are none
+  const nanoUsd = Math.round(usd * nanoPerToken + (price.per_request ?? 0) * nanoPerUsd);
+  return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined; // a provider may return invalid prices
 }
 
 /**
  * Nano-dollars as plain decimal USD, without exponent.
  *
- * @param nano Nano-dollars.
+ * @param nanoUsd Nano-dollars.
  *
  * @example
  * ```ts ignore
  * formatUsd(1_500); // "0.0000015"
  * ```
  */
-export function formatUsd(nano: number): string {
-  const digits = String(Math.max(0, nano)).padStart(10, "0");
+export function formatUsd(nanoUsd: number): string {
+  const digits = String(Math.max(0, nanoUsd)).padStart(10, "0");
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, "");
 }

@@ -86,9 +86,9 @@ function readEntry(text: string, at: number): Read {
 
 /** Up to the end of the line, or a `#` after a space. */
 function readBare(text: string, from: number): { readonly to: number; readonly value: string } {
-  const [rest = ""] = matchAt(bare, text, from) ?? [];
-  const comment = rest.startsWith("#") ? 0 : rest.search(/\s#/);
-  return { to: endOfLine(text, from), value: (comment < 0 ? rest : rest.slice(0, comment)).trim() };
+  const [remainder = ""] = matchAt(bare, text, from) ?? [];
+  const comment = remainder.startsWith("#") ? 0 : remainder.search(/\s#/);
+  return { to: endOfLine(text, from), value: (comment < 0 ? remainder : remainder.slice(0, comment)).trim() };
 }
 
 function readQuoted(text: string, from: number, quote: string): { to: number; value: string } | { message: string } {

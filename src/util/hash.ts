@@ -1,5 +1,5 @@
 /**
- * Hashes that spread well and are quick. Not for secrets: whoever wants two texts with one hash finds them.
+ * Hashes that spread well and are quick. Not for secrets: collisions are easy to find.
  * @module
  */
 
@@ -8,10 +8,10 @@ const two32 = 2 ** 32;
 const upperBits = 0x1fffff;
 
 /**
- * A 53-bit hash of a text: cyrb53 (github.com/bryc/code, public domain), two multiplicative lanes over the UTF-16
+ * A 53-bit hash of a string: cyrb53 (github.com/bryc/code, public domain), two multiplicative lanes over the UTF-16
  * units, each finished with the mixer of MurmurHash3.
  *
- * @param text Any text, the empty one too.
+ * @param text Any string, the empty one too.
  * @returns A whole number from 0 up to 2⁵³ - 1; its lower 32 bits (`>>> 0`) are a hash by themselves.
  *
  * @example
@@ -34,7 +34,7 @@ export function hash53(text: string): number {
 
 /**
  * A 32-bit hash of two numbers, in this order: the finisher of MurmurHash3 (fmix32, Austin Appleby, public domain)
- * over both. For many pairs of few texts, whose own hashes are kept.
+ * over both. For many pairs of few strings, whose own hashes are kept.
  *
  * @param first A number; its lower 32 bits count.
  * @param second Another.

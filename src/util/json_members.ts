@@ -1,5 +1,5 @@
 /**
- * Changing members of a JSON object in its text, so that the rest stays byte for byte: numbers too large for a
+ * Changing members of a JSON object in its text, so that everything else stays byte for byte: numbers too large for a
  * double, spacing, and megabytes of images that need no second encoding.
  * @module
  */

@@ -43,10 +43,10 @@ function rankOf(wanted: string, candidate: string): number | undefined {
 }
 
 /**
- * How many edits lead from one text to the other: a character added, removed or replaced, or two neighbours
+ * How many edits lead from one string to the other: a character added, removed or replaced, or two neighbours
  * swapped.
  *
- * @param one A text.
+ * @param one A string.
  * @param other Another.
  */
 export function editDistance(one: string, other: string): number {

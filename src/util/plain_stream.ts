@@ -1,29 +1,29 @@
 /**
- * Bodies that come piece by piece.
+ * Bodies that arrive in chunks.
  * @module
  */
 import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
 
 const encoder = new TextEncoder();
 
-/** Whether a body comes piece by piece. */
+/** Whether a body arrives in chunks. */
 export function isStream(body: PlainResponse["body"]): body is PlainStream {
   return typeof body === "object" && body !== null && "read" in body;
 }
 
-/** The same as a stream of the Streams standard; nothing is read ahead of who reads it. */
+/** The same as a stream of the Streams standard; nothing is read before it is asked for. */
 export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       body.onStop = (reason) => controller.error(reason);
     },
     async pull(controller) {
-      const piece = await body.read();
+      const chunk = await body.read();
       try {
-        if (piece === undefined) return controller.close();
-        controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
+        if (chunk === undefined) return controller.close();
+        controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
       } catch {
-        // the client left while the piece was on its way: cancel() has been told
+        // the client left while the chunk was on its way: cancel() was called
       }
     },
     cancel: () => body.cancel(),

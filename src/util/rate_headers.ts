@@ -102,7 +102,7 @@ function anthropic(headers: Headers, now: number): RateReading | undefined {
   return reading(read("requests"), tokens);
 }
 
-/** The share that is left of a limit; Infinity when nobody knows. */
+/** The share that is left of a limit; Infinity when unknown. */
 function shareOf(one: Allowance | undefined): number {
   return one?.limit === undefined || one.remaining === undefined ? Infinity : one.remaining / one.limit;
 }

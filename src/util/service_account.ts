@@ -10,7 +10,7 @@ export interface ServiceAccount {
   readonly clientEmail: string;
   /** PKCS#8, the bytes between the lines of the PEM text. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
-  /** Tells the vendor which of the account's keys signed. */
+  /** Names the account's key that signed. */
   readonly keyId?: string;
   /** Where tokens are fetched. */
   readonly tokenUrl?: string;

@@ -7,7 +7,7 @@
 export interface SlidingWindowOptions {
   /** Its length, ms. */
   readonly windowMs: number;
-  /** How many slices it is kept in, which is how finely it forgets; 10 unless said. */
+  /** How many slices it is kept in, which is how finely it forgets; 10 by default. */
   readonly slices?: number;
   /**
    * Forget late rather than early: all of the last `windowMs` counts, and up to a slice more. Else up to a slice

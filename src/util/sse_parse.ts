@@ -18,17 +18,17 @@ export interface SseEvent {
 
 const maxEventChars = 4 * 1024 * 1024;
 
-/** Turns text as it arrives into events; a piece may end anywhere. */
+/** Turns text as it arrives into events; a chunk may end anywhere. */
 export class SseParser {
-  #rest = "";
+  #partialLine = "";
   #data: string | undefined;
   #event = "";
   #afterCr = false;
 
   /**
-   * Takes the next piece of text.
+   * Takes the next chunk of text.
    *
-   * @param text The piece, already decoded.
+   * @param text The chunk, already decoded.
    * @returns The events it completed.
    * @throws {UpstreamError} When a single event grows beyond 4 MiB.
    */
@@ -36,10 +36,10 @@ export class SseParser {
     const events: SseEvent[] = [];
     const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF that was cut in two
     if (text !== "") this.#afterCr = text.endsWith("\r");
-    const lines = (this.#rest + text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n")).split("\n");
-    this.#rest = lines.pop()!;
+    const lines = (this.#partialLine + text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n")).split("\n");
+    this.#partialLine = lines.pop()!;
     for (const line of lines) this.#line(line, events);
-    if (this.#rest.length + (this.#data?.length ?? 0) > maxEventChars) {
+    if (this.#partialLine.length + (this.#data?.length ?? 0) > maxEventChars) {
       throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
     }
     return events;
@@ -47,7 +47,7 @@ export class SseParser {
 
   /** The data of an event that the stream's end cut off before its blank line; the standard drops it. */
   get unfinished(): string | undefined {
-    const line = this.#rest.startsWith("data:") ? this.#rest.slice(5).trimStart() : undefined;
+    const line = this.#partialLine.startsWith("data:") ? this.#partialLine.slice(5).trimStart() : undefined;
     return this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
   }
 
@@ -72,7 +72,7 @@ export class SseParser {
  * Reads a body as events, those that arrive together at once. Leaving the loop early cancels the body.
  *
  * @param reader Reads the bytes as they arrive; a UTF-8 character may be cut anywhere.
- * @param onUnfinished Told, at the end, the data of an event that was cut off.
+ * @param onUnfinished Called at the end with the data of an event that was cut off.
  * @throws Whatever reading the body throws.
  *
  * @example

@@ -1,5 +1,5 @@
 /**
- * Waiting for work that may not heed its signal, or has no limit of its own.
+ * Waiting for work that may ignore its signal, or has no time limit of its own.
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";

@@ -46,7 +46,7 @@ export function monthWindow(now: number): Window {
  *
  * @param zone A time zone as in the IANA database, or a fixed offset such as `+05:30`.
  * @param now Wall clock, ms.
- * @throws {RangeError} When nobody knows the zone.
+ * @throws {RangeError} When the zone is unknown.
  *
  * @example
  * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * Where calls over `node:http` lead: to the provider, or to an outbound proxy on the way.
+ * Where calls over `node:http` go: to the provider, or to an outbound proxy on the way.
  * @module
  */
 import type { Agent } from "node:http";
@@ -9,8 +9,8 @@ import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { outboundProxy } from "./_outbound_proxy.ts";
 import { tunnelAgent } from "./_tunnel.ts";
 
-/** Where a URL leads. */
-export interface Place {
+/** Where a call goes. */
+export interface Target {
   readonly protocol: string;
   readonly hostname: string;
   readonly port: string;
@@ -26,7 +26,7 @@ export const agentOptions: AgentOptions = { keepAlive: true, noDelay: true, sche
 const env = (name: string): string | undefined => nodeProcess()?.env[name];
 
 /**
- * Whom connections with TLS trust. Node reads one of the files by itself, and that no more once there are others. As a
+ * The authorities that connections with TLS trust. Node reads one of the files by itself, but none once others are given. A
  * context made once: an agent would compare the text of every certificate with each request.
  */
 export function trust(): Pick<AgentOptions, "secureContext"> {
@@ -37,29 +37,29 @@ export function trust(): Pick<AgentOptions, "secureContext"> {
 }
 
 /**
- * The place that leads to another one, where the environment names an outbound proxy. With TLS the proxy makes a
+ * Where a call really goes, when the environment names an outbound proxy. With TLS the proxy makes a
  * connection and sees no more of it; without, it is asked in place of the provider.
  *
- * @param direct The place itself.
- * @param target Its URL.
+ * @param direct The provider's.
+ * @param url The provider's URL.
  * @param parts The agents there are, and one for each protocol.
  * @throws {NetworkError} When the environment names a proxy that is none.
  */
 export function throughProxy(
-  direct: Place,
-  target: URL,
+  direct: Target,
+  url: URL,
   { agents, agentOf }: { agents: Map<string, Agent>; agentOf: (protocol: "http:" | "https:") => Agent },
-): Place {
-  const proxy = outboundProxy(target, env);
+): Target {
+  const proxy = outboundProxy(url, env);
   if (proxy === undefined) return direct;
   const { protocol, hostname, port, headers } = proxy;
-  if (target.protocol === "https:") {
+  if (url.protocol === "https:") {
     const key = JSON.stringify(proxy);
     const agent = agents.get(key) ?? tunnelAgent(proxy, { ...agentOptions, ...trust() });
     agents.set(key, agent);
     return { ...direct, agent };
   }
-  const { host, origin } = target;
+  const { host, origin } = url;
   const path = origin + direct.path;
   return { protocol, hostname, port: String(port), path, agent: agentOf(protocol), headers: { ...headers, host } };
 }

@@ -1,5 +1,5 @@
 /**
- * The answers a server has not finished yet, so that it can end them when it has to stop.
+ * The responses that a server has not finished yet, so that it can end them when it has to stop.
  * @module
  */
 import type { Cancel, StopSignal } from "../contracts/runtime.ts";
@@ -10,13 +10,13 @@ import { isStream } from "../util/plain_stream.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
-/** What an answer that is being ended is still waited for, ms. */
+/** How long a response that is being ended is still waited for, ms. */
 const lastWordMs = 50;
 
-/** Whether the client has left is asked for answers that take longer than this, ms: asking is dear on Deno. */
+/** Whether the client has left is asked for responses that take longer than this, ms: asking costs much on Deno. */
 const patienceMs = 20;
 
-/** Bodies that are handed over in one piece: nothing is left to break off. */
+/** Bodies that are handed over whole: nothing is left to break off. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
 
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
@@ -29,7 +29,7 @@ export interface PlainCall {
   readonly left: () => StopSignal;
   /** The other end of its connection. */
   readonly peer: Peer;
-  /** Tells what settles when all of the answer is sent, or nobody is left to send it to. */
+  /** Returns what settles when all of the response is sent, or its client has left. */
   readonly over: () => Promise<unknown>;
 }
 
@@ -48,32 +48,32 @@ export function clientSignal(request: Request): AbortSignal {
   return Reflect.get(Request.prototype, "signal", request) as AbortSignal;
 }
 
-/** Answers requests, and can end every answer that is still open. */
-export class OpenAnswers {
+/** Responds to requests, and can end every response that is still open. */
+export class OpenResponses {
   readonly #handler: RequestHandler;
-  readonly #open = new Bag<OpenAnswer>();
+  readonly #open = new Bag<OpenResponse>();
   #cancelLook: Cancel | undefined;
 
-  /** @param handler Answers the requests. */
+  /** @param handler Responds to the requests. */
   constructor(handler: RequestHandler) {
     this.#handler = handler;
   }
 
-  /** How many answers are open. */
+  /** Number of open responses. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Has the handler answer a request; what it streams is followed to its end. */
-  answer(request: Request): Promise<Response> {
-    const open = new OpenAnswer(() => clientSignal(request));
+  /** Has the handler respond to a request; what it streams is followed to its end. */
+  respond(request: Request): Promise<Response> {
+    const open = new OpenResponse(() => clientSignal(request));
     setSignal(request, open.stop.native);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
       finish: (response) => {
         // a whole one first: asking for its `body` would make a stream of it
         if (isWhole(response) || response.body === null) return this.#over(open, response);
-        open.watch();
+        open.followClient();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
       },
       drop: ({ body }) => void body?.cancel().catch(() => {}),
@@ -81,18 +81,18 @@ export class OpenAnswers {
   }
 
   /**
-   * Has a handler answer that can do without `Request` and `Response`; it ends its streams itself when the signal aborts.
+   * Has a handler respond that can do without `Request` and `Response`; it ends its streams itself when the signal aborts.
    *
    * @param plain The handler's own way.
    * @param call The request.
    */
-  answerPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
-    const open = new OpenAnswer(left);
+  respondPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
+    const open = new OpenResponse(left);
     return this.#run(open, plain(requestOf(open.stop), peer), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
         if (!isStream(response.body)) return this.#over(open, response);
-        open.watch();
+        open.followClient();
         open.isStreaming = true;
         const done = () => this.#open.delete(open);
         over().then(done, done);
@@ -102,7 +102,7 @@ export class OpenAnswers {
     });
   }
 
-  /** Ends all: their signals abort, pending answers become a 503, streams break off. */
+  /** Ends all: their signals abort, pending responses become a 503, streams break off. */
   endAll(): void {
     for (const open of this.#open.all) open.end();
   }
@@ -112,15 +112,15 @@ export class OpenAnswers {
     this.#cancelLook?.();
   }
 
-  #run<A>(open: OpenAnswer, work: Promise<A>, { last, finish, drop }: AnswerKind<A>): Promise<A> {
+  #run<A>(open: OpenResponse, work: Promise<A>, { last, finish, drop }: ResponseKind<A>): Promise<A> {
     this.#open.add(open);
     this.#cancelLook ??= this.#lookLater();
     return new Promise((resolve, reject) => {
-      open.answerAtOnce = () => resolve(last());
-      work.then((answer) => {
+      open.respondAtOnce = () => resolve(last());
+      work.then((response) => {
         open.settle();
-        if (!open.isEnded) return resolve(finish(answer));
-        drop(answer); // too late: nobody reads it any more
+        if (!open.isEnded) return resolve(finish(response));
+        drop(response); // too late: the client got the last one
         this.#open.delete(open);
       }, (error) => {
         open.settle();
@@ -130,9 +130,9 @@ export class OpenAnswers {
     });
   }
 
-  #over<A>(open: OpenAnswer, answer: A): A {
+  #over<A>(open: OpenResponse, response: A): A {
     this.#open.delete(open);
-    return answer;
+    return response;
   }
 
   #lookLater(): Cancel {
@@ -140,7 +140,7 @@ export class OpenAnswers {
       const latest = performance.now() - patienceMs;
       let isNeeded = false;
       for (const open of this.#open.all) {
-        if (open.since <= latest) open.watch();
+        if (open.since <= latest) open.followClient();
         else isNeeded = true;
       }
       this.#cancelLook = isNeeded ? this.#lookLater() : undefined;
@@ -148,23 +148,23 @@ export class OpenAnswers {
   }
 }
 
-/** What there is to know of a kind of answers. */
-interface AnswerKind<A> {
-  /** The answer when the handler's is not waited for any more. */
+/** How one kind of responses is handled. */
+interface ResponseKind<A> {
+  /** The response when the handler's is not waited for any more. */
   readonly last: () => A;
-  /** Takes the handler's answer. */
-  readonly finish: (answer: A) => A;
+  /** Takes the handler's response. */
+  readonly finish: (response: A) => A;
   /** Cancels its body. */
-  readonly drop: (answer: A) => void;
+  readonly drop: (response: A) => void;
 }
 
-/** One answer that is not finished. */
-class OpenAnswer implements Thing {
-  place?: number;
+/** One response that is not finished. */
+class OpenResponse implements Thing {
+  index?: number;
   /** When its request came, monotonic ms. */
   readonly since: number = performance.now();
-  /** Answers when the handler's answer is not waited for any more. */
-  answerAtOnce: () => void = () => {};
+  /** Responds when the handler's response is not waited for any more. */
+  respondAtOnce: () => void = () => {};
   isEnded = false;
   /** Its body is on its way. */
   isStreaming = false;
@@ -172,19 +172,19 @@ class OpenAnswer implements Thing {
   readonly stop = new Stop();
   readonly #left: () => StopSignal;
   #isStopping = false;
-  #isWatched = false;
+  #isFollowed = false;
   #breakOff: ((reason: unknown) => void) | undefined;
   #cancelLastWord: Cancel = () => {};
 
-  /** @param left What aborts when the client has left; asking for it is dear on Deno. */
+  /** @param left What aborts when the client has left; asking for it costs much on Deno. */
   constructor(left: () => StopSignal) {
     this.#left = left;
   }
 
   /** From now on its signal aborts when the client leaves, or has left. */
-  watch(): void {
-    if (this.#isWatched) return;
-    this.#isWatched = true;
+  followClient(): void {
+    if (this.#isFollowed) return;
+    this.#isFollowed = true;
     const signal = this.#left();
     if (signal.aborted) this.stop.abort(signal.reason);
     else signal.addEventListener("abort", () => this.stop.abort(signal.reason), { once: true });
@@ -196,19 +196,19 @@ class OpenAnswer implements Thing {
     this.stop.abort(reason);
     if (this.#breakOff !== undefined) return this.#breakOff(reason);
     if (this.isStreaming) return;
-    // the handler's own answer to being stopped is the better one, if it has one soon
+    // the handler's own response to being stopped is the better one, if it comes soon
     this.#cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
-      this.answerAtOnce();
+      this.respondAtOnce();
     });
   }
 
-  /** The handler has answered: there is nothing to wait for. */
+  /** The handler has responded: there is nothing to wait for. */
   settle(): void {
     this.#cancelLastWord();
   }
 
-  /** Hands a body on; `done` is told when it is over, one way or the other. */
+  /** Hands a body on; `done` is called when it is over, one way or the other. */
   follow(body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream({
