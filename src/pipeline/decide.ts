@@ -7,12 +7,12 @@ import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
-/** What the decision rests on. */
+/** What the decision is based on beside the failure. */
 export interface RetryContext {
   /** Retries of this model so far in this request. */
   readonly retries: number;
   readonly settings: RetrySettings;
-  /** Nobody else could take the request. */
+  /** No other model could take the request. */
   readonly alone: boolean;
   /** What is left of the request's deadline, ms. */
   readonly remainingMs: number;
@@ -21,21 +21,22 @@ export interface RetryContext {
   readonly random: () => number;
 }
 
-/** What to do next, and for how long the model is to be left alone. */
+/** What to do next. */
 export type NextStep =
   | { readonly step: "retry"; readonly delayMs: number; readonly otherwise: Rotate }
   | Rotate;
 
-/** On to the next model, and what the failure taught about this one. */
+/** On to the next model. */
 export interface Rotate {
   readonly step: "rotate";
-  readonly rest?: Rest;
+  /** In every pool, by what the vendor reported. */
+  readonly standby?: VendorStandby;
 }
 
-/** A fact about the vendor that a failure taught. */
-export type Rest =
-  | { readonly reason: "rate_limited"; readonly restMs: number }
-  | { readonly reason: "quota_exhausted"; readonly restMs?: number }
+/** A standby that the vendor asks for: unless it says for how long, the configuration does. */
+export type VendorStandby =
+  | { readonly reason: "rate_limited"; readonly standbyMs: number }
+  | { readonly reason: "quota_exhausted"; readonly standbyMs?: number }
   | { readonly reason: "model_not_found" };
 
 /**
@@ -47,15 +48,18 @@ export type Rest =
 export function decide(failure: Failure, context: RetryContext): NextStep {
   const { settings, alone } = context;
   if (failure.kind === "quota_exhausted") {
-    const { retryAfterMs: restMs } = failure; // when the quota resets, where the provider says
-    return { step: "rotate", rest: { reason: "quota_exhausted", ...(restMs === undefined ? {} : { restMs }) } };
+    const { retryAfterMs: standbyMs } = failure; // when the quota resets, where the provider says
+    return {
+      step: "rotate",
+      standby: { reason: "quota_exhausted", ...(standbyMs === undefined ? {} : { standbyMs }) },
+    };
   }
-  if (failure.kind === "model_not_found") return { step: "rotate", rest: { reason: "model_not_found" } };
-  const heedsHint = settings.honorRetryAfter || settings.backoff === "retry_after";
-  const hintMs = heedsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
+  if (failure.kind === "model_not_found") return { step: "rotate", standby: { reason: "model_not_found" } };
+  const honorsHint = settings.honorRetryAfter || settings.backoff === "retry_after";
+  const hintMs = honorsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
   const rotate: Rotate = hintMs === undefined
     ? { step: "rotate" }
-    : { step: "rotate", rest: { reason: "rate_limited", restMs: Math.min(hintMs, maxHintMs) } };
+    : { step: "rotate", standby: { reason: "rate_limited", standbyMs: Math.min(hintMs, maxHintMs) } };
   if (!mayRetry(failure, context)) return rotate;
   const delayMs = hintMs === undefined
     ? backoffMs(context.retries, settings, context.random)

@@ -90,7 +90,7 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
   if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
-  applyFact(failed, context);
+  applyStandby(failed, context);
 }
 
 /**
@@ -114,21 +114,21 @@ function release({ context, member, permit }: AdmittedModel, outcome: Outcome, e
   if (outcome === "failure") reportFailure(member, context);
 }
 
-/** None for a fault of the request, and for what is a fact about the vendor. */
+/** A fault of the request and a standby that the vendor asks for are no failure of the model. */
 function outcomeOf({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
   if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
-  return next.rest !== undefined || failure.kind === "request" ? "none" : "failure";
+  return next.standby !== undefined || failure.kind === "request" ? "none" : "failure";
 }
 
-/** A fact about the vendor holds in every pool. */
-function applyFact({ member, next: { rest } }: FailedAttempt, { plan: { pool }, clock }: RequestContext): void {
-  if (rest === undefined) return;
+/** What the vendor reports holds in every pool. */
+function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { pool }, clock }: RequestContext): void {
+  if (standby === undefined) return;
   const { state, model: { instance } } = member;
   const now = clock.monotonic();
-  if (rest.reason === "rate_limited") return state.openModelBreaker(rest.reason, now, rest.restMs);
-  if (rest.reason === "model_not_found") return state.openModelBreakerForCooldown(rest.reason, now);
+  if (standby.reason === "rate_limited") return state.openModelBreaker(standby.reason, now, standby.standbyMs);
+  if (standby.reason === "model_not_found") return state.openModelBreakerForCooldown(standby.reason, now);
   const { cooldownMs, onQuotaReset, quotaReset } = pool.routing.recovery;
   const untilReset = () =>
     onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? instance.entry.quotaReset, clock.now());
-  state.openProviderBreaker(rest.reason, now, rest.restMs ?? untilReset());
+  state.openProviderBreaker(standby.reason, now, standby.standbyMs ?? untilReset());
 }

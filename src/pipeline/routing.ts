@@ -9,7 +9,7 @@ import { openMembers, readmit, waitForSpacing } from "./admission.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt, type AttemptEnd } from "./attempt.ts";
 import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
-import { errorOf } from "./outcome.ts";
+import { errorOf } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
 import { type AdmittedModel, recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { Call, Routed, RouteDeps } from "./request.ts";

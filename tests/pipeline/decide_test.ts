@@ -34,7 +34,7 @@ const around = (facts: Partial<RetryContext> = {}): RetryContext => ({
 
 const rotate: Rotate = { step: "rotate" };
 const retry = (delayMs: number, otherwise: Rotate = rotate): NextStep => ({ step: "retry", delayMs, otherwise });
-const rest = (restMs: number): Rotate => ({ step: "rotate", rest: { reason: "rate_limited", restMs } });
+const standby = (standbyMs: number): Rotate => ({ step: "rotate", standby: { reason: "rate_limited", standbyMs } });
 const unhinted = { ...settings, honorRetryAfter: false };
 
 const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>, NextStep])[] = [
@@ -55,26 +55,41 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>
     "a hint within the cap of the try is waited for",
     { kind: "rate_limited", status: 429, retryAfterMs: 400 },
     {},
-    retry(400, rest(400)),
+    retry(400, standby(400)),
   ],
-  ["a hint beyond it rotates and rests", { kind: "rate_limited", status: 429, retryAfterMs: 2000 }, {}, rest(2000)],
+  [
+    "a hint beyond it rotates and asks for a standby",
+    { kind: "rate_limited", status: 429, retryAfterMs: 2000 },
+    {},
+    standby(2000),
+  ],
   ["alone, a hint within max_delay is waited for", { kind: "rate_limited", status: 429, retryAfterMs: 2000 }, {
     alone: true,
-  }, retry(2000, rest(2000))],
+  }, retry(2000, standby(2000))],
   [
     "alone, a hint beyond max_delay rests",
     { kind: "rate_limited", status: 429, retryAfterMs: 11_000 },
     { alone: true },
-    rest(11_000),
+    standby(11_000),
   ],
-  ["a rest lasts 24 h at the most", { kind: "rate_limited", status: 429, retryAfterMs: 1e12 }, {}, rest(86_400_000)],
-  ["a hint after the last retry rests", { kind: "server", status: 503, retryAfterMs: 100 }, { retries: 2 }, rest(100)],
+  [
+    "a standby lasts 24 h at the most",
+    { kind: "rate_limited", status: 429, retryAfterMs: 1e12 },
+    {},
+    standby(86_400_000),
+  ],
+  [
+    "a hint after the last retry asks for a standby",
+    { kind: "server", status: 503, retryAfterMs: 100 },
+    { retries: 2 },
+    standby(100),
+  ],
   ["honor_retry_after: false ignores hints", { kind: "rate_limited", status: 429, retryAfterMs: 5000 }, {
     settings: unhinted,
   }, retry(250)],
   ["backoff retry_after follows hints", { kind: "rate_limited", status: 429, retryAfterMs: 400 }, {
     settings: { ...unhinted, backoff: "retry_after" },
-  }, retry(400, rest(400))],
+  }, retry(400, standby(400))],
   ["backoff retry_after without one jitters", { kind: "rate_limited", status: 429 }, {
     settings: { ...settings, backoff: "retry_after" },
   }, retry(250)],
@@ -94,11 +109,11 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>
   ["a broken connection is retried", { kind: "network" }, {}, retry(250)],
   ["an exhausted quota is never retried", { kind: "quota_exhausted", status: 429 }, { alone: true }, {
     step: "rotate",
-    rest: { reason: "quota_exhausted" },
+    standby: { reason: "quota_exhausted" },
   }],
   ["a model that is not there is never retried", { kind: "model_not_found", status: 404 }, { alone: true }, {
     step: "rotate",
-    rest: { reason: "model_not_found" },
+    standby: { reason: "model_not_found" },
   }],
   ["404 configured as retryable is retried", { kind: "misconfigured", status: 404, retryable: false }, {
     settings: { ...settings, retryableCodes: new Set([404]), nonRetryableCodes: new Set() },

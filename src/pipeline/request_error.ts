@@ -1,5 +1,5 @@
 /**
- * Nobody served: which row of the error table that is. Chosen over all candidates, tried ones and resting ones alike.
+ * No model served: which row of the error table that is. Chosen over all eligible models, tried or in standby.
  * @module
  */
 import type { ProviderFault } from "../contracts/provider.ts";
@@ -10,7 +10,7 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /**
- * The error of a request that no candidate served.
+ * The error of a request that no model served.
  *
  * @param context The request.
  */

@@ -1,6 +1,6 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { NoActiveModelError } from "../../src/errors.ts";
-import { errorOf } from "../../src/pipeline/outcome.ts";
+import { errorOf } from "../../src/pipeline/request_error.ts";
 import type { AdmissionDenial } from "../../src/state/limits/admission_denial.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
