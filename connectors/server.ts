@@ -2,8 +2,8 @@
  * The connectors that come with the package on servers.
  * @module
  */
-import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
-import { consoleObservability } from "./observability/console.ts";
+import type { Connector, LazyConnector, PluggableConnector } from "../src/contracts/connector.ts";
+import { consoleDeclaration } from "./observability/declarations.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
@@ -26,39 +26,17 @@ import { sambanova } from "./providers/sambanova.ts";
 import { together } from "./providers/together.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
-import { awsSecrets } from "./secrets/aws.ts";
-import { dotenvSecrets } from "./secrets/dotenv.ts";
-import { encryptedFileSecrets } from "./secrets/encrypted_file.ts";
+import * as secrets from "./secrets/declarations.ts";
 import { envSecrets } from "./secrets/env.ts";
-import { googleSecrets } from "./secrets/google.ts";
-import { keyVaultSecrets } from "./secrets/key_vault.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
-import { onePasswordSecrets } from "./secrets/onepassword.ts";
-import { redis } from "./storage/redis.ts";
-import { denoKvStorage } from "./storage/deno_kv.ts";
-import { driveStorage } from "./storage/drive.ts";
-import { localFileStorage } from "./storage/local_file.ts";
+import * as storage from "./storage/declarations.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
-import { s3Storage } from "./storage/s3.ts";
-import { costFirst } from "./strategies/cost_first.ts";
-import { latencyFirst } from "./strategies/latency_first.ts";
-import { loadBalanced } from "./strategies/load_balanced.ts";
-import { prioritySelection } from "./strategies/priority_selection.ts";
-import { rateLimitAware } from "./strategies/rate_limit_aware.ts";
-import { roundRobin } from "./strategies/round_robin.ts";
-import { sessionStickiness } from "./strategies/session_stickiness.ts";
-import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
-/** A connector of any kind; its `kind` tells which. */
-export type AnyConnector =
-  | ProviderConnector
-  | Connector<"strategy">
-  | Connector<"secretStore">
-  | Connector<"storage">
-  | Connector<"observability">;
-
-/** All connectors; the providers in the order in which they are detected and take their place in a pool. */
-export const serverConnectors: readonly AnyConnector[] = [
+/**
+ * All connectors; the providers in the order in which they are detected and take their place in a pool. What has a
+ * `load` is imported once it is named.
+ */
+export const serverConnectors: readonly PluggableConnector[] = [
   openai,
   anthropic,
   gemini,
@@ -81,27 +59,46 @@ export const serverConnectors: readonly AnyConnector[] = [
   vllm,
   localai,
   openaiCompatible,
-  stickUntilFailure,
-  roundRobin,
-  costFirst,
-  latencyFirst,
-  prioritySelection,
-  rateLimitAware,
-  loadBalanced,
-  sessionStickiness,
+  strategy(
+    "mesh.stick-until-failure.v1",
+    async () => (await import("./strategies/stick_until_failure.ts")).stickUntilFailure,
+  ),
+  strategy("mesh.round-robin.v1", async () => (await import("./strategies/round_robin.ts")).roundRobin),
+  strategy("mesh.cost-first.v1", async () => (await import("./strategies/cost_first.ts")).costFirst),
+  strategy("mesh.latency-first.v1", async () => (await import("./strategies/latency_first.ts")).latencyFirst),
+  strategy(
+    "mesh.priority-selection.v1",
+    async () => (await import("./strategies/priority_selection.ts")).prioritySelection,
+  ),
+  strategy("mesh.rate-limit-aware.v1", async () => (await import("./strategies/rate_limit_aware.ts")).rateLimitAware),
+  strategy("mesh.load-balanced.v1", async () => (await import("./strategies/load_balanced.ts")).loadBalanced),
+  strategy(
+    "mesh.session-stickiness.v1",
+    async () => (await import("./strategies/session_stickiness.ts")).sessionStickiness,
+  ),
   envSecrets,
-  dotenvSecrets,
+  { ...secrets.dotenvDeclaration, load: async () => (await import("./secrets/dotenv.ts")).dotenvSecrets },
   memorySecretsConnector,
-  encryptedFileSecrets,
-  awsSecrets,
-  googleSecrets,
-  keyVaultSecrets,
-  onePasswordSecrets,
-  redis,
-  localFileStorage,
+  {
+    ...secrets.encryptedFileDeclaration,
+    load: async () => (await import("./secrets/encrypted_file.ts")).encryptedFileSecrets,
+  },
+  { ...secrets.awsDeclaration, load: async () => (await import("./secrets/aws.ts")).awsSecrets },
+  { ...secrets.googleDeclaration, load: async () => (await import("./secrets/google.ts")).googleSecrets },
+  { ...secrets.keyVaultDeclaration, load: async () => (await import("./secrets/key_vault.ts")).keyVaultSecrets },
+  {
+    ...secrets.onePasswordDeclaration,
+    load: async () => (await import("./secrets/onepassword.ts")).onePasswordSecrets,
+  },
+  { ...storage.redisDeclaration, load: async () => (await import("./storage/redis.ts")).redis },
+  { ...storage.localFileDeclaration, load: async () => (await import("./storage/local_file.ts")).localFileStorage },
   memoryStorageConnector,
-  s3Storage,
-  driveStorage,
-  denoKvStorage,
-  consoleObservability,
+  { ...storage.s3Declaration, load: async () => (await import("./storage/s3.ts")).s3Storage },
+  { ...storage.driveDeclaration, load: async () => (await import("./storage/drive.ts")).driveStorage },
+  { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
+  { ...consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
 ];
+
+function strategy(id: string, load: () => Promise<Connector<"strategy">>): LazyConnector<"strategy"> {
+  return { kind: "strategy", id, load };
+}

@@ -5,6 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { LogRecord, MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { consoleDeclaration } from "./declarations.ts";
 
 type MeshRecord = MeshEvent | RoutingRecord | LogRecord | TraceEntry;
 
@@ -18,11 +19,7 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
  * break out of its line or steer the terminal.
  */
 export const consoleObservability: Connector<"observability"> = {
-  id: "mesh.console.v1",
-  kind: "observability",
-  attributes: {
-    format: { type: "text", values: ["json", "text"], default: "json", about: "How a record is written." },
-  },
+  ...consoleDeclaration,
   create({ write = console.error, format = "json" }) {
     if (typeof write !== "function") throw problem("write", "a function", write);
     if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);

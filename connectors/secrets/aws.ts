@@ -7,8 +7,9 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer } from "./_vendor.ts";
+import { awsDeclaration } from "./declarations.ts";
 
-const id = "aws.secrets-manager.v1";
+const { id } = awsDeclaration;
 
 /**
  * Secrets of AWS Secrets Manager; settings: `region` (else `AWS_REGION`), `endpoint` (another address). Signed with the
@@ -16,12 +17,7 @@ const id = "aws.secrets-manager.v1";
  * can be restored for as long as AWS keeps it; setting it again does so.
  */
 export const awsSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: {
-    region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
-    endpoint: { type: "text", about: "Replaces the service's address." },
-  },
+  ...awsDeclaration,
   create(settings, runtime) {
     const region = attribute(settings.region, "region") ?? variable(runtime, "AWS_REGION", "AWS_DEFAULT_REGION");
     if (region === undefined || !/^[a-z0-9-]+$/.test(region)) {

@@ -6,8 +6,9 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import { type Dotenv, dotenvName, parseDotenv } from "../../src/util/dotenv.ts";
 import { FileSecrets, secretFile, type SecretFormat } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
+import { dotenvDeclaration } from "./declarations.ts";
 
-const id = "mesh.dotenv.v1";
+const { id } = dotenvDeclaration;
 
 /** A file of another kind is wrong in every line: so many are named. */
 const mostShown = 3;
@@ -17,9 +18,7 @@ const mostShown = 3;
  * and the other lines stay when it is written. **Whoever can read the file can read the secrets.**
  */
 export const dotenvSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: { path: { type: "text", default: ".env", about: "The file." } },
+  ...dotenvDeclaration,
   create: ({ path = ".env" }, runtime) =>
     new FileSecrets({ store: id, format: dotenv, ...secretFile(id, path, runtime) }),
 };

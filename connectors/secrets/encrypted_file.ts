@@ -7,8 +7,9 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import { FileSecrets, secretFile } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 import { Vault } from "./_vault.ts";
+import { encryptedFileDeclaration } from "./declarations.ts";
 
-const id = "mesh.encrypted-file.v1";
+const { id } = encryptedFileDeclaration;
 const variable = "MESH_SECRETS_PASSPHRASE";
 
 /**
@@ -17,9 +18,7 @@ const variable = "MESH_SECRETS_PASSPHRASE";
  * is replaced whole or not at all.
  */
 export const encryptedFileSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: { path: { type: "text", about: "The file; it has to be given." } },
+  ...encryptedFileDeclaration,
   create({ path }, runtime) {
     const vault = new Vault(() => passphraseOf(runtime));
     const put = async (text: string | undefined, change: (secrets: Map<string, string>) => void) => {

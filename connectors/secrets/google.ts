@@ -8,8 +8,9 @@ import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { GoogleAccess } from "./_google_access.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { googleDeclaration } from "./declarations.ts";
 
-const id = "google.secret-manager.v1";
+const { id } = googleDeclaration;
 
 /**
  * Secrets of Google Cloud Secret Manager, each in its latest version. Settings: `project` (else that of the credentials,
@@ -17,17 +18,7 @@ const id = "google.secret-manager.v1";
  * `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own service account), `endpoint` (another address).
  */
 export const googleSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: {
-    project: { type: "text", about: "The project; else that of the credentials, or `GOOGLE_CLOUD_PROJECT`." },
-    region: { type: "text", about: "Where secrets are kept in one region." },
-    endpoint: { type: "text", about: "Replaces the service's address." },
-    credentials: {
-      type: "text",
-      about: "The path of a key file; else `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's service account.",
-    },
-  },
+  ...googleDeclaration,
   create(settings, runtime) {
     const region = attribute(settings.region, "region");
     if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) {

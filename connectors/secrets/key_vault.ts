@@ -7,8 +7,9 @@ import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { keyVaultDeclaration } from "./declarations.ts";
 
-const id = "microsoft.key-vault.v1";
+const { id } = keyVaultDeclaration;
 const version = "api-version=7.4";
 const scope = "https://vault.azure.net/.default";
 
@@ -22,18 +23,7 @@ const mostTries = 30;
  * stands in `AZURE_CLIENT_SECRET`. Names there have no `_`: `OPENAI_API_KEY` is kept as `OPENAI-API-KEY`.
  */
 export const keyVaultSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: {
-    url: { type: "text", about: "The vault's address; else `AZURE_KEY_VAULT_URL`." },
-    tenant_id: { type: "text", about: "The tenant; else `AZURE_TENANT_ID`." },
-    client_id: { type: "text", about: "The application; else `AZURE_CLIENT_ID`." },
-    authority: {
-      type: "text",
-      default: "https://login.microsoftonline.com",
-      about: "Where tokens are fetched; else `AZURE_AUTHORITY_HOST`.",
-    },
-  },
+  ...keyVaultDeclaration,
   create(settings, runtime) {
     const text = (key: string, ...variables: string[]) =>
       attribute(settings[key], key) ?? variable(runtime, ...variables);

@@ -6,8 +6,9 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { onePasswordDeclaration } from "./declarations.ts";
 
-const id = "1password.connect.v1";
+const { id } = onePasswordDeclaration;
 
 /** A field of an item. */
 type Field = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
@@ -25,12 +26,7 @@ interface Item extends Readonly<Record<string, unknown>> {
  * `OP_CONNECT_VAULT`; the only one the token sees goes without saying); the token stands in `OP_CONNECT_TOKEN`.
  */
 export const onePasswordSecrets: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  attributes: {
-    url: { type: "text", about: "The Connect server's address; else `OP_CONNECT_HOST`." },
-    vault: { type: "text", about: "The vault's name or id; else `OP_CONNECT_VAULT`." },
-  },
+  ...onePasswordDeclaration,
   create(settings, runtime) {
     const url = attribute(settings.url, "url") ?? variable(runtime, "OP_CONNECT_HOST");
     if (url === undefined) {

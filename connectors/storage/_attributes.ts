@@ -2,22 +2,9 @@
  * Attributes of storages that the specification names, beside those of each one.
  * @module
  */
-import type { Attributes } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
-
-/**
- * `key` and `credentials`, as storages with a prefix and with keys of their own have them.
- *
- * @param credentials What its credentials are.
- */
-export function commonAttributes(credentials: string): Attributes {
-  return {
-    key: { type: "text", about: "The same as `prefix`." },
-    credentials: { type: ["object", "text"], about: credentials },
-  };
-}
 
 /**
  * What names begin with: `prefix`, or `key`, which means the same.

@@ -5,9 +5,10 @@
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import type { RedisAddress } from "./_redis_address.ts";
+import { redisDeclaration } from "./declarations.ts";
 
 /** The connector's id. */
-export const redisId = "redis.redis.v1";
+export const redisId: string = redisDeclaration.id;
 
 /** Longest wait for a connection, ms. */
 const connectTimeoutMs = 2000;

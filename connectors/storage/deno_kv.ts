@@ -8,8 +8,9 @@ import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contract
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
+import { denoKvDeclaration } from "./declarations.ts";
 
-const id = "mesh.deno-kv.v1";
+const { id } = denoKvDeclaration;
 
 /** The store takes values of up to 64 KiB: a record is kept in pieces, bytes. */
 const pieceBytes = 60_000;
@@ -192,11 +193,7 @@ function lockOf(value: Uint8Array | undefined): LockRecord | undefined {
 
 /** Storage in Deno KV; settings: `path`. */
 export const denoKvStorage: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  attributes: {
-    path: { type: "text", about: "The database's file; the runtime's default for the program unless given." },
-  },
+  ...denoKvDeclaration,
   create({ path }, runtime) {
     if (path === undefined || typeof path === "string" && path !== "") return new DenoKvStorage(runtime, path);
     throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);

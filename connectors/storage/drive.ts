@@ -6,14 +6,15 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { type DriveFile, DriveFolder } from "./_drive.ts";
-import { commonAttributes, prefixOf } from "./_attributes.ts";
+import { prefixOf } from "./_attributes.ts";
 import { googleToken } from "./_google_token.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { type RemoteRuntime, textSetting } from "./_remote.ts";
+import { driveDeclaration } from "./declarations.ts";
 
-const id = "google.drive.v1";
+const { id } = driveDeclaration;
 
 /** A file that was made is in everybody's lists after that, ms. */
 const settlingMs = 1000;
@@ -163,19 +164,7 @@ function recordOf({ appProperties: { owner = "", expiresAt = "" } = {} }: DriveF
  * replace Google's addresses.
  */
 export const driveStorage: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  attributes: {
-    folder: { type: "text", default: "appDataFolder", about: "The folder's id; the app's own unless given." },
-    prefix: { type: "text", default: "modelmesh", about: "What the names of files begin with." },
-    client_id: { type: "text", about: "The client of `refresh_token`." },
-    client_secret: { type: "text", about: "Its secret." },
-    refresh_token: { type: "text", about: "A person's refresh token." },
-    access_token: { type: "text", about: "An access token, used as it is." },
-    endpoint: { type: "text", about: "Replaces the API's address." },
-    token_url: { type: "text", about: "Replaces the address that tokens are fetched at." },
-    ...commonAttributes("The JSON key of a service account."),
-  },
+  ...driveDeclaration,
   create(settings, runtime) {
     const { folder = "appDataFolder" } = settings;
     const prefix = prefixOf(settings) ?? "modelmesh";

@@ -10,8 +10,9 @@ import { GenerationLock } from "./_generations.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
+import { localFileDeclaration } from "./declarations.ts";
 
-const id = "mesh.local-file.v1";
+const { id } = localFileDeclaration;
 
 /** Where the state is unless a path is given. */
 const defaultPath = "./.modelmesh/state.json";
@@ -209,16 +210,7 @@ function piecesOf(name: string): string {
 
 /** Storage in files; settings: `path`, `backup`. */
 export const localFileStorage: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  attributes: {
-    path: { type: "text", default: "./.modelmesh/state.json", about: "The file; other records are files beside it." },
-    backup: {
-      type: "flag",
-      default: false,
-      about: "Keep the record before, and use it when the record cannot be read.",
-    },
-  },
+  ...localFileDeclaration,
   create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checked(settings)),
 };
 

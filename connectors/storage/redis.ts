@@ -6,11 +6,12 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { commonAttributes, prefixOf, withCredentials } from "./_attributes.ts";
+import { prefixOf, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { type RedisAddress, redisAddress } from "./_redis_address.ts";
 import { loadRedisClient, RedisConnection, redisId } from "./_redis_client.ts";
 import { RedisShared } from "./_redis_shared.ts";
+import { redisDeclaration } from "./declarations.ts";
 
 const saveScript = `
 redis.call('HSET', KEYS[1], 'data', ARGV[1], 'size', ARGV[2], 'at', ARGV[3])
@@ -140,21 +141,7 @@ export class RedisStorage implements Storage {
 
 /** Storage in a Redis; settings: `url`, or `host`, `port`, `username`, `password`, `db`; and `prefix`. */
 export const redis: Connector<"storage"> = {
-  id: redisId,
-  kind: "storage",
-  attributes: {
-    url: {
-      type: "text",
-      about: "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS; in place of its parts.",
-    },
-    host: { type: "text", default: "127.0.0.1", about: "Host name or address." },
-    port: { type: "integer", default: 6379, about: "Port." },
-    username: { type: "text", about: "Who enters." },
-    password: { type: "text", about: "With what." },
-    db: { type: "integer", default: 0, about: "The database's number." },
-    prefix: { type: "text", default: "modelmesh", about: "What all keys begin with." },
-    ...commonAttributes("`username` and `password` as one object, or its JSON."),
-  },
+  ...redisDeclaration,
   create(given, { clock }) {
     const settings = withCredentials(given, ["username", "password"]);
     const prefix = prefixOf(settings);

@@ -5,14 +5,15 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { commonAttributes, prefixOf, withCredentials } from "./_attributes.ts";
+import { prefixOf, withCredentials } from "./_attributes.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { type RemoteRuntime, textSetting } from "./_remote.ts";
 import { Bucket, type BucketOptions, type LoadSigner, loadSigners } from "./_s3.ts";
+import { s3Declaration } from "./declarations.ts";
 
-const id = "aws.s3.v1";
+const { id } = s3Declaration;
 
 /** When a record was saved, as the object says it. */
 const savedAt = "x-amz-meta-saved-at";
@@ -215,19 +216,7 @@ function plain(text: string): string {
  * `secret_access_key`, `session_token`; keys and region are those of the environment unless given.
  */
 export const s3Storage: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  attributes: {
-    bucket: { type: "text", about: "The bucket; it has to be given." },
-    region: { type: "text", default: "us-east-1", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
-    endpoint: { type: "text", about: "The service's address; else `AWS_ENDPOINT_URL_S3`, else that of AWS." },
-    path_style: { type: "flag", about: "Put the bucket into the path; where `endpoint` is given unless switched off." },
-    prefix: { type: "text", default: "modelmesh/", about: "What the keys of objects begin with." },
-    access_key_id: { type: "text", about: "The key's id; else `AWS_ACCESS_KEY_ID`." },
-    secret_access_key: { type: "text", about: "The key; else `AWS_SECRET_ACCESS_KEY`." },
-    session_token: { type: "text", about: "The token of temporary keys; else `AWS_SESSION_TOKEN`." },
-    ...commonAttributes("`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON."),
-  },
+  ...s3Declaration,
   create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
   loadPackages: () => loadSigners(id),
 };

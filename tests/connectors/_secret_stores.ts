@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serverConnectors } from "../../connectors/server.ts";
+import { loadedConnectors } from "../support/connectors.ts";
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
@@ -25,7 +25,7 @@ export interface UsedStore extends AsyncDisposable {
 
 /** A store of the package, by its id. */
 export function secretStore(id: string): Connector<"secretStore"> {
-  return serverConnectors.find((one): one is Connector<"secretStore"> => one.kind === "secretStore" && one.id === id)!;
+  return loadedConnectors.find((one): one is Connector<"secretStore"> => one.kind === "secretStore" && one.id === id)!;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Attributes that pass through the configuration: what each connector declares, and what is refused. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { serverConnectors } from "../../connectors/server.ts";
+import { loadedConnectors } from "../support/connectors.ts";
 import { s3Storage } from "../../connectors/storage/s3.ts";
 import { redis } from "../../connectors/storage/redis.ts";
 import { ConfigError, type Connector, MeshConfig, ModelMesh } from "../../mod.ts";
@@ -10,7 +10,7 @@ import { testRuntime } from "../../src/runtime/test.ts";
 import { s3Key, s3Place, startS3 } from "../support/s3_server.ts";
 
 const kinds: readonly Connector["kind"][] = ["provider", "secretStore", "storage", "observability"];
-const declaring = serverConnectors.filter(({ kind }) => kinds.includes(kind));
+const declaring = loadedConnectors.filter(({ kind }) => kinds.includes(kind));
 
 function problemsOf(document: object): string[] {
   const { problems } = assertThrows(() => MeshConfig.parse(document), ConfigError);

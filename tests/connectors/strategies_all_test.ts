@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { browserConnectors } from "../../connectors/browser.ts";
-import { serverConnectors } from "../../connectors/server.ts";
+import { loadedConnectors } from "../support/connectors.ts";
 import { knownConnectors, resolveStrategy } from "../../src/config/known.ts";
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
@@ -18,7 +18,7 @@ const shortNames = [
   "session-stickiness",
 ];
 
-const connectors = serverConnectors.filter((one): one is Connector<"strategy"> => one.kind === "strategy");
+const connectors = loadedConnectors.filter((one): one is Connector<"strategy"> => one.kind === "strategy");
 
 /** Every strategy in every mode. */
 const cases: readonly (readonly [name: string, connector: Connector<"strategy">, facts: Partial<SelectionContext>])[] =
@@ -91,7 +91,7 @@ function story(strategy: SelectionStrategy, seed: number, facts: Partial<Selecti
 }
 
 Deno.test("all eight strategies are there, on servers and in browsers, and found by their short names", () => {
-  for (const list of [serverConnectors, browserConnectors]) {
+  for (const list of [loadedConnectors, browserConnectors]) {
     const ids = knownConnectors(list).strategies;
     assertEquals(ids, shortNames.map((name) => `mesh.${name}.v1`));
     for (const name of shortNames) assertEquals(resolveStrategy(name, ids), `mesh.${name}.v1`);

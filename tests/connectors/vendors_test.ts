@@ -6,10 +6,11 @@ import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { CallOptions, CompletionRequest, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { loadedProviders } from "../support/connectors.ts";
 
 const tree = capabilityTree();
 const runtime = { clock: { now: () => 0 } } as Runtime;
-const providers = serverConnectors.filter((connector) => connector.kind === "provider");
+const providers = loadedProviders;
 
 function provider(id: string): ProviderConnector {
   const connector = providers.find((one) => one.id === id);

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
+import { isProvider } from "../../src/config/known.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownMember } from "../../src/pipeline/known_members.ts";
 
@@ -28,7 +29,7 @@ Deno.test("every parameter that a connector has a rule for is known", () => {
     ...Object.keys(fill),
     ...Object.keys(fill_with_tools),
   ];
-  const rules = serverConnectors.filter((one) => one.kind === "provider").flatMap((
+  const rules = serverConnectors.filter(isProvider).flatMap((
     { parameters, models },
   ) => [parameters, ...models.map((model) => model.parameters)]);
   const names = new Set(rules.flatMap((one) => one === undefined ? [] : namesOf(one)));
