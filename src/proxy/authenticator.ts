@@ -1,5 +1,5 @@
 /**
- * Who may use the proxy.
+ * Authentication by bearer token.
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
@@ -8,13 +8,12 @@ import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
-/** Whoever holds an accepted token. */
+/** The sender of a request with an accepted token. */
 export interface Caller {
-  /** What its token says of it; undefined for a token that is just a token, and where none is asked for. */
+  /** Undefined for a token without a client's name, and where no token is required. */
   readonly client?: Client | undefined;
 }
 
-/** A token that is accepted. */
 export interface AcceptedToken extends Caller {
   readonly token: string;
 }
@@ -25,17 +24,17 @@ const anonymous: Caller = {};
 export class Authenticator {
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
 
-  /** @param tokens Accepted tokens; none: everybody is let in. */
+  /** @param tokens Accepted tokens; without any, every request is accepted. */
   constructor(tokens: readonly AcceptedToken[]) {
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
   }
 
-  /** Whether no token is asked for at all. */
+  /** Whether no token is required. */
   get isOpen(): boolean {
     return this.#callers.length === 0;
   }
 
-  /** Who sent a request; undefined when it may not pass. */
+  /** The sender of a request; undefined without an accepted token where one is required. */
   callerOf(request: PlainRequest): Caller | undefined {
     if (this.isOpen) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
@@ -46,10 +45,9 @@ export class Authenticator {
   }
 
   /**
-   * Lets a request pass.
+   * Requires an accepted token.
    *
-   * @returns Who sent it.
-   * @throws {HttpError} 401 when it has no accepted token.
+   * @throws {HttpError} 401 without one.
    */
   authenticate(request: PlainRequest): Caller {
     const caller = this.callerOf(request);

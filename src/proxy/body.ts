@@ -10,10 +10,10 @@ import { HttpError } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** As much of a member's name as is quoted, characters. */
+/** Characters of a member's name that a message quotes. */
 const maxNameLength = 64;
 
-/** A body, parsed and as it came. */
+/** A body, parsed and as received. */
 export interface JsonBody {
   readonly value: unknown;
   readonly text: string;
@@ -22,9 +22,9 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param request Whose headers say what it is.
+ * @param request Its headers are checked first.
  * @param read Reads its bytes.
- * @throws {HttpError} 415 when it is not JSON by its headers; then nothing is read.
+ * @throws {HttpError} 415 when its headers name another type; then nothing is read.
  * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
  */
 export async function readJson(
@@ -58,7 +58,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What is checked here has to be what the provider reads, and of two members it may read the other one. */
+/** The proxy checks what the provider reads, which may be the other one of two members. */
 function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const repeated = repeatedMember(text, value);
@@ -69,7 +69,7 @@ function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
 }
 
-/** Whether a text has more containers than a request may have: parsing millions of them would hold everybody up. */
+/** Whether a text has more containers than a request may have: parsing millions of them would block all requests. */
 function hasTooMany(text: string): boolean {
   let containers = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * Reading request bodies within bounds of size, time and memory, so that clients which send slowly, much or nothing
- * keep no others out.
+ * Reading request bodies within bounds of size, time and memory, so that a client which sends slowly, much or nothing
+ * does not block others.
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
@@ -20,29 +20,29 @@ const minBytesPerSecond = 8 * 1024;
 /** Bodies declared to be this short are read in one go, which is cheaper: one that takes longer than the first window is too slow. */
 const maxAtOnceBytes = 64 * 1024;
 
-/** The part of the memory that one client gets. */
+/** The share of the memory that one client gets. */
 const clientShare = 1 / 4;
 
-/** What is still on its way is not read: it would be taken for the next request. */
+/** Bytes still on their way would be taken for the next request. */
 const unread = { connection: "close" };
 
-/** The client left while it sent its body: nobody is there to read an answer. */
+/** The client disconnected while it sent its body. */
 export class ClientDisconnectedError extends Error {
   override name = "ClientDisconnectedError";
 }
 
-/** Counts the bytes of all bodies that are being read, by client. */
+/** Bytes of all bodies that are being read, by client. */
 export class BodyMemory {
   #used = 0;
   readonly #byClient = new Map<unknown, number>();
 
   /**
-   * Reserves room.
+   * Reserves memory.
    *
-   * @param bytes How much.
-   * @param limit Of all bodies together, bytes.
-   * @param client Gets at most a quarter of the limit; undefined: one that is not limited by itself.
-   * @returns Whether there is room; nothing is reserved otherwise.
+   * @param bytes Number of bytes.
+   * @param limit Limit of all bodies together, bytes.
+   * @param client Gets at most a quarter of the limit; undefined: no limit of its own.
+   * @returns Whether it was reserved.
    */
   reserve(bytes: number, limit: number, client: unknown): boolean {
     const used = this.#byClient.get(client) ?? 0;
@@ -52,7 +52,7 @@ export class BodyMemory {
     return true;
   }
 
-  /** Gives room back. */
+  /** Releases reserved memory. */
   release(bytes: number, client: unknown): void {
     this.#used -= bytes;
     if (client === undefined) return;
@@ -62,20 +62,20 @@ export class BodyMemory {
   }
 }
 
-/** What a body is read within. */
+/** Bounds within which a body is read. */
 export interface BodyBounds {
   /** Largest size, bytes. */
   readonly maxBytes: number;
-  /** What all bodies being read share. */
+  /** Shared by all bodies being read. */
   readonly memory: BodyMemory;
-  /** How much that is, bytes. */
+  /** Limit of all bodies together, bytes. */
   readonly memoryBytes: number;
-  /** Whose body it is; undefined: one that is not limited by itself. */
+  /** Identifies the client; undefined: no limit of its own. */
   readonly client: unknown;
   readonly clock: Clock;
-  /** When the request came, monotonic ms. */
+  /** When the request arrived, monotonic ms. */
   readonly startedAt: number;
-  /** Time from then on until the body has to be there, however fast it comes, ms. */
+  /** Time from then on until the whole body has to be read, ms. */
   readonly limitMs: number;
 }
 
@@ -84,15 +84,15 @@ export interface BodyBounds {
  *
  * @param request Its body has not been read yet.
  * @param bounds Of size, time and memory.
- * @throws {HttpError} 413 when it is larger, 503 when there is no room for it, 504 when it comes too slowly.
- * @throws {ClientDisconnectedError} When it breaks off.
+ * @throws {HttpError} 413 when it is larger, 503 when memory is exhausted, 504 when it arrives too slowly.
+ * @throws {ClientDisconnectedError} When it ends early.
  */
 export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
 }
 
-/** Who waits for a body. */
-interface Waiter {
+/** Settles the promise of a body. */
+interface Settlers {
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -101,7 +101,7 @@ interface Waiter {
 class BodyReading {
   readonly #request: PlainRequest;
   readonly #bounds: BodyBounds;
-  readonly #waiter: Waiter;
+  readonly #promise: Settlers;
   readonly #signal: StopSignal;
   readonly #onAbort = () => this.#fail(this.#signal.reason);
   #cancelTimer = () => {};
@@ -109,20 +109,21 @@ class BodyReading {
   #arrivedInWindow = 0;
   #isOver = false;
 
-  constructor(request: PlainRequest, bounds: BodyBounds, waiter: Waiter) {
+  constructor(request: PlainRequest, bounds: BodyBounds, promise: Settlers) {
     this.#request = request;
     this.#bounds = bounds;
-    this.#waiter = waiter;
+    this.#promise = promise;
     this.#signal = request.signal;
   }
 
   start(): void {
     if (this.#signal.aborted) return this.#onAbort();
     this.#signal.addEventListener("abort", this.#onAbort);
-    this.#watch(firstWindowMs, this.#bounds.limitMs);
+    this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
     this.#read().then(
-      (bytes) => this.#end() && this.#waiter.resolve(bytes),
-      (error) => this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has left")),
+      (bytes) => this.#end() && this.#promise.resolve(bytes),
+      (error) =>
+        this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has disconnected")),
     );
   }
 
@@ -134,14 +135,14 @@ class BodyReading {
       this.#reserve(Number(declared));
       return await request.bytes();
     }
-    const pieces: Uint8Array[] = [];
-    for await (const piece of request.body ?? []) {
-      if (this.#isOver) break; // nobody waits for it any more
-      this.#reserve(piece.length);
-      this.#arrivedInWindow += piece.length;
-      pieces.push(piece);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request.body ?? []) {
+      if (this.#isOver) break; // the promise is settled already
+      this.#reserve(chunk.length);
+      this.#arrivedInWindow += chunk.length;
+      chunks.push(chunk);
     }
-    return concat(pieces);
+    return concat(chunks);
   }
 
   #reserve(bytes: number): void {
@@ -158,8 +159,8 @@ class BodyReading {
     this.#reserved += bytes;
   }
 
-  /** Looks again after a while whether the body still comes fast enough. */
-  #watch(windowMs: number, leftMs: number): void {
+  /** Checks after a window whether the body arrives fast enough. */
+  #checkRateLater(windowMs: number, leftMs: number): void {
     const { clock, startedAt, limitMs } = this.#bounds;
     this.#cancelTimer = clock.after(Math.min(windowMs, leftMs), () => {
       const left = startedAt + limitMs - clock.monotonic();
@@ -171,12 +172,12 @@ class BodyReading {
         );
       }
       this.#arrivedInWindow = 0;
-      this.#watch(nextWindowMs, left);
+      this.#checkRateLater(nextWindowMs, left);
     });
   }
 
   #fail(reason: unknown): void {
-    if (this.#end()) this.#waiter.reject(reason);
+    if (this.#end()) this.#promise.reject(reason);
   }
 
   /** False when it was over already. */

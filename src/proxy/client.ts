@@ -1,5 +1,5 @@
 /**
- * A client of the proxy that has a name: what it may use, send and spend.
+ * A named client of the proxy: its pools, its rate limit and its budget.
  * @module
  */
 import type { BudgetSettings, ClientSettings } from "../config/settings.ts";
@@ -11,10 +11,10 @@ import type { MeshState } from "../state/mesh_state.ts";
 import { replicatorOf } from "../state/replication/counter_replicator.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
-/** Where limits of requests are counted in, ms. */
+/** Window of the limit of requests. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
-/** What a client is made among. */
+/** Where a client comes from. */
 interface ClientContext {
   readonly before?: Client | undefined;
   readonly state?: MeshState;
@@ -22,15 +22,15 @@ interface ClientContext {
 
 function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
   const id = `client ${name}`;
-  const ledger = state && replicatorOf(state);
-  // what is counted together with others is known there
-  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, ledger ? undefined : before?.budget);
+  const replicator = state && replicatorOf(state);
+  // a replicated budget has its sums from the replicator
+  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, replicator ? undefined : before?.budget);
   if (state !== undefined) addBudgetScope(state, { id, budget });
-  ledger?.register(budget);
+  replicator?.register(budget);
   return budget;
 }
 
-/** One client. */
+/** A named client. */
 export class Client implements RequestClient {
   readonly name: string;
   readonly pools: ReadonlySet<string> | undefined;
@@ -40,9 +40,9 @@ export class Client implements RequestClient {
 
   /**
    * @param name Its name.
-   * @param settings What it may do.
-   * @param circumstances The same client under other settings: what it has sent and spent still counts; and the
-   *   state of the mesh, which its money is kept with, or which counts it together with other processes.
+   * @param settings Its pools, rate and budget.
+   * @param context The same client under earlier settings, whose requests and spending still count; and the state of
+   *   the mesh, which persists or replicates its budget.
    */
   constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, state }: ClientContext = {}) {
     this.name = name;
@@ -53,10 +53,10 @@ export class Client implements RequestClient {
   }
 
   /**
-   * Counts a request that comes in.
+   * Counts a request.
    *
    * @param now Monotonic ms.
-   * @throws {RateLimitError} When it is one too many within a minute; it does not count then.
+   * @throws {RateLimitError} When it exceeds the limit of a minute; it does not count then.
    */
   admit(now: number): void {
     if (this.#requests.sum(now) >= this.#rpm) {
@@ -69,18 +69,18 @@ export class Client implements RequestClient {
   }
 
   /**
-   * Words an error for this client: names of pools that are not its own are not told, and whose money is spent is.
+   * An error as this client sees it: without names of pools that are not its own, with the budget that is spent.
    *
-   * @param error Anything that was thrown while it was served.
-   * @param wall Wall clock, ms.
+   * @param error Anything that was thrown while its request was served.
+   * @param wallTimeMs Wall clock.
    */
-  errorFor(error: unknown, wall: number): unknown {
+  errorFor(error: unknown, wallTimeMs: number): unknown {
     if (this.pools !== undefined && ModelNotFoundError.isInstance(error)) {
       const names = [...this.pools].map((name) => `"${name}"`).join(", ");
       return new ModelNotFoundError(`There is no such model or pool for the client "${this.name}": it has ${names}`);
     }
     if (this.budget !== undefined && BudgetExceededError.isInstance(error)) {
-      error.message = this.budget.isSpent(wall)
+      error.message = this.budget.isSpent(wallTimeMs)
         ? `The budget of the client "${this.name}" is spent`
         : `${error.message}, or what is left to the client "${this.name}" is too little for this request`;
     }

@@ -1,5 +1,5 @@
 /**
- * The error table: from what was thrown to a status, a body and the headers that tell a client what to do next.
+ * The error table: from a thrown error to a status, a body and the headers that say whether to retry.
  * @module
  */
 import type { ErrorBody } from "../contracts/openai.ts";
@@ -15,7 +15,7 @@ import {
   UnsupportedRequestError,
 } from "../errors.ts";
 
-/** A hint beyond this is not waited for by the official clients, ms. */
+/** The official clients ignore a longer `retry-after`, ms. */
 const maxHintMs = 60_000;
 
 /** One row of the table. */
@@ -25,7 +25,7 @@ export interface ErrorRow {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A refusal of the proxy itself: the rows that have nothing to do with routing. */
+/** An error of the proxy itself: the rows that have nothing to do with routing. */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
@@ -34,7 +34,7 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   /**
-   * @param message What is refused, and what to do.
+   * @param message What is wrong, and what to do.
    * @param facts Its row.
    */
   constructor(
@@ -50,10 +50,10 @@ export class HttpError extends Error {
 }
 
 /**
- * The answer for an error.
+ * The row of an error.
  *
  * @param error Anything that was thrown.
- * @param requestId For the message of an error nobody foresaw.
+ * @param requestId For the message of an unexpected error.
  */
 export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   if (error instanceof HttpError) {
@@ -72,7 +72,7 @@ export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
 
-/** The rows that name a wait. */
+/** The rows with `retry-after`. */
 function retryLaterRow(error: unknown): ErrorRow | undefined {
   if (RateLimitError.isInstance(error)) {
     const isQuota = error.code === "insufficient_quota";
@@ -111,18 +111,17 @@ function answer(
 }
 
 /**
- * The headers of a wait: `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` where another
- * try would only multiply.
+ * `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` where a retry would be in vain.
  *
  * @param waitMs Time to the soonest recovery, ms; undefined when none is known.
- * @param pointless Whether waiting does not help anyway.
+ * @param isFinal Whether a retry is in vain after any wait.
  */
-export function waitHeaders(waitMs: number | undefined, pointless: boolean): Record<string, string> {
+export function waitHeaders(waitMs: number | undefined, isFinal: boolean): Record<string, string> {
   const headers: Record<string, string> = {};
   if (waitMs !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
     headers["retry-after-ms"] = String(Math.max(1, Math.ceil(waitMs)));
   }
-  if (pointless || waitMs === undefined || waitMs > maxHintMs) headers["x-should-retry"] = "false";
+  if (isFinal || waitMs === undefined || waitMs > maxHintMs) headers["x-should-retry"] = "false";
   return headers;
 }

@@ -1,5 +1,5 @@
 /**
- * The proxy as a function from request to response; a server is put around it elsewhere.
+ * The proxy as a function from request to response, without a server.
  * @module
  */
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
@@ -15,22 +15,21 @@ export interface HandlerOptions {
   readonly tokens?: readonly string[];
   /** Bind address, in place of the configuration's. */
   readonly host?: string;
-  /** Whether the proxy is about to stop: `/ready` answers 503, all else is served. */
+  /** Whether the proxy is about to stop: `/ready` answers 503, all other paths are served. */
   readonly isDraining?: () => boolean;
-  /** Whether it stops: new work is refused. */
+  /** Whether it stops: new requests are refused. */
   readonly isStopping?: () => boolean;
 }
 
 /** From request to response; never throws. */
 export interface Handler extends RequestHandler {
-  /** The same without the objects of the Fetch standard, for servers of ours. */
+  /** The same without objects of the Fetch standard, for the built-in servers. */
   readonly plain: (request: PlainRequest, peer?: Peer) => Promise<PlainResponse>;
   /**
-   * Has new requests answered by another engine; those under way end where they began. What clients have sent and
-   * spent goes with them.
+   * Routes new requests to another mesh; those under way end in theirs. Clients keep their counts and spending.
    *
-   * @param mesh The other engine, ready.
-   * @returns Resolves once the one before has no request left.
+   * @param mesh The other mesh, ready.
+   * @returns Resolves once the previous mesh has no request left.
    */
   readonly replace: (mesh: Mesh) => Promise<void>;
 }
@@ -38,7 +37,7 @@ export interface Handler extends RequestHandler {
 /**
  * Makes the proxy's handler.
  *
- * @param mesh Its engine, configured; it need not be ready yet.
+ * @param mesh Configured; it need not be ready yet.
  * @param options Tokens, address, draining.
  *
  * @example
@@ -77,7 +76,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
   return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
 }
 
-/** Probes are answered while secrets are still being read; everything else waits. */
+/** Probes are answered while the mesh starts; other requests wait. */
 function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
   if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, headers);

@@ -1,5 +1,5 @@
 /**
- * What a mesh under another configuration takes up of the one before it.
+ * State that a mesh under another configuration inherits from the one before it.
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
@@ -10,12 +10,12 @@ import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";
 
 /**
- * The states of a mesh as far as they still hold: what is known of a provider by another key or at another address says
- * nothing, and where more money may be spent nobody rests for that which is spent. What was set aside by hand, by the
- * calendar or by probes stays so.
+ * The state of a mesh as far as another configuration leaves it valid. Standby and failures of a provider are dropped
+ * when its key or address changed, standby for a spent budget when the budget changed. Standby that an operator, a
+ * calendar or a probe caused stays.
  *
- * @param before Whose states they are.
- * @param next The configuration they are taken up under.
+ * @param before The mesh that has the state.
+ * @param next The configuration that it is merged under.
  */
 export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;
@@ -31,18 +31,18 @@ export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
 }
 
 /**
- * Hands over what a request under way finds out: a fact about a provider that is the same, and that something was used up,
- * which the next mesh judges by its own limits.
+ * Applies a transition that a request under way caused to the mesh that has taken over: the transition itself where the
+ * provider is the same; an exhausted limit by the limits of that mesh.
  *
- * @param transition What the request found out.
- * @param before The mesh it was sent by.
- * @param next The one that has taken over.
+ * @param transition Of the mesh before.
+ * @param before The mesh that sent the request.
+ * @param next The mesh that has taken over.
  */
 export function handOver(transition: Transition, before: Mesh, next: Mesh): void {
   const { owner, reason } = transition;
   const now = next.runtime.clock.monotonic();
   const [one, other] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
-  if (usedUp.has(reason)) next.state.review(owner, now);
+  if (limitReasons.has(reason)) next.state.review(owner, now);
   else if (isSameProvider(one, other)) next.state.follow(transition, now);
 }
 
@@ -52,8 +52,8 @@ function isSameProvider(one: ProviderEntry | undefined, other: ProviderEntry | u
     JSON.stringify(one?.tokens) === JSON.stringify(other?.tokens);
 }
 
-/** Reasons of which a configuration says what they are. */
-const usedUp: ReadonlySet<StandbyReason> = new Set([
+/** Reasons that depend on configured limits. */
+const limitReasons: ReadonlySet<StandbyReason> = new Set([
   "request_limit",
   "token_limit",
   "budget_limit",

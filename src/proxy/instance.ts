@@ -1,5 +1,5 @@
 /**
- * The proxy under one configuration: who may come in, and how many at once.
+ * The proxy under one configuration: access, and the limit of concurrent requests.
  * @module
  */
 import { builtInProxy } from "../config/defaults.ts";
@@ -21,12 +21,12 @@ import { LogRateLimit } from "./log_rate_limit.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
-/** As much of a path is logged, characters. */
+/** Characters of a path that are logged. */
 const maxLoggedPath = 200;
 
 const no = () => false;
 
-/** One proxy: who may come in, and how many at once. */
+/** The proxy under one configuration. */
 export class ProxyInstance {
   readonly #mesh: Mesh;
   readonly #proxy: ProxySettings;
@@ -36,9 +36,9 @@ export class ProxyInstance {
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #startedAt: number;
-  /** Work that has come and is not over, whether it has a slot yet or not. */
-  #open = 0;
-  /** Shared with the instances before and after this one; counts alone, so that none holds another. */
+  /** Requests under way, with or without a slot. */
+  #underWay = 0;
+  /** Shared with the instances before and after this one. It holds counts alone, so that no instance keeps another in memory. */
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
@@ -74,11 +74,11 @@ export class ProxyInstance {
     this.#isStopping = isStopping;
   }
 
-  /** Resolves once it has no request left, when it gets no new ones. */
+  /** Resolves once it has no request left; it must not get new ones. */
   untilIdle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve;
-      if (this.#open === 0) resolve();
+      if (this.#underWay === 0) resolve();
     });
   }
 
@@ -95,13 +95,13 @@ export class ProxyInstance {
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
       if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request);
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
-      const response = await this.#answer(this.#check(request, path, entry), incoming);
+      const response = await this.#respond(this.#checkRoute(request, path, entry), incoming);
       return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
       const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
-      if (hasDisconnected) return { status: 499, headers: {}, body: null }; // nobody is there to read it
+      if (hasDisconnected) return { status: 499, headers: {}, body: null };
       const reported = caller?.client?.errorFor(error, this.#mesh.runtime.clock.now()) ?? error;
       const reason = isStopped ? signal.reason : reported;
       this.#log(reason, request, { request_id: requestId, ...(caller?.client && { client: caller.client.name }) });
@@ -109,7 +109,7 @@ export class ProxyInstance {
     }
   }
 
-  /** Leaves a line about a request that was refused before it was routed; what was routed has a record of its own. */
+  /** Logs a request that was refused before it was routed; a routed one has a record of its own. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
     const { status, body } = errorRowOf(error, facts.request_id);
     if (status === 500 || (typeof error === "object" && error !== null && routingOf(error) !== undefined)) return;
@@ -121,7 +121,7 @@ export class ProxyInstance {
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
   }
 
-  #check(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
+  #checkRoute(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
     if (entry === undefined) {
       throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
     }
@@ -135,7 +135,7 @@ export class ProxyInstance {
     });
   }
 
-  async #answer(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
+  async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
     if (!entry.isWork) return await entry.handle(this.#exchange(incoming));
     let isOver = false;
     let hasSlot = false;
@@ -143,18 +143,18 @@ export class ProxyInstance {
       if (isOver) return;
       isOver = true;
       if (hasSlot) this.#shared.inFlight--;
-      if (--this.#open === 0) this.#onIdle?.();
+      if (--this.#underWay === 0) this.#onIdle?.();
     };
     const body: Exchange["body"] = async (time) => {
       const bytes = await this.#read(incoming, time);
-      this.#checkRoom();
+      this.#checkSlots();
       incoming.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
       hasSlot = true;
       return bytes;
     };
-    this.#checkRoom(); // nothing is read for a request that is refused anyway
-    this.#open++;
+    this.#checkSlots(); // nothing is read for a request that is refused anyway
+    this.#underWay++;
     try {
       const response = await entry.handle({ ...this.#exchange(incoming), body, onEnd });
       if (!isStream(response.body)) onEnd();
@@ -190,8 +190,8 @@ export class ProxyInstance {
     });
   }
 
-  /** Refuses work while stopping, and when all slots are taken. */
-  #checkRoom(): void {
+  /** Refuses requests while stopping, and when all slots are taken. */
+  #checkSlots(): void {
     const refuse = (message: string, code: string) =>
       new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
@@ -202,28 +202,27 @@ export class ProxyInstance {
   }
 }
 
-/** What is counted over all instances of one proxy. */
+/** Counts over all instances of one proxy. */
 interface SharedCounts {
   /** Slots taken. */
   inFlight: number;
   readonly bodies: BodyMemory;
-  /** Lines about refused requests. */
   readonly lines: LogRateLimit;
 }
 
-/** The address that a body counts for; none for the own machine's, where a reverse proxy may stand for all clients. */
+/** The address that a body counts for; undefined for a loopback address, where a reverse proxy may stand for all clients. */
 function addressOf(peer: Peer | undefined): string | undefined {
   const address = peer?.()?.replace(/^::ffff:/i, "");
   return address === undefined || isLoopback(address) ? undefined : address;
 }
 
-/** What is known of a request before it is served. */
+/** A request before it is served. */
 interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
-  /** Who sent it: the caller of its token, and the other end of its connection. */
+  /** Its sender by token, and the other end of its connection. */
   readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }
 
-/** The path of a URL; only one that is not plain is worth a parser. */
+/** The path of a URL; a plain one needs no parser. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const path = start < 0 ? "" : url.slice(start);
@@ -231,12 +230,12 @@ function pathOf(url: string): string {
 }
 
 /**
- * The answer to a request that failed.
+ * The response to a request that failed.
  *
- * @param mesh Whose traces have what nobody foresaw.
+ * @param mesh Gets a trace of an unexpected error.
  * @param error Anything that was thrown.
  * @param requestId Of the request.
- * @param known Headers that its answer has already.
+ * @param known Headers that the response has already.
  */
 export function errorResponse(
   mesh: Mesh,
@@ -244,8 +243,8 @@ export function errorResponse(
   requestId: string,
   known: Record<string, string>,
 ): PlainResponse {
-  const answer = errorRowOf(error, requestId);
-  if (answer.status === 500) {
+  const row = errorRowOf(error, requestId);
+  if (row.status === 500) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     mesh.hub.trace({
       severity: "error",
@@ -258,6 +257,6 @@ export function errorResponse(
   const headers = { ...known };
   const record = typeof error === "object" && error !== null ? routingOf(error) : undefined;
   if (record !== undefined) addRoutingHeaders(headers, record);
-  Object.assign(headers, answer.headers, { "x-request-id": requestId });
-  return json(answer.body, headers, answer.status);
+  Object.assign(headers, row.headers, { "x-request-id": requestId });
+  return json(row.body, headers, row.status);
 }

@@ -1,15 +1,16 @@
 /**
- * Answers in JSON, before they become a `Response`, or what else a server sends.
+ * JSON responses.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 
 /**
- * A JSON answer.
+ * A JSON response.
  *
- * @param value What it says.
- * @param headers What it carries; the type is added.
- * @param status Of HTTP.
+ * @param value Its body.
+ * @param headers Its headers; `content-type` is added to them.
+ * @param status HTTP status.
+ *   @default 200
  */
 export function json(value: unknown, headers: Record<string, string>, status: number = 200): PlainResponse {
   headers["content-type"] = "application/json";

@@ -1,22 +1,22 @@
 /**
- * How many lines are written about refused requests, which come at the will of whoever sends them.
+ * Rate limit of log lines about refused requests, which any client can cause.
  * @module
  */
 
 const maxLines = 10;
 const windowMs = 1_000;
 
-/** Lets through 10 lines a second, and counts the others. */
+/** Allows 10 lines a second, and counts the others. */
 export class LogRateLimit {
   #windowEndsAt = 0;
   #lines = 0;
   #suppressed = 0;
 
   /**
-   * Asks for a line.
+   * Takes a line.
    *
    * @param now Monotonic ms.
-   * @returns How many lines were suppressed since the last one; undefined: this one is, too.
+   * @returns Lines suppressed since the last one; undefined when this one is suppressed too.
    */
   take(now: number): number | undefined {
     if (now >= this.#windowEndsAt) {

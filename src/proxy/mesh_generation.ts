@@ -1,5 +1,5 @@
 /**
- * The mesh of a proxy, and how one under another configuration takes over from it.
+ * The mesh of a proxy under one configuration, and how the next one takes over from it.
  * @module
  */
 import { serverParts } from "../background/server_parts.ts";
@@ -21,46 +21,44 @@ import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings.ts";
 import { UsageTrackers } from "../state/usage_trackers.ts";
 
-/** What engines are made of, the first and every later one. */
+/** Parts of the first generation and every later one. */
 export interface GenerationParts {
   /** Connectors, in order of detection. */
   readonly connectors: readonly PluggableConnector[];
-  /** The door to the outside. */
   readonly runtime: Runtime;
-  /** Told everything. */
+  /** Sinks beside those of the configuration. */
   readonly sinks?: readonly Observability[];
-  /** Told everything, unless the configuration has a console sink of its own. */
+  /** A further sink, unless the configuration has a console sink of its own. */
   readonly console?: Observability;
 }
 
 /** One mesh under one configuration. */
 export class MeshGeneration {
-  /** The mesh. */
   readonly mesh: ServerMesh;
-  readonly #keeper: ConfiguredStore;
-  #metering: UsageTrackers | undefined;
+  readonly #store: ConfiguredStore;
+  #usageTrackers: UsageTrackers | undefined;
   readonly #console: Observability | undefined;
   #watch: Watch | undefined;
-  /** The engine before, until it retires: whoever still held it then would hold every one before it. */
+  /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
   #before: MeshGeneration | undefined;
-  /** The engine that has taken over. */
+  /** The generation that has taken over. */
   #next: MeshGeneration | undefined;
 
   /**
-   * @param parts What it is made of.
-   * @param before The engine it will take over from: what is there in both goes on with its states, counts and money.
+   * @param parts Connectors, runtime and sinks.
+   * @param before The generation that it will take over from: what both configure keeps its state, counts and budgets.
    */
   constructor({ connectors, runtime, sinks = [], console }: GenerationParts, before?: MeshGeneration) {
     this.#console = console;
     this.#before = before;
-    this.#keeper = new ConfiguredStore(() => this.mesh, before && before.#keeper);
+    this.#store = new ConfiguredStore(() => this.mesh, before && before.#store);
     this.mesh = new ServerMesh({
       connectors,
       runtime,
       metering: (settings, clock) =>
-        (this.#metering = new UsageTrackers(settings, clock, this.#before?.countsFor(settings))).makeState,
+        (this.#usageTrackers = new UsageTrackers(settings, clock, this.#before?.countsFor(settings))).makeState,
       watch: (parts) => this.#watch = serverParts.watch(parts),
-      storage: { storeFor: () => this.#stateKeeper() },
+      storage: { storeFor: () => this.#stateStore() },
     });
     for (const sink of sinks) this.mesh.addSink(sink);
   }
@@ -68,67 +66,65 @@ export class MeshGeneration {
   /**
    * Reads a configuration and makes ready for requests.
    *
-   * @param config Where it is.
-   * @throws Whatever makes a start impossible; the engine is closed then.
+   * @param config Undefined: providers are detected.
+   * @throws Any error of a start; the mesh is closed then.
    */
   async start(config: ConfigSource | undefined): Promise<void> {
     try {
       await this.#configure(config);
       await this.mesh.ready();
     } catch (error) {
-      await this.mesh.close(); // what the sinks were told of a start that failed is not lost
+      await this.mesh.close(); // the records of a failed start are flushed
       throw error;
     }
   }
 
   /**
-   * Another engine has taken over: nothing goes on here any more but the requests under way.
+   * Ends background work after another generation has taken over; requests under way go on.
    *
-   * @param next The other one.
+   * @param next The generation that has taken over.
    */
   async retire(next: MeshGeneration): Promise<void> {
     const { state, runtime: { clock } } = this.mesh;
-    const states = statesFor(this.mesh, next.mesh.settings); // some may have come since the other one was started
+    const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
     this.#watch?.stop();
     next.#before = undefined;
-    await next.#keeper.takeOver(next.mesh.state);
-    if (this.#keeper.isSharedWith(next.mesh.settings.storage)) return; // like a process beside it, up to its last request
-    new SnapshotMapper(next.mesh.state, clock).merge(states); // where it is kept elsewhere by now
+    await next.#store.takeOver(next.mesh.state);
+    if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request
+    new SnapshotMapper(next.mesh.state, clock).merge(states); // the store may have loaded an older snapshot
     this.#next = next;
     state.retire((transition) => handOver(transition, this.mesh, this.#latest.mesh));
   }
 
   /**
-   * The counting that goes on under other settings; none where both share theirs, as two processes do.
-   *
-   * @param settings Those.
+   * The counters that continue under other settings; undefined where both replicate theirs, as two processes do.
    */
   countsFor({ storage }: Settings): UsageTrackers | undefined {
-    return this.#keeper.isSharedWith(storage) ? undefined : this.#metering;
+    return this.#store.isSharedWith(storage) ? undefined : this.#usageTrackers;
   }
 
-  /** The one that answers now. */
+  /** The current generation. */
   get #latest(): MeshGeneration {
     return this.#next === undefined ? this : this.#next.#latest;
   }
 
-  /** The states of an engine that still runs, where the first one looks for those of the last process. */
-  #stateKeeper(): StateStore {
-    const keeper = this.#keeper;
+  /** Loads the state of the generation before, in place of that of the last process. */
+  #stateStore(): StateStore {
+    const store = this.#store;
     return {
       load: async (state) => {
         const before = this.#before;
-        if (before === undefined) return await keeper.load(state);
+        if (before === undefined) return await store.load(state);
         const { settings, runtime: { clock } } = this.mesh;
         const states = statesFor(before.mesh, settings);
-        const isShared = before.#keeper.isSharedWith(settings.storage);
+        const isShared = before.#store.isSharedWith(settings.storage);
         if (!isShared) new SnapshotMapper(state, clock).restore(states);
-        await keeper.load(state);
+        await store.load(state);
         if (isShared) new SnapshotMapper(state, clock).merge(states);
       },
-      mark: () => keeper.mark(),
-      close: () => keeper.close(),
+      mark: () => store.mark(),
+      close: () => store.close(),
     };
   }
 

@@ -1,6 +1,6 @@
 /**
- * Which hosts and origins are served, and the CORS headers of those that are. Without a token any web page that a
- * person opens could spend the keys, so only pages of the own machine may call.
+ * Which hosts and origins are served, and their CORS headers. Without a token any web page that a person opens could
+ * spend the keys, so only pages of the own machine may call.
  *
  * Source: Fetch standard, CORS protocol; the host check is against DNS rebinding.
  * @module
@@ -12,10 +12,10 @@ import { HttpError } from "./error_body.ts";
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
   "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, retry-after, retry-after-ms, x-should-retry";
 
-/** What the door is set up with. */
+/** Settings of an {@linkcode OriginPolicy}. */
 export interface OriginPolicySettings {
   readonly cors: CorsSettings;
-  /** Whether a token is asked for. */
+  /** Whether a token is required. */
   readonly hasToken: boolean;
   /** Bind address. */
   readonly host: string;
@@ -23,12 +23,12 @@ export interface OriginPolicySettings {
   readonly allowedHosts: readonly string[];
 }
 
-/** Decides by `Host` and `Origin`. */
+/** Accepts requests by `Host` and `Origin`. */
 export class OriginPolicy {
   readonly #settings: OriginPolicySettings;
   readonly #checksHost: boolean;
   readonly #allowedHosts: ReadonlySet<string>;
-  /** The one that was let in last: most requests have the same. */
+  /** The host accepted last: most requests have the same. */
   #latestHost: string | undefined;
 
   /** @param settings CORS, token, address. */
@@ -39,11 +39,10 @@ export class OriginPolicy {
   }
 
   /**
-   * Lets a request in.
+   * Checks a request's host and origin.
    *
-   * @param request The request.
-   * @returns The CORS headers of its answer.
-   * @throws {HttpError} 403 for a foreign host or origin, 400 for a `Host` that is none.
+   * @returns The CORS headers of its response.
+   * @throws {HttpError} 403 for a foreign host or origin, 400 for a malformed `Host`.
    */
   check(request: PlainRequest): Record<string, string> {
     const host = request.headers.get("host") ?? new URL(request.url).host;
@@ -73,7 +72,7 @@ export class OriginPolicy {
     }
   }
 
-  /** The answer to a preflight; undefined for any other request. */
+  /** The headers of the response to a preflight; undefined for other requests. */
   preflight(request: PlainRequest, path?: { readonly methods: readonly string[] }): Record<string, string> | undefined {
     if (request.method !== "OPTIONS" || !this.#settings.cors.enabled) return undefined;
     if (!request.headers.has("access-control-request-method")) return undefined;

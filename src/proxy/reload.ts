@@ -1,5 +1,5 @@
 /**
- * Another configuration for a proxy that runs.
+ * Reloading the configuration of a running proxy.
  * @module
  */
 import { MeshError } from "../errors.ts";
@@ -7,90 +7,90 @@ import type { Mesh } from "../mesh.ts";
 import type { ConfigSource } from "../config/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
-/** What a reload does beside making another engine. */
+/** Steps of a reload beside making another mesh. */
 export interface ReloadHooks {
-  /** Where the configuration is. */
+  /** Only a file can be read again. */
   readonly config: ConfigSource | undefined;
-  /** Throws when the server that runs cannot serve this mesh. */
+  /** Throws when the running server cannot serve this mesh. */
   readonly check: (mesh: Mesh) => void;
-  /** Has new requests answered by this mesh; resolves once the mesh before it has none left. */
+  /** Routes new requests to this mesh; resolves once the mesh before it has none left. */
   readonly replace: (mesh: Mesh) => Promise<void>;
 }
 
-/** The engines of a proxy: the one that answers, and those that have requests left. */
+/** The meshes of a proxy: the current one, and those that have requests left. */
 export class Reloader {
   readonly #parts: GenerationParts;
-  readonly #steps: ReloadHooks;
+  readonly #hooks: ReloadHooks;
   readonly #open: Set<Mesh>;
-  #engine: MeshGeneration;
+  #current: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
+  #pending: Promise<void> | undefined;
   #isStopped = false;
 
   /**
-   * @param first The engine that answers now.
-   * @param parts What later ones are made of.
-   * @param steps What else a reload does.
+   * @param first The current generation.
+   * @param parts Parts of later ones.
+   * @param hooks Further steps of a reload.
    */
-  constructor(first: MeshGeneration, parts: GenerationParts, steps: ReloadHooks) {
-    this.#engine = first;
+  constructor(first: MeshGeneration, parts: GenerationParts, hooks: ReloadHooks) {
+    this.#current = first;
     this.#parts = parts;
-    this.#steps = steps;
+    this.#hooks = hooks;
     this.#open = new Set([first.mesh]);
   }
 
-  /** The mesh that answers. */
+  /** The current mesh. */
   get mesh(): Mesh {
-    return this.#engine.mesh;
+    return this.#current.mesh;
   }
 
   /**
-   * Reads the configuration again. One after the other; whoever asks while one waits for its turn gets that one.
+   * Reads the configuration again. Reloads follow each other; calls while one waits for its turn share that one.
    *
-   * @throws Whatever would make a start impossible; nothing has changed then.
+   * @throws Any error of a start; nothing has changed then.
    */
   reload(): Promise<void> {
-    this.#next ??= this.#last.then(() => {
-      this.#next = undefined;
+    this.#pending ??= this.#last.then(() => {
+      this.#pending = undefined;
       return this.#reload();
     });
-    const reloaded = this.#next;
+    const reloaded = this.#pending;
     this.#last = reloaded.catch(() => {});
     return reloaded;
   }
 
-  /** No further one takes over. */
+  /** Stops reloading: no further mesh takes over. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Closes all engines. */
+  /** Closes all meshes. */
   async close(): Promise<void> {
     await this.#last;
     await Promise.all([...this.#open].map((mesh) => this.#close(mesh)));
   }
 
   async #reload(): Promise<void> {
-    const { config, check, replace } = this.#steps;
+    const { config, check, replace } = this.#hooks;
     if (typeof config !== "string") {
       throw new MeshError("There is no configuration file to read again", { code: "not_reloadable" });
     }
     if (this.#isStopped) return;
-    const before = this.#engine;
-    const engine = new MeshGeneration(this.#parts, before);
-    await engine.start(config);
+    const before = this.#current;
+    const next = new MeshGeneration(this.#parts, before);
+    await next.start(config);
     try {
-      check(engine.mesh);
+      check(next.mesh);
     } catch (error) {
-      await engine.mesh.close();
+      await next.mesh.close();
       throw error;
     }
-    if (this.#isStopped) return await engine.mesh.close();
-    this.#open.add(engine.mesh);
-    this.#engine = engine;
-    const over = replace(engine.mesh);
-    await before.retire(engine);
-    over.then(() => this.#close(before.mesh)).catch(() => {}); // what is lost with it was traced
+    if (this.#isStopped) return await next.mesh.close();
+    this.#open.add(next.mesh);
+    this.#current = next;
+    const idle = replace(next.mesh);
+    await before.retire(next);
+    idle.then(() => this.#close(before.mesh)).catch(() => {}); // losses are in its traces
   }
 
   async #close(mesh: Mesh): Promise<void> {

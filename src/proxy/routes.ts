@@ -26,32 +26,31 @@ export interface Exchange {
   readonly request: PlainRequest;
   readonly requestId: string;
   readonly path: string;
-  /** What every answer to it carries. */
+  /** Headers of every response to it. */
   readonly headers: Record<string, string>;
-  /** Who sent it, where clients have names and the path needs a token. */
+  /** The sender, where clients have names and the path needs a token. */
   readonly client: Client | undefined;
-  /** Who sent it, on paths that need no token too: undefined without an accepted token where one is asked for. */
+  /** The sender, on paths that need no token too: undefined without an accepted token where one is required. */
   readonly caller: () => Caller | undefined;
   /** When the proxy was started, monotonic ms. */
   readonly startedAt: number;
-  /** The proxy is about to stop. */
   readonly isDraining: boolean;
   /**
-   * The whole body of work, within the proxy's bounds; the request has its slot from then on. To be asked for once.
+   * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
    *
-   * @param time When the request came, monotonic ms, and how long after that its body has to be there, ms.
+   * @param time When the request arrived, monotonic ms, and how long the body may take from then on, ms.
    */
   readonly body: (time: Pick<BodyBounds, "startedAt" | "limitMs">) => Promise<Uint8Array>;
-  /** To be called when a streamed answer is over. */
+  /** To be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }
 
-/** One path. */
+/** The handler of a path. */
 export interface RouteEntry {
   readonly methods: readonly string[];
-  /** Needs no token. */
+  /** Whether it needs no token. */
   readonly isPublic?: boolean;
-  /** Counts toward the limit of requests at once as soon as its body is there, and is refused while stopping. */
+  /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
   readonly isWork?: boolean;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }
@@ -73,10 +72,11 @@ const others: Readonly<Record<string, RouteEntry>> = {
 };
 
 /**
- * What serves a path.
+ * The handler of a path.
  *
- * @param path Of the URL; one trailing slash is let pass, case matters.
- * @param exposed Endpoints to serve, without `/v1/`; undefined: all.
+ * @param path Case-sensitive; one trailing slash is ignored.
+ * @param exposed Endpoints to serve, without `/v1/`.
+ *   @default all
  */
 export function routeOf(path: string, exposed: readonly string[] | undefined): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
@@ -122,7 +122,7 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
   return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
 }
 
-/** The least of our own deadline and the one that official clients send along, seconds. */
+/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
 function timeoutOf(request: PlainRequest, ownMs: number): number {
   const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
@@ -132,7 +132,7 @@ function listModels(exchange: Exchange): PlainResponse {
   return json(listOf(exchange), exchange.headers);
 }
 
-/** A client that has pools of its own is told of these. */
+/** The models and pools that a client may use: those of its own where it has any. */
 function listOf({ mesh, client }: Exchange): ModelList {
   const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
   const pools = client?.pools;
@@ -164,11 +164,11 @@ function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const asking = caller();
-  const shown = pools.filter(([name]) => asking?.client?.pools?.has(name) ?? true);
+  const sender = caller();
+  const shown = pools.filter(([name]) => sender?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
-  const details = asking !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
+  const details = sender !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return json({ status, ...details }, headers, status === "unavailable" ? 503 : 200);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The headers that tell where a request went.
+ * The headers that say where a request went.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -9,11 +9,11 @@ const maxNames = 32;
 const maxNameLength = 64;
 
 /**
- * Adds the `x-mesh-*` headers of an answer.
+ * Adds the `x-mesh-*` headers of a response.
  *
- * @param headers What they are added to.
- * @param record Its routing decision.
- * @param extras Parameters left out, and the cost in nano-dollars.
+ * @param headers They are added to these.
+ * @param record Its routing record.
+ * @param extras Parameters left out, and the cost.
  */
 export function addRoutingHeaders(
   headers: Record<string, string>,
@@ -21,13 +21,13 @@ export function addRoutingHeaders(
   extras: { dropped?: readonly string[]; costNanoUsd?: number } = {},
 ): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = record;
-  let left = 0;
+  let fallbacks = 0;
   for (const step of fallback_chain) {
-    if (step.model !== model || (step.outcome !== "ok" && step.outcome !== "empty")) left++;
+    if (step.model !== model || (step.outcome !== "ok" && step.outcome !== "empty")) fallbacks++;
   }
   headers["x-mesh-pool"] = headerText(pool);
   headers["x-mesh-attempts"] = String(attempts);
-  headers["x-mesh-fallbacks"] = String(left);
+  headers["x-mesh-fallbacks"] = String(fallbacks);
   headers["x-mesh-overhead-ms"] = routing_latency_ms.toFixed(2);
   if (model !== null) headers["x-mesh-model"] = headerText(model);
   if (provider !== null) headers["x-mesh-provider"] = headerText(provider);
@@ -37,7 +37,7 @@ export function addRoutingHeaders(
   }
 }
 
-/** Names that a client made up: any number of any length. */
+/** Names that a client chose: any number of any length. */
 function namesText(names: readonly string[]): string {
   const shown = names.slice(0, maxNames).map((name) => {
     const isLong = name.length > maxNameLength;

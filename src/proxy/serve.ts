@@ -1,5 +1,5 @@
 /**
- * A running proxy: everything checked and read before the port is bound, and stopped without cutting answers off.
+ * A running proxy: its configuration is checked before the port is bound, and open responses finish before it stops.
  * @module
  */
 import type { ConfigSource } from "../config/config_source.ts";
@@ -15,7 +15,7 @@ import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
 import { Reloader } from "./reload.ts";
 
-/** How long open answers may take once the proxy stops, ms. */
+/** How long open responses may take once the proxy stops, ms. */
 const graceMs = 30_000;
 
 /** Options of {@linkcode serve}. */
@@ -30,29 +30,28 @@ export interface ServeOptions {
   tokens?: readonly string[];
 }
 
-/** What a proxy is run with. */
+/** Connectors, runtime and shell of a proxy. */
 export interface ServeParts extends GenerationParts {
-  /** The machine. */
   readonly shell: Pick<Shell, "serve">;
 }
 
 /** A proxy that listens. */
 export interface RunningProxy {
-  /** Where, without path. */
+  /** Its address, without a path. */
   readonly url: string;
-  /** Its engine; another one after each {@linkcode RunningProxy.reload}. */
+  /** Its mesh; another one after each {@linkcode RunningProxy.reload}. */
   readonly mesh: Mesh;
-  /** What an operator should know. */
+  /** Warnings for the operator. */
   readonly warnings: readonly string[];
   /**
-   * Reads the configuration file again and goes on by it: new requests at once, those under way end as they began. What
-   * is still there keeps its state, its counts and what it has spent.
+   * Reads the configuration file again and applies it to new requests; those under way end as they began. Providers,
+   * models, pools and clients that are still configured keep their state, counts and spending.
    *
-   * @returns What an operator should know.
-   * @throws {ConfigError} With all that is wrong; the old configuration goes on, as it does whatever else is thrown.
+   * @returns Warnings for the operator.
+   * @throws {ConfigError} With all problems. After any error the old configuration stays in force.
    */
   reload(): Promise<readonly string[]>;
-  /** Refuses new connections, lets open answers finish (30 s at most), writes what sinks hold. */
+  /** Refuses new connections, lets open responses finish within 30 s, and flushes sinks. */
   stop(): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ export interface RunningProxy {
  *
  * @param parts Connectors and shell.
  * @param options Configuration, address, tokens.
- * @throws Whatever makes a start impossible, before the port is bound.
+ * @throws Any error of a start, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const engine = new MeshGeneration(parts);
@@ -123,7 +122,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   };
 }
 
-/** The tokens accepted beside those of the configuration, which is one that can be served here. */
+/** Checks that a configuration can be served here; returns the tokens accepted beside its own. */
 function checkedTokens(
   mesh: Mesh,
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
@@ -135,7 +134,7 @@ function checkedTokens(
   return tokens;
 }
 
-/** What is decided when a server starts, and not again. */
+/** Settings that a running server cannot change. */
 function restartWarnings(
   before: ProxySettings,
   now: ProxySettings = builtInProxy(),
@@ -157,7 +156,7 @@ function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): 
     }]);
   }
   if (tokens.length === 0 && !mayBeNone) {
-    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are asked for, but there is none" }]);
+    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are required, but there is none" }]);
   }
   return tokens;
 }
@@ -183,10 +182,10 @@ function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
 
 function exposureWarnings(host: string, hasToken: boolean, isNode: boolean): string[] {
   if (isLoopback(host)) return [];
-  const open = `Listening on ${host} without a token: whoever reaches this address can spend your keys. ` +
+  const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
-    "begins: where strangers can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
+    "begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
   return [...(hasToken ? [] : [open]), ...(isNode ? [] : [slow])];
 }

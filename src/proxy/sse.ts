@@ -1,5 +1,5 @@
 /**
- * A committed stream as server-sent events.
+ * A streamed response as server-sent events.
  * @module
  */
 import type { PlainStream } from "../contracts/shell.ts";
@@ -7,8 +7,8 @@ import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { errorRowOf } from "./error_body.ts";
 
 /**
- * The body of a streamed answer: one `data:` line per event, `[DONE]` after the last. A provider that fails midway
- * leaves one error event and no `[DONE]`. Nothing is read ahead of the client; when it leaves, the provider's call ends.
+ * The body of a streamed response: one `data:` line per event, `[DONE]` after the last. A provider that fails midway
+ * causes one error event and no `[DONE]`. Nothing is read ahead of the client; when it disconnects, the provider's call ends.
  */
 export class EventBody implements PlainStream {
   onStop?: (reason: unknown) => void;
@@ -19,9 +19,9 @@ export class EventBody implements PlainStream {
   #stopped: { readonly reason: unknown } | undefined;
 
   /**
-   * @param stream The answer.
-   * @param requestId For errors.
-   * @param onEnd Told when nothing will be sent any more.
+   * @param stream Committed.
+   * @param requestId For error events.
+   * @param onEnd Called once or more when nothing will be sent any more.
    */
   constructor(stream: AnswerStream, requestId: string, onEnd: () => void) {
     this.#stream = stream;
@@ -48,7 +48,7 @@ export class EventBody implements PlainStream {
     this.#onEnd();
   }
 
-  /** As many events as are there. */
+  /** All events that have arrived. */
   async #next(): Promise<string> {
     let text = "";
     try {
