@@ -113,7 +113,7 @@ describe("a reload where the state is kept in a file", () => {
     await Deno.remove(folder, { recursive: true });
   });
 
-  it("keeps what rests, in the record too, and goes on with another file where one is named", async () => {
+  it("keeps models in standby, in the snapshot too, and goes on with another file where one is named", async () => {
     const folder = await Deno.makeTempDir();
     await using upstream = await startUpstream(status(500));
     const config = (path: string) =>
@@ -129,8 +129,8 @@ describe("a reload where the state is kept in a file", () => {
       assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
     }
     for (const name of ["one.json", "two.json"]) {
-      const { rests } = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
-      assertEquals(rests.length, 1, name);
+      const { breakers } = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
+      assertEquals(breakers.length, 1, name);
     }
     await Deno.remove(folder, { recursive: true });
   });
