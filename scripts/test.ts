@@ -1,10 +1,19 @@
 /**
  * Runs the tests and says in its last line how they went: `12 passed, 0 failed`, and `, 1 skipped` if any were.
- * Arguments go to `deno test`: paths, `--filter=name`, `--no-parallel` to run one file at a time.
+ * Without a path it runs every suite that needs nothing but this repository and a moment; `scripts/test_all.ts` runs
+ * the others too. Arguments go to `deno test`: paths, `--filter=name`, `--no-parallel` to run one file at a time.
+ *
+ * A file costs more to load than to run, so each worker gets one module that imports its share of the files: what they
+ * have in common is loaded and compiled once. `--no-parallel` gives every file a fresh start.
  *
  * Leaks count as failures (Deno's own default is to overlook them). Types are not checked here, `deno task check` does.
  * @module
  */
+
+/** Where suites live that need a browser, a server, npm packages or minutes. */
+export const outsideFolders: readonly string[] = ["tests/browser", "tests/packages", "tests/servers", "tests/slow"];
+
+const encoder = new TextEncoder();
 
 const limitMs = 15 * 60_000;
 
@@ -81,21 +90,77 @@ export function lastLine({ passed, failed, skipped }: Summary): string {
   return skipped.length === 0 ? counts : `${counts}, ${skipped.length} skipped`;
 }
 
-function commandOf(args: readonly string[], report: string): Deno.Command {
-  const isPath = (arg: string) => !arg.startsWith("-") && exists(arg);
+/** The paths among the arguments; without one, `tests/` but for what lives outside. */
+async function filesOf(args: readonly string[]): Promise<string[]> {
+  const paths = args.filter(isPath);
+  if (paths.length > 0) return (await Promise.all(paths.map((path) => testFilesIn(path)))).flat();
+  return await testFilesIn("tests", outsideFolders);
+}
+
+function isPath(arg: string): boolean {
+  try {
+    return !arg.startsWith("-") && Deno.statSync(arg) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The test files in a folder and its folders, sorted; the path itself when it is a file. */
+async function testFilesIn(path: string, but: readonly string[] = []): Promise<string[]> {
+  const folder = path.replace(/\/+$/, "");
+  if (!Deno.statSync(folder).isDirectory) return [folder];
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  const found = entries.map(({ name, isDirectory }) => {
+    const inside = `${folder}/${name}`;
+    if (isDirectory) return but.includes(inside) ? [] : testFilesIn(inside, but);
+    return name.endsWith("_test.ts") ? [inside] : [];
+  });
+  return (await Promise.all(found)).flat().sort();
+}
+
+/**
+ * Deals files out to modules that import them; neighbours cost alike, so each module gets every n-th.
+ *
+ * @param files What to deal out.
+ * @param count How many modules at most.
+ */
+export function deal(files: readonly string[], count: number): string[][] {
+  const shares = Array.from({ length: Math.min(count, files.length) }, (): string[] => []);
+  files.forEach((file, index) => shares[index % shares.length]!.push(file));
+  return shares;
+}
+
+/** Writes one module for each share of the files into a folder; a file that is alone needs none. */
+async function writeModules(files: readonly string[], folder: string): Promise<string[]> {
+  const root = new URL("../", import.meta.url);
+  const shares = deal(files, navigator.hardwareConcurrency);
+  return await Promise.all(shares.map(async (share, index) => {
+    if (share.length === 1) return share[0]!;
+    const path = `${folder}/share_${index + 1}_of_${shares.length}_test.ts`;
+    await Deno.writeTextFile(
+      path,
+      share.map((file) => `import ${JSON.stringify(new URL(file, root).href)};\n`).join(""),
+    );
+    return path;
+  }));
+}
+
+/** `deno test` over modules; what is neither path nor ours goes to it as it is. */
+function commandOf(args: readonly string[], modules: readonly string[], report: string): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
       "test",
       "--allow-all",
       "--no-check",
+      "--config=deno.json",
       "--lock=tests/deno.lock",
       ...(Deno.env.has("CI") ? ["--frozen"] : []),
       "--sanitize-ops",
       "--sanitize-resources",
       `--junit-path=${report}`,
       ...(args.includes("--no-parallel") ? [] : ["--parallel"]),
-      ...args.filter((arg) => arg !== "--no-parallel"),
-      ...(args.some(isPath) ? [] : ["tests/"]),
+      ...args.filter((arg) => arg !== "--no-parallel" && !isPath(arg)),
+      ...modules,
     ],
     env: {
       DENO_TLS_CA_STORE: Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system", // packages, behind a private CA too
@@ -107,18 +172,9 @@ function commandOf(args: readonly string[], report: string): Deno.Command {
   });
 }
 
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Runs `deno test` and prints what it prints; `late` when it had to be stopped. */
-async function run(args: readonly string[], report: string): Promise<{ code: number; output: string; late: boolean }> {
-  const child = commandOf(args, report).spawn();
+async function run(command: Deno.Command): Promise<{ code: number; output: string; late: boolean }> {
+  const child = command.spawn();
   let late = false;
   const stop = () => {
     if (!late) child.kill("SIGKILL");
@@ -126,11 +182,10 @@ async function run(args: readonly string[], report: string): Promise<{ code: num
   };
   const timer = setTimeout(stop, limitMs);
   let output = "";
-  const decoder = new TextDecoder();
-  for await (const bytes of child.stdout) {
-    const text = withoutColours(decoder.decode(bytes, { stream: true }));
-    output += text;
-    for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const shown = text.replaceAll(/\S*\/share_\d+_of_\d+_test\.ts => /g, "");
+    output += withoutColours(shown);
+    for (let rest = encoder.encode(shown); rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
     if (stuck.test(text)) stop();
   }
   const { code } = await child.status;
@@ -143,15 +198,25 @@ function withoutColours(text: string): string {
   return text.replace(/\x1b\[[\d;]*m/g, "");
 }
 
+/** The file that names a test, in brackets: a module of many files hides it. */
+async function whereIs(name: string, files: readonly string[]): Promise<string> {
+  const [holder = name] = name.split(" > ");
+  for (const file of files) if ((await Deno.readTextFile(file)).includes(`"${holder}"`)) return ` (${file})`;
+  return "";
+}
+
 /** Runs the tests and prints how they went. */
 async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
-  const { code, output, late } = await run(args, report);
+  const folder = await Deno.makeTempDir({ prefix: "modelmesh-tests-" });
+  const report = `${folder}/report.xml`;
+  const files = await filesOf(args);
+  const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);
+  const { code, output, late } = await run(commandOf(args, modules, report));
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
-  await Deno.remove(report);
+  await Deno.remove(folder, { recursive: true });
   if (late) console.log(`\nSTOPPED: a test did not end within 2 minutes, or all of them within ${limitMs / 60_000}`);
-  for (const name of summary.failed) console.log(`FAILED: ${name}`);
+  for (const name of summary.failed) console.log(`FAILED: ${name}${await whereIs(name, files)}`);
   for (const name of summary.skipped) console.log(`NOT RUN: ${name}`);
   const isClean = code === 0 && summary.failed.length === 0;
   const ran = summary.passed + summary.failed.length;

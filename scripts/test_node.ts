@@ -24,7 +24,16 @@ const packages = [
 ];
 
 /** Suites that know no runtime: all of what users see, and what it stands on. */
-const suites = ["tests/behaviour", "tests/cli", "tests/runtime/serve_test.ts", "tests/runtime/node_suite.ts"];
+const suites = [
+  "tests/behaviour",
+  "tests/cli",
+  "tests/runtime/serve_test.ts",
+  "tests/runtime/node_suite.ts",
+  "tests/servers/redis_process_test.ts",
+  "tests/servers/shared_outage_test.ts",
+  "tests/servers/shared_state_test.ts",
+  "tests/slow/reload_memory_test.ts",
+];
 
 /** What has to hold on the other versions: enough to find an API that differs. */
 const short = [
@@ -41,11 +50,11 @@ const short = [
   "tests/cli/hangup_test.ts",
   "tests/cli/outbound_proxy_test.ts",
   "tests/cli/process_test.ts",
-  "tests/cli/redis_process_test.ts",
   "tests/cli/reload_test.ts",
   "tests/cli/stop_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",
+  "tests/servers/redis_process_test.ts",
 ];
 
 const runMinutes = 10;

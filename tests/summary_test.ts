@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { lastLine, summarize } from "../scripts/test.ts";
+import { deal, lastLine, summarize } from "../scripts/test.ts";
+import { countsOf } from "../scripts/test_all.ts";
 
 /** As `deno test --junit-path` writes it. */
 function report(...cases: [name: string, outcome?: "failure" | "error" | "skipped"][]): string {
@@ -37,4 +38,19 @@ Deno.test("summarize() counts files that break down outside of any test", () => 
 Deno.test("lastLine() says how a run went", () => {
   assertEquals(lastLine({ passed: 12, failed: [], skipped: [] }), "12 passed, 0 failed");
   assertEquals(lastLine({ passed: 1, failed: ["a"], skipped: ["b", "c"] }), "1 passed, 1 failed, 2 skipped");
+});
+
+Deno.test("deal() gives neighbours to different workers, and none to a worker without need", () => {
+  assertEquals(deal(["a", "b", "c", "d", "e"], 2), [["a", "c", "e"], ["b", "d"]]);
+  assertEquals(deal(["a"], 4), [["a"]]);
+});
+
+Deno.test("countsOf() reads the last sum, and takes a part that fails or says nothing for a failure", () => {
+  assertEquals(countsOf("Node: 3 passed\n3 passed, 0 failed\n12 passed, 0 failed, 1 skipped\n", true), {
+    passed: 12,
+    failed: 0,
+  });
+  assertEquals(countsOf("12 passed, 0 failed\n", false), { passed: 12, failed: 1 });
+  assertEquals(countsOf("12 passed, 3 failed\n", false), { passed: 12, failed: 3 });
+  assertEquals(countsOf("", true), { passed: 0, failed: 1 });
 });

@@ -1,14 +1,12 @@
-/** Records in S3: against a simulator that checks signatures, and against a server of others. */
+/** Records in S3, against a simulator that checks signatures. */
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
-import { Bucket } from "../../connectors/storage/_s3.ts";
 import { S3Storage, s3Storage } from "../../connectors/storage/s3.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { storageConformance } from "../contracts/storage.ts";
-import { until } from "../support/patience.ts";
 import { s3Key, s3Place, type S3Server, startS3 } from "../support/s3_server.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -93,55 +91,6 @@ describe("the storage aws.s3.v1", () => {
     await assertRejects(() => storage.load("state"), ConnectorError, 'the package "aws4fetch"');
   });
 });
-
-/** The command of Python's `moto[server]`; undefined where it is not installed. */
-function findMoto(): string | undefined {
-  const folders = (Deno.env.get("PATH") ?? "").split(":").map((folder) => `${folder}/moto_server`);
-  return [Deno.env.get("MOTO_SERVER") ?? "", ...folders].find((path) => {
-    try {
-      return path !== "" && Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
-/** Starts it, with the bucket. */
-async function startMoto(command: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  const args = ["-H", "127.0.0.1", "-p", `${port}`];
-  const child = new Deno.Command(command, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
-  const url = `http://127.0.0.1:${port}`;
-  await until(() => fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
-  const bucket = new Bucket("test", denoRuntime(), { ...s3Place, ...s3Key, endpoint: url, isPathStyle: true });
-  const place = `<LocationConstraint>${s3Place.region}</LocationConstraint>`;
-  await bucket.call({
-    method: "PUT",
-    body: bytes(`<CreateBucketConfiguration>${place}</CreateBucketConfiguration>`),
-  });
-  const stop = () => {
-    child.kill("SIGTERM");
-    return child.status;
-  };
-  return { url, stop };
-}
-
-const motoCommand = findMoto();
-if (motoCommand === undefined) {
-  describe.skip('aws.s3.v1 on a server of others: needs moto_server (pip install "moto[server]")', () => {});
-} else {
-  describe("the storage aws.s3.v1 on a server of others (moto)", () => {
-    let moto: Awaited<ReturnType<typeof startMoto>>;
-    beforeAll(async () => {
-      moto = await startMoto(motoCommand);
-    });
-    afterAll(async () => void await moto.stop());
-    const make = (clock: Clock) => storageOn(moto.url, { prefix: `${prefixes++}/` }, clock);
-    for (const { name, run } of storageConformance(make)) it(name, run);
-  });
-}
 
 describe("the settings of aws.s3.v1", () => {
   it("are those of the environment unless given", async () => {

@@ -1,60 +1,9 @@
-/** A reload where states and counts outlive the process: in a file, and in a Redis that other proxies share. */
+/** A reload where states and counts outlive the process in a file. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { serverConnectors } from "../../connectors/server.ts";
-import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
-import { serverRuntime } from "../../src/runtime/server.ts";
-import { serverShell } from "../../src/runtime/server_shell.ts";
-import { goodBody } from "../support/_surface.ts";
+import { budgeted, startOnFile } from "../support/_renewed.ts";
 import { testConfig } from "../support/proxy.ts";
-import { hasRedis, TestRedis } from "../support/redis.ts";
-import { Gate, ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
-
-type Sections = Readonly<Record<string, unknown>>;
-
-const token = "of-the-app-0123456789";
-
-/** A proxy on a configuration file, in a folder of its own. */
-async function start(folder: string, config: Sections) {
-  const path = `${folder}/mesh.json`;
-  await Deno.writeTextFile(path, JSON.stringify(config));
-  const parts = { connectors: serverConnectors, runtime: serverRuntime(), shell: serverShell() };
-  const proxy: RunningProxy = await startProxy(parts, { config: path, port: 0 });
-  const post = (key = token) =>
-    fetch(`${proxy.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
-      body: JSON.stringify(goodBody),
-    });
-  return {
-    proxy,
-    post,
-    async ask(key?: string): Promise<number> {
-      const response = await post(key);
-      await response.body?.cancel();
-      return response.status;
-    },
-    async renew(config: Sections): Promise<void> {
-      await Deno.writeTextFile(path, JSON.stringify(config));
-      await proxy.reload();
-    },
-    [Symbol.asyncDispose]: () => proxy.stop(),
-  };
-}
-
-/** One dollar a request, whatever it says. */
-const dollar = {
-  a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 1 } },
-};
-
-function budgeted(upstream: Upstream, storage: Sections, limit: number): Sections {
-  const tokens = [{ token, name: "app", budget: { daily_limit: limit } }, "of-nobody-0123456789"];
-  return testConfig({
-    upstreams: { a: upstream.url },
-    config: { models: dollar, storage, budget: { daily_limit: limit + 1 }, proxy: { auth: { tokens } } },
-    pool: { retry: { max_attempts: 0 } },
-  });
-}
+import { Gate, ok, startUpstream, status } from "../support/upstream.ts";
 
 /** Dollars spent this month against the budget of all, as a state file tells it. */
 function spentIn(record: { spending: { budget: string; months: { spent: number }[] }[] }): number {
@@ -68,7 +17,7 @@ describe("a reload where the state is kept in a file", () => {
       await using upstream = await startUpstream(ok());
       const storage = { path: `${folder}/state.json`, sync_policy: policy };
       {
-        await using started = await start(folder, budgeted(upstream, storage, 5));
+        await using started = await startOnFile(folder, budgeted(upstream, storage, 5));
         assertEquals([await started.ask(), await started.ask()], [200, 200]);
         const gate = new Gate();
         upstream.follow({ play: async (exchange) => void (await gate.pass(), await ok().play(exchange)) });
@@ -84,7 +33,7 @@ describe("a reload where the state is kept in a file", () => {
       const record = JSON.parse(await Deno.readTextFile(`${folder}/state.json`));
       assertEquals(spentIn(record), 4);
       {
-        await using again = await start(folder, budgeted(upstream, storage, 4));
+        await using again = await startOnFile(folder, budgeted(upstream, storage, 4));
         assertEquals(await again.ask(), 429, "the client's own money");
         assertEquals([await again.ask("of-nobody-0123456789"), await again.ask("of-nobody-0123456789")], [200, 429]);
       }
@@ -98,16 +47,16 @@ describe("a reload where the state is kept in a file", () => {
     const storage = { path: `${folder}/state.json` };
     const nobody = "of-nobody-0123456789";
     {
-      await using started = await start(folder, budgeted(upstream, storage, 1));
+      await using started = await startOnFile(folder, budgeted(upstream, storage, 1));
       assertEquals([await started.ask(nobody), await started.ask(nobody), await started.ask(nobody)], [200, 200, 429]);
       assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
     }
     {
-      await using started = await start(folder, budgeted(upstream, storage, 1));
+      await using started = await startOnFile(folder, budgeted(upstream, storage, 1));
       assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
     }
     {
-      await using started = await start(folder, budgeted(upstream, storage, 2));
+      await using started = await startOnFile(folder, budgeted(upstream, storage, 2));
       assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
     }
     await Deno.remove(folder, { recursive: true });
@@ -123,7 +72,7 @@ describe("a reload where the state is kept in a file", () => {
         pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } },
       });
     {
-      await using started = await start(folder, config("one.json"));
+      await using started = await startOnFile(folder, config("one.json"));
       await started.ask();
       await started.renew(config("two.json"));
       assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
@@ -140,7 +89,7 @@ describe("a reload where the state is kept in a file", () => {
     await using upstream = await startUpstream(ok());
     const storage = { path: `${folder}/state.json` };
     {
-      await using started = await start(folder, budgeted(upstream, storage, 5));
+      await using started = await startOnFile(folder, budgeted(upstream, storage, 5));
       await started.ask();
       const broken = { ...storage, persistence: { encryption: true } };
       const error = await started.renew(budgeted(upstream, broken, 5)).then(() => undefined, (error) => error);
@@ -149,44 +98,5 @@ describe("a reload where the state is kept in a file", () => {
     }
     assertEquals(spentIn(JSON.parse(await Deno.readTextFile(storage.path))), 2);
     await Deno.remove(folder, { recursive: true });
-  });
-});
-
-(hasRedis ? describe : describe.skip)("a reload where a Redis is shared", () => {
-  it("takes effect for money although another proxy still rests by the old limit", async () => {
-    await using redis = await TestRedis.start();
-    const [folder, beside] = [await Deno.makeTempDir(), await Deno.makeTempDir()];
-    await using upstream = await startUpstream(ok());
-    const storage = { connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() };
-    const nobody = "of-nobody-0123456789";
-    await using started = await start(folder, budgeted(upstream, storage, 1));
-    await using other = await start(beside, budgeted(upstream, storage, 1));
-    assertEquals([await started.ask(nobody), await other.ask(nobody)], [200, 200]);
-    assertEquals([await started.ask(nobody), await other.ask(nobody)], [429, 429]);
-    await started.renew(budgeted(upstream, storage, 2));
-    assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
-    for (const path of [folder, beside]) await Deno.remove(path, { recursive: true });
-  });
-
-  it("counts every dollar once, of all and of a client, requests under way included", async () => {
-    await using redis = await TestRedis.start();
-    const folder = await Deno.makeTempDir();
-    await using upstream = await startUpstream(ok());
-    const storage = { connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() };
-    const beside = await Deno.makeTempDir();
-    await using started = await start(folder, budgeted(upstream, storage, 6));
-    await using other = await start(beside, budgeted(upstream, storage, 6));
-    assertEquals([await started.ask(), await other.ask()], [200, 200]);
-    const gate = new Gate();
-    upstream.follow({ play: async (exchange) => void (await gate.pass(), await ok().play(exchange)) });
-    const underWay = started.ask();
-    await gate.reached(1);
-    await started.renew(budgeted(upstream, storage, 5));
-    gate.openAll();
-    assertEquals(await underWay, 200);
-    upstream.follow(ok());
-    assertEquals([await started.ask(), await started.ask(), await started.ask()], [200, 200, 429]);
-    assertEquals([await other.ask(), await other.ask()], [200, 429], "6 of the client there, whose limit is another");
-    for (const path of [folder, beside]) await Deno.remove(path, { recursive: true });
   });
 });

@@ -1,13 +1,12 @@
 /** A proxy that is told to reload again and again has one engine, not all it ever had. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import process from "node:process";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 
-/** Reloads in each process; `.ci/run` has more. */
-const reloads = Number(process.env.MODELMESH_RELOADS ?? 12);
+/** Reloads in each process. */
+const reloads = 30;
 
 /** Enough for a handful of engines of the configuration below, 14 MB each. */
 const heapMb = 128;

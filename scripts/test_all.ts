@@ -1,0 +1,67 @@
+/**
+ * Runs every suite there is: first those of `deno task test`, then those that need a browser, a server, npm packages,
+ * other versions of Node or minutes. One line per part with its time; the last line is the sum: `12 passed, 0 failed`.
+ * @module
+ */
+import { outsideFolders } from "./test.ts";
+
+/** The parts: a task, its arguments, and how long it may take. */
+const parts: readonly { readonly task: readonly string[]; readonly minutes: number }[] = [
+  { task: ["test"], minutes: 10 },
+  { task: ["test", ...outsideFolders], minutes: 15 },
+  { task: ["test:packages"], minutes: 10 },
+  { task: ["test:compile"], minutes: 5 },
+  { task: ["test:node"], minutes: 10 },
+];
+
+/** How many tests passed and failed. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/**
+ * Reads how a part went from what it printed; a part that failed has at least one failure.
+ *
+ * @param output What it printed.
+ * @param isGood Whether its exit code was 0.
+ */
+export function countsOf(output: string, isGood: boolean): Counts {
+  const last = [...output.matchAll(/^(\d+) passed, (\d+) failed/gm)].at(-1);
+  const [passed, failed] = [Number(last?.[1] ?? 0), Number(last?.[2] ?? 0)];
+  const isSound = isGood && last !== undefined;
+  return { passed, failed: isSound ? failed : Math.max(failed, 1) };
+}
+
+/** Runs one part, and prints what it prints. */
+async function run(task: readonly string[], minutes: number): Promise<Counts> {
+  const from = performance.now();
+  const signal = AbortSignal.timeout(minutes * 60_000);
+  const options: Deno.CommandOptions = { stdin: "null", stdout: "piped", stderr: "inherit", signal };
+  const child = new Deno.Command(Deno.execPath(), { args: ["task", ...task], ...options }).spawn();
+  let output = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text;
+    const bytes = new TextEncoder().encode(text);
+    for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+  }
+  const { success } = await child.status;
+  const counts = countsOf(output, success);
+  const seconds = Math.round((performance.now() - from) / 1000);
+  console.log(`${counts.failed === 0 ? "ok     " : "FAILED "} ${task.join(" ")} (${seconds} s)\n`);
+  return counts;
+}
+
+async function main(): Promise<number> {
+  Deno.chdir(new URL("../", import.meta.url));
+  const total = { passed: 0, failed: 0 };
+  for (const { task, minutes } of parts) {
+    const { passed, failed } = await run(task, minutes);
+    total.passed += passed;
+    total.failed += failed;
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main());
