@@ -32,7 +32,7 @@ export interface AdaptedRequest {
  * Rewords a request.
  *
  * @param request As the client made it.
- * @param model Whom it goes to.
+ * @param model The model that it is sent to.
  */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { body, text } = request;
@@ -54,7 +54,7 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   };
 }
 
-/** What the model would refuse goes, under either of its names; what it calls otherwise is renamed; the rest filled in. */
+/** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
 function applyRules(
   { drop = [], refuse = [], rename = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,

@@ -19,7 +19,7 @@ export interface Admission {
 }
 
 /**
- * Members that are active and that no limit and no budget denies. Requests a minute that the operator wants give way when
+ * Members that are active and that no limit and no budget denies. Requests a minute that the operator configured give way when
  * no other model is left; limits of vendors and money never do. A half-open model takes one request at a time; further
  * ones only when no other model is left, since answering comes first.
  *
@@ -44,7 +44,7 @@ export function openMembers(members: readonly Member[], admission: Admission): r
 }
 
 /**
- * Waits for the spacing that the operator wants between two requests, where that fits within the pool's longest wait and
+ * Waits for the spacing that the operator configured between two requests, where that fits within the pool's longest wait and
  * the deadline.
  *
  * @param admission The request.
@@ -89,7 +89,7 @@ function contestOf(member: Member, { contested }: RequestContext, now: number): 
   return contested.has(member) ? { reason: "budget", until: now + contestedMs } : undefined;
 }
 
-/** Candidates that nothing denies; where all are denied, one that is denied no more than a wish of the operator's. */
+/** Candidates that nothing denies; where all are denied, one that is denied by a wish of the operator alone. */
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {

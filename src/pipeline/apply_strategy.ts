@@ -7,13 +7,13 @@ import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 
 /**
- * Asks the pool's strategy, then its fallback; without a word of either the first candidate is taken. A strategy
+ * Asks the pool's strategy, then its fallback; when neither chooses, the first candidate is taken. A strategy
  * that throws costs no request.
  *
  * @param candidates At least one.
- * @param pool Whose strategy decides.
+ * @param pool Its strategy decides.
  * @param context What it may look at.
- * @param hub Told when a strategy fails.
+ * @param hub Takes the trace of a strategy that fails.
  */
 export function applyStrategy(
   candidates: readonly Member[],

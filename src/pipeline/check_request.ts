@@ -1,5 +1,5 @@
 /**
- * The shape of a request, checked at the boundary: what the engine itself relies on. The rest is for the provider to
+ * The shape of a request, checked at the boundary: what the engine itself relies on. Everything else is for the provider to
  * judge.
  * @module
  */
@@ -37,7 +37,7 @@ export function checkChatRequest(body: unknown): ChatCompletionRequest {
   checkOptional(body, "models", "an array", Array.isArray);
   if (Array.isArray(body.models)) {
     if (body.models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
-    body.models.forEach((name, place) => checkName(name, `models[${place}]`));
+    body.models.forEach((name, index) => checkName(name, `models[${index}]`));
   }
   for (const name of ["stream_options", "response_format", "mesh"]) checkOptional(body, name, "an object", isObject);
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
@@ -68,7 +68,7 @@ export function missing(param: string): UnsupportedRequestError {
   });
 }
 
-/** A provider that does not heed case reads `Model` where `model` was checked; Go's `encoding/json` is such a reader. */
+/** A provider that ignores case reads `Model` where `model` was checked; Go's `encoding/json` is such a reader. */
 function checkNames(body: Record<string, unknown>): void {
   for (const name of Object.keys(body)) {
     const known = knownMember(name);
@@ -77,8 +77,8 @@ function checkNames(body: Record<string, unknown>): void {
   }
 }
 
-function checkMessage(message: unknown, place: number): void {
-  const param = `messages[${place}]`;
+function checkMessage(message: unknown, index: number): void {
+  const param = `messages[${index}]`;
   if (!isObject(message)) throw wrongType(param, "an object", message);
   if (message.role === undefined) throw missing(`${param}.role`);
   if (typeof message.role !== "string") throw wrongType(`${param}.role`, "a string", message.role);
@@ -115,7 +115,7 @@ function countContainers(value: object, depth: number, before: number): number {
     if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
   };
   if (Array.isArray(value)) {
-    for (let place = 0; place < value.length && count <= maxContainers; place++) visit(value[place]);
+    for (let index = 0; index < value.length && count <= maxContainers; index++) visit(value[index]);
   } else {
     for (const name of Object.keys(value)) {
       visit((value as Record<string, unknown>)[name]);

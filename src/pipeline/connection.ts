@@ -17,7 +17,7 @@ import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/usage.ts";
 import { AttemptTimeout } from "./failure.ts";
 
-/** A stream that nobody reads on for so long is given up, ms: a client may be gone without a word. */
+/** A stream that is not read for so long is given up, ms: a client may be gone without notice. */
 const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
@@ -26,11 +26,11 @@ const none: readonly string[] = [];
 export class Connection implements CallOptions {
   /** Upstream calls sent. */
   calls = 0;
-  /** An answer's head has arrived. */
+  /** The head of a response has arrived. */
   answered = false;
   /** Parameters that the provider left out. */
   dropped: readonly string[] = none;
-  /** Who answered behind a proxy. */
+  /** The provider behind it, where it is a proxy. */
   declare servedBy?: ServedBy;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
@@ -40,10 +40,10 @@ export class Connection implements CallOptions {
   #cancelTimeout: Cancel | undefined;
 
   /**
-   * @param runtime The door to the outside.
+   * @param runtime For the clock and the network.
    * @param instance Whose limits hold.
    * @param delivery A whole answer is limited as a whole, a stream by its silence.
-   * @param spending Told what an answer's headers say of limits.
+   * @param spending Takes the limits in the headers of a response.
    */
   constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallReservation) {
     this.#spending = spending;
@@ -56,7 +56,7 @@ export class Connection implements CallOptions {
       this.#silence = new IdleTimer(clock, {
         silenceMs,
         onSilence: () => this.#timeOut(`was silent for ${silenceMs} ms`),
-        onUnread: () => this.abort(new DOMException(`Nobody read the stream for ${unreadMs} ms`, "AbortError")),
+        onUnread: () => this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError")),
       });
     } else {
       this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
@@ -95,7 +95,7 @@ export class Connection implements CallOptions {
     this.#silence?.listen();
   }
 
-  /** The one who reads is busy with something else: no silence of the provider. */
+  /** The reader is busy with something else: no silence of the provider. */
   pause(): void {
     this.#silence?.pause();
   }
@@ -105,7 +105,7 @@ export class Connection implements CallOptions {
     this.dropped = parameters;
   }
 
-  /** Notes who answered behind the provider. */
+  /** Notes the provider behind the provider. */
   reportServedBy(served: ServedBy): void {
     this.servedBy = served;
   }
@@ -138,7 +138,7 @@ export class Connection implements CallOptions {
   }
 }
 
-/** Notices when nothing arrives while somebody waits for it, or nobody reads on. One timer, re-armed only when it fires. */
+/** Notices when nothing arrives while the reader waits, or the reader stops. One timer, re-armed only when it fires. */
 class IdleTimer {
   readonly #clock: Clock;
   readonly #limits: SilenceLimits;
@@ -176,7 +176,7 @@ class IdleTimer {
     const quietMs = this.#clock.monotonic() - this.#since;
     if (this.#isListening && quietMs >= silenceMs) return onSilence();
     if (!this.#isListening && quietMs >= unreadMs) return onUnread();
-    // while nobody reads it looks every now and then, since listening may begin at any time
+    // without a reader it looks every now and then, since listening may begin at any time
     const left = this.#isListening ? silenceMs - quietMs : Math.min(silenceMs, unreadMs - quietMs);
     this.#cancel = this.#clock.after(left, () => this.#check());
   }

@@ -1,5 +1,5 @@
 /**
- * Whether an answer says anything: what a stream commits on, and what an empty answer lacks.
+ * Whether an answer has content: what a stream commits on, and what an empty answer lacks.
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts";
@@ -8,15 +8,15 @@ const contentFields = ["content", "refusal", "reasoning_content", "reasoning", "
 
 /** Whether an event bears content: text, refusal, reasoning, tool call, audio, or an end other than a bare `stop`. */
 export function bearsContent({ choices }: ChatCompletionChunk): boolean {
-  return choices.some(({ delta, finish_reason }) => saysSomething(delta) || endsForAReason(finish_reason));
+  return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
 }
 
 /** Whether a whole answer has no text, tool call, refusal, reasoning or audio, and no reason why. */
 export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
-  return !choices.some(({ message, finish_reason }) => saysSomething(message) || endsForAReason(finish_reason));
+  return !choices.some(({ message, finish_reason }) => hasContent(message) || endsForAReason(finish_reason));
 }
 
-function saysSomething(part: Record<string, unknown> | null | undefined): boolean {
+function hasContent(part: Record<string, unknown> | null | undefined): boolean {
   if (part === null || part === undefined) return false;
   return contentFields.some((field) => {
     const value = part[field];

@@ -1,5 +1,5 @@
 /**
- * What a request means for the model that its pool is with: what the strategy hears of it, and `rotation` events.
+ * What a request means for the model that its pool is with: what is reported to the strategy, and `rotation` events.
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
@@ -60,7 +60,7 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
 }
 
 /**
- * Reports to the strategy that a model failed. One of a request with routing constraints says nothing of the pool.
+ * Reports to the strategy that a model failed. A request with routing constraints means nothing for the pool.
  *
  * @param member The model.
  * @param context The request.

@@ -40,7 +40,7 @@ export interface Eligibility {
   readonly eligible: readonly Member[];
   /** What the request will take, by estimate. */
   readonly load: Load;
-  /** The request has routing constraints: what becomes of it says nothing of the pool. */
+  /** The request has routing constraints: its outcome means nothing for the pool. */
   readonly isConstrained: boolean;
   /** By the request's `order`; undefined when it gives none and the strategy alone decides. */
   readonly prefer?: Prefer | undefined;
@@ -73,7 +73,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
   return { eligible, load, isConstrained: true, prefer: order && preferredBy(ranksBy(order, eligible)) };
 }
 
-/** A deadline says nothing of models. */
+/** A deadline constrains no model. */
 function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): boolean {
   return (only ?? ignore ?? order ?? maxPrice) !== undefined;
 }
@@ -117,7 +117,7 @@ function constrained(
   if (maxPrice !== undefined) {
     const { nano, param } = maxPrice;
     const isKept = ({ state }: Member) => (state.costOf?.(load) ?? Infinity) <= nano;
-    left = keep(left, { isKept, param, reason: `nobody is known to serve it for ${formatUsd(nano)} USD or less` });
+    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nano)} USD or less` });
   }
   return left;
 }

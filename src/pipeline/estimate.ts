@@ -1,7 +1,7 @@
 /**
  * What a request will take, before anybody has counted: tokens read and written.
  *
- * Two estimates over one measurement. The low one decides who is out (a model left out wrongly is an answer lost); the
+ * Two estimates over one measurement. The low one decides which models are left out (one left out wrongly is an answer lost); the
  * high one decides about money (a limit that is overrun is worse than one that stops short).
  *
  * Tokens per character, measured with OpenAI's vocabularies o200k_base (current) and cl100k_base (2023), August 2026:
@@ -12,7 +12,7 @@
  * | Russian, Arabic, Hindi, Greek, Thai | 0.23 – 0.43 | 0.42 – 0.99 | 1/5 | 1 |
  * | Korean, Chinese, Japanese, emoji | 0.51 – 0.75 | 0.89 – 1.42 | 2/5 | 1 |
  *
- * DeepSeek says 0.3 for English and 0.6 for Chinese (api-docs.deepseek.com/quick_start/token_usage), Google 1/4 for
+ * DeepSeek documents 0.3 for English and 0.6 for Chinese (api-docs.deepseek.com/quick_start/token_usage), Google 1/4 for
  * English (ai.google.dev/gemini-api/docs/tokens). Long words, runs of spaces and repetition take less than the low
  * ratio; lists of numbers (0.4 to 0.8), random hexadecimal digits and some emoji take more than the high one.
  * @module
@@ -36,7 +36,7 @@ const tokensPerSchemaNode = 1;
 const tokensPerMessage = 4;
 /**
  * Claude scales an image to at most about 1 600 tokens (width · height / 750, 1 568 pixels a side), GPT-4o comes to
- * 1 105 at 2 048 × 4 096, Gemini to 258 per tile. `detail` is not looked at: only one vendor heeds it.
+ * 1 105 at 2 048 × 4 096, Gemini to 258 per tile. `detail` is not looked at: only one vendor honors it.
  */
 const tokensPerImage = 1600;
 /** Gemini counts 32 tokens per second of sound; compressed sound has 4 kB or more of them (32 kbit/s). */
@@ -52,7 +52,7 @@ const tokensPerReference = 3000;
  * answers it asks for (`n`).
  *
  * @param body The request.
- * @param size What {@linkcode measureRequest} said of it, where that is known.
+ * @param size What {@linkcode measureRequest} returned, where that is known.
  *
  * @example
  * ```ts ignore
@@ -99,7 +99,7 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
 }
 
 /**
- * The tokens of a text, high unless told otherwise.
+ * The tokens of a text, high unless `ratios` says otherwise.
  *
  * @param size Its length.
  * @param ratios Characters per token.

@@ -61,7 +61,7 @@ export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serve
   }
 }
 
-/** A filter that leaves no model says so by an error: in a dry run that is a result. */
+/** A filter that leaves no model throws: in a dry run that is a result. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
   return (reason, members, filter) => {
     let kept: readonly Member[];

@@ -12,11 +12,11 @@ export interface Failure {
   readonly message: string;
   /** HTTP status, where one came. */
   readonly status?: number;
-  /** What the provider said, in OpenAI's terms. */
+  /** The error that the provider reported, in OpenAI's terms. */
   readonly fault?: ProviderFault;
   /** The wait it asks for, ms. */
   readonly retryAfterMs?: number;
-  /** What the provider thinks of another try, where it says. */
+  /** Whether the provider asks for another try, where it says so. */
   readonly shouldRetry?: boolean;
   /** Nothing of the request was read by anyone. */
   readonly neverSent: boolean;

@@ -43,7 +43,7 @@ export function filterByDelivery({ request, pool, registry, serves }: DeliveryCo
   });
 }
 
-/** What its provider says. A leaf that the configuration alone gives the model is not for the provider to judge. */
+/** Whether the provider supports it. A leaf that the configuration alone gives the model is not for the provider to judge. */
 function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
   const answers = instance.answers?.get(info.id);
   if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;

@@ -15,7 +15,7 @@ type Feature = keyof ModelFeatures;
 
 /** Models that an error names; a pool may have a thousand. */
 const maxNamed = 10;
-/** BCP 47 language tags; `auto`, `multi` or "English" say nothing we could look up. */
+/** BCP 47 language tags; `auto`, `multi` or "English" are nothing that can be looked up. */
 const languageTag = /^[a-z]{2,3}([-_][a-z0-9]{1,8})*$/i;
 /** ISO 639-2: not determined, several. */
 const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
@@ -25,8 +25,8 @@ const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
  *
  * @param members Capable of the operation.
  * @param body The request.
- * @param size What {@linkcode measureRequest} said of it, where that is known.
- * @throws {UnsupportedRequestError} When no member is left; the message says what was asked too much.
+ * @param size What {@linkcode measureRequest} returned, where that is known.
+ * @throws {UnsupportedRequestError} When no member is left; the message names what each model lacks.
  */
 export function filterByRequest(
   members: readonly Member[],
@@ -36,9 +36,9 @@ export function filterByRequest(
   const needs = neededFeatures(body, size);
   const asked = askedOf(body, size);
   const lackOf = ({ info }: ModelEntry) => lacking(info, needs, body) ?? tooMuch(info, asked);
-  const able = members.filter(({ model }) => lackOf(model) === undefined);
-  if (able.length === members.length) return members;
-  if (able.length > 0) return able;
+  const eligible = members.filter(({ model }) => lackOf(model) === undefined);
+  if (eligible.length === members.length) return members;
+  if (eligible.length > 0) return eligible;
   const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
   const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
@@ -59,18 +59,18 @@ function lacking(
 }
 
 /** What a request asks of a model's sizes. */
-interface Asked {
-  /** Tokens read, estimated low so that nobody is left out wrongly. */
+interface RequestNeeds {
+  /** Tokens read, estimated low so that no model is left out wrongly. */
   readonly input: number;
-  /** Tokens of one answer, where the request says. */
+  /** Tokens of one answer, where the request limits them. */
   readonly output: number | undefined;
   readonly images: number;
   readonly largestFileBytes: number;
-  /** Lower-case language tag, where the request says. */
+  /** Lower-case language tag, where the request has one. */
   readonly language: string | undefined;
 }
 
-function askedOf(body: ChatCompletionRequest, size: RequestSize): Asked {
+function askedOf(body: ChatCompletionRequest, size: RequestSize): RequestNeeds {
   const { images, largestFileBytes } = size;
   return { input: leastTokens(size), output: outputLimit(body), images, largestFileBytes, language: languageOf(body) };
 }
@@ -79,7 +79,7 @@ function askedOf(body: ChatCompletionRequest, size: RequestSize): Asked {
  * A limit above what a model can write rules it out: vendors refuse it, and lowering it in secret would cut the
  * answer short.
  */
-function tooMuch({ constraints }: ModelInfo, asked: Asked): string | undefined {
+function tooMuch({ constraints }: ModelInfo, asked: RequestNeeds): string | undefined {
   if (constraints === undefined) return undefined;
   const { input, output = 0, images, largestFileBytes, language } = asked;
   const { context_window, max_output_tokens, max_images, max_file_size, supported_languages } = constraints;
@@ -114,7 +114,7 @@ function normalTag(tag: string): string {
   return tag.toLowerCase().replaceAll("_", "-");
 }
 
-/** Values that ask for nothing skip nobody. */
+/** Values that ask for nothing leave no model out. */
 function isNeutral(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true;
   if (name === "n") return value === 1;

@@ -22,7 +22,7 @@ const anyCase = new RegExp(`^(?:${[...known].join("|")})$`, "iu");
  * The member that a name stands for, whatever its case.
  *
  * @param name As it is parsed, escapes resolved.
- * @returns Undefined for one that nobody knows.
+ * @returns Undefined for an unknown one.
  *
  * @example
  * ```ts ignore

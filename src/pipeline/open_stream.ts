@@ -25,7 +25,7 @@ export interface OpenStream {
  * Reads a stream up to its first content.
  *
  * @param events A provider's stream, not read yet.
- * @param signal Ends the call; a stream that does not heed it is left all the same.
+ * @param signal Ends the call; a stream that ignores it is left all the same.
  * @throws Whatever the provider throws before the first content.
  */
 export function openStream(
@@ -33,7 +33,7 @@ export function openStream(
   signal: StopSignal,
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
-  // nobody listens any more; said again of a stream that is over, or left already, it does nothing
+  // ends the source; on a stream that is over, or was left already, it does nothing
   signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
   return warmUp(rest, signal);
 }

@@ -1,5 +1,5 @@
 /**
- * The tokens of an answer whose provider does not say them.
+ * The tokens of an answer whose provider reports none.
  * @module
  */
 import { addText, emptyText } from "../util/text_size.ts";
@@ -13,12 +13,12 @@ interface Choice {
 
 const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
 
-/** Estimates what was written from what it says, high as {@linkcode estimateTokens} does: for money and for limits. */
+/** Estimates output tokens from the text of an answer, high as {@linkcode estimateTokens} does: for money and for limits. */
 export class OutputEstimate {
   readonly #size = emptyText();
 
   /**
-   * Adds what an answer, or an event of it, says.
+   * Adds the text of an answer, or of an event of a stream.
    *
    * @param choices Its choices.
    */
@@ -27,7 +27,7 @@ export class OutputEstimate {
     return this;
   }
 
-  /** What was written by now. */
+  /** Tokens written by now. */
   get tokens(): number {
     return Math.ceil(tokensOf(this.#size));
   }

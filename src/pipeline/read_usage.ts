@@ -1,5 +1,5 @@
 /**
- * What a call took, as its provider says: only numbers that can be true.
+ * The usage of a call as its provider reports it: only numbers that can be true.
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
@@ -7,7 +7,7 @@ import type { ModelConstraints } from "../contracts/provider.ts";
 /** More than any call takes: the bound where a model's window or output is unknown, tokens. */
 const maxTokens = 100_000_000;
 
-/** Token counts of one call; what the provider does not say, or cannot be true, is left out. */
+/** Token counts of one call; what the provider does not report, or cannot be true, is left out. */
 export interface ReadUsage {
   /** Tokens read. */
   readonly input?: number | undefined;

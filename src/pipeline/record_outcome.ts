@@ -1,6 +1,6 @@
 /**
- * What an attempt meant: for the model's counts and breaker, for its provider, for the strategy, for the rest of the
- * request. Every permit is released here.
+ * What an attempt meant: for the model's counts and breaker, for its provider, for the strategy, for the request from then
+ * on. Every permit is released here.
  * @module
  */
 import { DeadlineError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Limits that a program's own provider learns while it works; those of vendors come with the headers of their answers.
+ * Limits that a program's own provider reports while it works; those of vendors come with the headers of their responses.
  * @module
  */
 import type { Member } from "../registry/registry.ts";
@@ -8,7 +8,7 @@ import type { Permit } from "../state/limits/permit.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
 
 /**
- * Asks the provider again after an answer. What it says anew holds, as what headers say does.
+ * Asks the provider again after an answer. New limits replace the old ones, as those in headers do.
  *
  * @param member The model that answered.
  * @param permit The request's permit there.

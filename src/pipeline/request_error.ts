@@ -94,7 +94,7 @@ function answeredError(failures: readonly FailedAttempt[]): ProviderError {
   );
 }
 
-/** What is known where no provider said anything itself, in words of ours: what to do about it stands nowhere else. */
+/** Our own message where no provider sent one: what to do about it stands nowhere else. */
 function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
   return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }

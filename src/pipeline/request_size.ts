@@ -1,5 +1,5 @@
 /**
- * How large a request is: one walk over its body, shared by the filter (which must not leave anybody out wrongly) and
+ * How large a request is: one walk over its body, shared by the filter (which must not leave a model out wrongly) and
  * by the estimate of its cost (which must not be too low).
  * @module
  */
@@ -11,7 +11,7 @@ export interface RequestSize {
   readonly messages: number;
   /** Whether one of them is a system or developer message. */
   readonly hasSystemPrompt: boolean;
-  /** What the messages say, tool calls included. */
+  /** The text of the messages, tool calls included. */
   readonly text: TextSize;
   /** Names, descriptions and schemas of tools and of the answer's form. */
   readonly schema: TextSize;
@@ -34,7 +34,7 @@ export interface RequestSize {
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 type Size = Writable<RequestSize>;
 
-/** Where the walk over schemas stops; the boundary refuses such bodies, unless it was told not to look. */
+/** Where the walk over schemas stops; the boundary refuses such bodies, unless it is configured not to. */
 const maxNodes = 200_000;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 
@@ -148,14 +148,14 @@ function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number 
   return isBare ? base64Bytes(text, 0) : dataUrlBytes(text);
 }
 
-/** Names and texts at any depth, without recursion: a schema may be as deep as it likes. */
+/** Names and strings at any depth, without recursion: a schema may be as deep as it likes. */
 function addSchema(schema: unknown, size: Size): void {
   const open: unknown[] = [schema];
   while (open.length > 0 && size.schemaNodes < maxNodes) {
     const value = open.pop();
     if (typeof value === "string") addText(value, size.schema);
     else if (Array.isArray(value)) {
-      for (let place = value.length - 1; place >= 0; place--) open.push(value[place]);
+      for (let index = value.length - 1; index >= 0; index--) open.push(value[index]);
       size.schemaNodes += value.length;
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {

@@ -1,5 +1,5 @@
 /**
- * A request that narrows its own routing, by the header `x-mesh-route` or a top-level `mesh` object. It can only choose
+ * The routing constraints of a request: the header `x-mesh-route` or a top-level `mesh` object. They can only choose
  * among the pool's models: a target, a key or a provider outside it cannot be named.
  * @module
  */
@@ -15,7 +15,7 @@ export interface NameList {
   readonly param: string;
 }
 
-/** What a request may cost at most, and the field that says so. */
+/** What a request may cost at most, and the field at fault, should no model be left. */
 export interface PriceLimit {
   /** Nano-dollars. */
   readonly nano: number;
@@ -23,29 +23,29 @@ export interface PriceLimit {
   readonly param: string;
 }
 
-/** Labels for records: names to texts, or texts alone. */
+/** Labels for records: names to strings, or strings alone. */
 export type Tags = Readonly<Record<string, string>> | readonly string[];
 
-/** How a request narrows its routing. */
+/** How a request constrains its routing. */
 export interface RoutingConstraints {
-  /** Nobody else. */
+  /** No other model. */
   readonly only?: NameList;
   /** None of these. */
   readonly ignore?: NameList;
-  /** These first, one after the other, then the rest. */
+  /** These first, one after the other, then all others. */
   readonly order?: NameList;
   /** What the request may cost by estimate. */
   readonly maxPrice?: PriceLimit;
   /** Longest time to an answer, or to a stream's first content, ms. */
   readonly deadlineMs?: number;
-  /** Whom it belongs to, for strategies that care. */
+  /** What keeps it together with others, for strategies that honor it. */
   readonly session?: string;
   /** Labels for its records. */
   readonly tags?: Tags;
 }
 
 type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
-/** A field: how it is called, and who is at fault. */
+/** A field: its name in messages, and as the parameter at fault. */
 interface Field {
   readonly label: string;
   readonly param: string;
@@ -80,7 +80,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * How a request narrows its routing; undefined when it does not. The body wins over the header, member by member; a
+ * Reads the routing constraints of a request; undefined when it has none. The body wins over the header, member by member; a
  * member that is null counts as not there.
  *
  * The header is `name=value`, separated by `;`, and values of lists by `,` (blanks around them do not count, nor does a
@@ -192,15 +192,15 @@ function textOf(value: unknown, field: Field, longest: number): string {
 }
 
 function tagsOf(value: unknown, field: Field): Tags {
-  const texts = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
-  const count = Array.isArray(value) ? value.length : (texts?.length ?? 0) / 2;
-  if (texts === undefined || count > maxTags || !texts.every((text) => isText(text, maxTagChars))) {
+  const strings = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
+  const count = Array.isArray(value) ? value.length : (strings?.length ?? 0) / 2;
+  if (strings === undefined || count > maxTags || !strings.every((text) => isText(text, maxTagChars))) {
     throw invalid(
       field,
-      `has to be a list of texts, or an object of them: up to ${maxTags}, of 1 to ${maxTagChars} characters`,
+      `has to be a list of strings, or an object of them: up to ${maxTags}, of 1 to ${maxTagChars} characters`,
     );
   }
-  return Array.isArray(value) ? [...texts] : { ...value as Record<string, string> };
+  return Array.isArray(value) ? [...strings] : { ...value as Record<string, string> };
 }
 
 function isText(value: unknown, longest: number): value is string {

@@ -23,7 +23,7 @@ export function selectPool(target: Target, registry: Registry): Pool {
  * no other name exists, whatever it stands for.
  *
  * @param name The request's `model`, or one of its `models`.
- * @param request Whose client is looked at.
+ * @param request Its client may have pools of its own.
  * @param registry What exists.
  * @throws {ModelNotFoundError} When there is no such pool for the request's client.
  */

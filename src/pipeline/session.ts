@@ -1,5 +1,5 @@
 /**
- * Whom a request belongs to, for strategies that keep sessions together.
+ * The session of a request, for strategies that keep sessions together.
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";

@@ -1,5 +1,5 @@
 /**
- * When a model is set aside.
+ * When a model is deactivated.
  * @module
  */
 import type { DeactivationSettings } from "../config/settings.ts";

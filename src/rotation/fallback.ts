@@ -5,14 +5,14 @@
 import type { ModelView, SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import { policiesIn } from "./policy.ts";
 
-/** A strategy, and the one asked when it chooses nobody. */
+/** A strategy, and the one asked when it chooses no model. */
 export interface BackedUp {
   readonly strategy: SelectionStrategy;
   readonly fallback: SelectionStrategy;
 }
 
 /**
- * Has a strategy choose nobody once no candidate is on a list of priority that there is.
+ * Has a strategy choose no model once no candidate is on a list of priority that there is.
  *
  * @param strategy The pool's.
  * @param fallback The one that stands in.
@@ -33,9 +33,9 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
 }
 
 /**
- * Whether there are lists of priority, and nobody on them is left.
+ * Whether there are lists of priority, and no model on them is left.
  *
- * @param views Who is left.
+ * @param views The models that are left.
  * @param context The lists.
  */
 export function isExhausted(views: readonly ModelView[], context: SelectionContext): boolean {

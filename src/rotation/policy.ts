@@ -11,7 +11,7 @@ export type OwnPolicies = Partial<DeactivationPolicy & RecoveryPolicy>;
 
 /** A pool's policy. Nothing in it throws. */
 export interface RotationPolicy extends DeactivationPolicy {
-  /** Asked after every request, and alone; the built-in one is asked after failures, and a failed trial decides itself. */
+  /** Asked after every request, and alone; the built-in one is asked after failures, and a failed trial request decides itself. */
   readonly isOwn?: boolean;
   /** Whether a model in standby is reconsidered now; left out: once its time is over. */
   shouldRecover?(model: ModelView, now: number): boolean;
@@ -27,7 +27,7 @@ const word = /^[a-z_]{1,40}$/;
  *
  * @param own What it brings. Where that fails, the built-in one decides.
  * @param settings The pool's.
- * @param onFailure Told that it failed.
+ * @param onFailure Called when it fails.
  */
 export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
   const builtIn = consecutiveFailures(settings);

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Tells whether a failed attempt's rotation was reported already: of requests that fail at once, one reports it. */
+/** Knows which rotations by failed attempts were reported: of requests that fail at once, one reports theirs. */
 export class ReportedRotations {
   #count = 0;
   /** By the model left. */
@@ -15,7 +15,7 @@ export class ReportedRotations {
   }
 
   /**
-   * Takes in a rotation.
+   * Adds a rotation.
    *
    * @param from The model left.
    * @param to The model asked instead.
