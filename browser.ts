@@ -29,8 +29,8 @@ import type { BrowserCreateOptions, ClientPlan, PlannedConfig } from "./src/clie
 import type { MeshClient } from "./src/client/client.ts";
 import { type BrowserCreateParts, createBrowserClient } from "./src/client/create_browser.ts";
 import { createBrowserMockClient } from "./src/client/mock_browser.ts";
-import { knownConnectors } from "./src/config/known.ts";
-import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/mesh_config.ts";
+import { knownConnectors } from "./src/config/settings/known.ts";
+import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import type { ProviderInstance, VendorOptions } from "./src/contracts/browser_provider.ts";
 import type { SecretStore } from "./src/contracts/secret_store.ts";
 import type { Storage } from "./src/contracts/storage.ts";
@@ -229,5 +229,5 @@ export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
 export type { BrowserCreateOptions, PlannedConfig } from "./src/client/browser_options.ts";
 export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
-export { createBrowserProviderConfig } from "./src/config/browser_provider.ts";
-export { MeshConfigBase } from "./src/config/mesh_config.ts";
+export { createBrowserProviderConfig } from "./src/config/build/browser_provider.ts";
+export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

@@ -29,7 +29,7 @@ export type {
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
 export { Mesh } from "./src/mesh.ts";
-export type { ConfigSource } from "./src/config/config_source.ts";
+export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Writes what is said of the configuration's keys elsewhere: `schema.json` for editors, and the tables of
- * `docs/configuration.md`. Both come from `src/config/schema*.ts`; a test fails when they are stale.
+ * `docs/configuration.md`. Both come from `src/config/schema`; a test fails when they are stale.
  * @module
  */
 import { jsonSchema } from "./schema/json_schema.ts";

@@ -6,7 +6,7 @@ import type { MeshParts } from "./background/mesh_parts.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import type { StateStore } from "./state/persistence/state_store.ts";
 import type { Watch } from "./background/watch.ts";
-import type { Settings } from "./config/settings.ts";
+import type { Settings } from "./config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
 import type { ModelListing } from "./contracts/provider.ts";

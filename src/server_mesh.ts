@@ -5,7 +5,7 @@
 import { AuthorizedProvider } from "./auth/authorized_provider.ts";
 import { type Grant, grantOf } from "./auth/grants.ts";
 import { secretsOf } from "./auth/secrets_of.ts";
-import type { TokenSettings } from "./config/settings.ts";
+import type { TokenSettings } from "./config/settings/settings.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
 import { serverParts } from "./background/server_parts.ts";
 import { UpstreamError } from "./errors.ts";

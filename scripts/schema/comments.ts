@@ -1,11 +1,11 @@
 /**
- * What the keys of the configuration are for: the comments above them in `src/config/schema*.ts`. They are read from
+ * What the keys of the configuration are for: the comments above them in `src/config/schema`. They are read from
  * the source, so that a program carries none of them.
  * @module
  */
 import ts from "../npm/typescript.ts";
 
-const folder = new URL("../../src/config/", import.meta.url);
+const folder = new URL("../../src/config/schema/", import.meta.url);
 const first = "schema.ts";
 /** Fields whose members have names of their own: their keys are those of `*`. */
 const maps: readonly string[] = ["mapOf", "recordOf"];
@@ -102,10 +102,10 @@ function importsOf(text: ts.SourceFile): Map<string, string> {
   const imports = new Map<string, string>();
   for (const statement of text.statements) {
     if (!ts.isImportDeclaration(statement)) continue;
-    const file = (statement.moduleSpecifier as ts.StringLiteral).text.replace("./", "");
+    const file = (statement.moduleSpecifier as ts.StringLiteral).text;
     const names = statement.importClause?.namedBindings;
-    if (!file.startsWith("schema") || names === undefined || !ts.isNamedImports(names)) continue;
-    for (const { name } of names.elements) imports.set(name.text, file);
+    if (!/^\.\/[a-z]/.test(file) || names === undefined || !ts.isNamedImports(names)) continue;
+    for (const { name } of names.elements) imports.set(name.text, file.replace("./", ""));
   }
   return imports;
 }

@@ -4,7 +4,7 @@
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import type { Attributes, Connector } from "../../src/contracts/connector.ts";
-import { shortNameOf } from "../../src/config/known.ts";
+import { shortNameOf } from "../../src/config/settings/known.ts";
 
 type Kind = Connector["kind"];
 

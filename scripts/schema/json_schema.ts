@@ -3,9 +3,9 @@
  * spellings refer to it. What depends on other parts of a document is left to `modelmesh check`.
  * @module
  */
-import type { Field, Shape } from "../../src/config/_field.ts";
-import { schema } from "../../src/config/schema.ts";
-import { durationPattern, longestUnitText, sizePattern } from "../../src/config/units.ts";
+import type { Field, Shape } from "../../src/config/schema/field.ts";
+import { schema } from "../../src/config/schema/schema.ts";
+import { durationPattern, longestUnitText, sizePattern } from "../../src/config/schema/units.ts";
 import { suggestionsFor } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 

@@ -2,9 +2,9 @@
  * The keys of the configuration, as the schema itself has them, with what their comments say.
  * @module
  */
-import type { Field, Shape } from "../../src/config/_field.ts";
-import { schema } from "../../src/config/schema.ts";
-import { formatDuration } from "../../src/config/units.ts";
+import type { Field, Shape } from "../../src/config/schema/field.ts";
+import { schema } from "../../src/config/schema/schema.ts";
+import { formatDuration } from "../../src/config/schema/units.ts";
 import { readComments } from "./comments.ts";
 
 /** A key of the document. */

@@ -2,13 +2,13 @@
  * The tables of `docs/configuration.md`: every section, every key.
  * @module
  */
-import type { Field, Shape } from "../../src/config/_field.ts";
+import type { Field, Shape } from "../../src/config/schema/field.ts";
 import type { AttributeType } from "../../src/contracts/connector.ts";
 import { shippedAttributes, shippedConnectors } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
 /** Above it the document is written by hand. */
-export const beginMark = "<!-- From here on written by `deno task schema`, from src/config/schema*.ts -->";
+export const beginMark = "<!-- From here on written by `deno task schema`, from src/config/schema -->";
 
 /**
  * The document with its tables as they have to be.

@@ -3,7 +3,7 @@
  * account signs (RFC 7523).
  * @module
  */
-import type { TokenSettings } from "../config/settings.ts";
+import type { TokenSettings } from "../config/settings/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { assertionSigner, readServiceAccount } from "../util/service_account.ts";

@@ -2,7 +2,7 @@
  * What must not be shown of how tokens are fetched.
  * @module
  */
-import type { TokenSettings } from "../config/settings.ts";
+import type { TokenSettings } from "../config/settings/settings.ts";
 
 /**
  * The secrets in settings.

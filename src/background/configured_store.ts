@@ -2,8 +2,8 @@
  * Keeps states where a mesh's own configuration says, once it is read.
  * @module
  */
-import type { StorageSettings } from "../config/storage_settings.ts";
-import type { Settings } from "../config/settings.ts";
+import type { StorageSettings } from "../config/settings/storage.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";

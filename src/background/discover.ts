@@ -3,8 +3,8 @@
  * on one's own machine.
  * @module
  */
-import { offerOf } from "../config/offers.ts";
-import type { Settings } from "../config/settings.ts";
+import { offerOf } from "../config/settings/offers.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";

@@ -2,7 +2,7 @@
  * Watching providers: those that do not answer probes are set aside, those that do again are taken back.
  * @module
  */
-import type { ProviderDeactivation } from "../config/routing_settings.ts";
+import type { ProviderDeactivation } from "../config/settings/routing.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";

@@ -2,7 +2,7 @@
  * What goes on in the background, under settings that change while the mesh runs.
  * @module
  */
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { startWatch, Watch, WatchParts } from "./watch.ts";
 
 /** Starts a watch, and starts it anew. */

@@ -2,8 +2,8 @@
  * What goes on in the background of a mesh: probes, health, maintenance.
  * @module
  */
-import { defaultHealth } from "../config/defaults.ts";
-import type { Settings } from "../config/settings.ts";
+import { defaultHealth } from "../config/settings/defaults.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";

@@ -2,8 +2,8 @@
  * `modelmesh check`: validates a configuration.
  * @module
  */
-import { loadDocument } from "../config/load.ts";
-import { settingsOf } from "../config/sources.ts";
+import { loadDocument } from "../config/load/load.ts";
+import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { ServerMesh } from "../server_mesh.ts";

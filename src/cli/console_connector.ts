@@ -2,7 +2,7 @@
  * Where a running proxy writes its records: `--log-level` and `--log-format`.
  * @module
  */
-import { defaultSink } from "../config/defaults.ts";
+import { defaultSink } from "../config/settings/defaults.ts";
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
 import type { Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";

@@ -2,7 +2,7 @@
  * `--env-file`: variables of dotenv files, as if the process had been started with them.
  * @module
  */
-import { isProvider } from "../config/known.ts";
+import { isProvider } from "../config/settings/known.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { MeshError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";

@@ -2,10 +2,10 @@
  * What a configuration needs beside itself: packages that are installed, secrets that are in the store.
  * @module
  */
-import { under } from "../config/_report.ts";
-import { isPlainObject } from "../config/_tree.ts";
-import { referencesIn } from "../config/references.ts";
-import type { Settings } from "../config/settings.ts";
+import { under } from "../config/schema/report.ts";
+import { isPlainObject } from "../config/schema/tree.ts";
+import { referencesIn } from "../config/schema/references.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";

@@ -2,8 +2,8 @@
  * The secret store that a command line names.
  * @module
  */
-import { loadDocument } from "../config/load.ts";
-import { settingsOf } from "../config/sources.ts";
+import { loadDocument } from "../config/load/load.ts";
+import { settingsOf } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { Mesh } from "../mesh.ts";

@@ -2,7 +2,7 @@
  * `modelmesh secrets`: puts secrets into a store, and says which there are. It never prints a value.
  * @module
  */
-import { isSecretName } from "../config/references.ts";
+import { isSecretName } from "../config/schema/references.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { StatePersistence } from "../state/persistence/state_store.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { ProviderInstance } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";

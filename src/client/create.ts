@@ -3,8 +3,8 @@
  * @module
  */
 import { configuredPersistence } from "../background/configured_store.ts";
-import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/config_source.ts";
-import { settingsOf, settingsOfDetection } from "../config/sources.ts";
+import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
+import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";

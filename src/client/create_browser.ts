@@ -3,7 +3,7 @@
  * vendors, so that a bundle has only what the page uses.
  * @module
  */
-import { explicitPlan } from "../config/explicit.ts";
+import { explicitPlan } from "../config/build/explicit.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";

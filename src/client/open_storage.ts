@@ -3,8 +3,8 @@
  * @module
  */
 import { openStorage } from "../background/configured_store.ts";
-import { knownConnectors } from "../config/known.ts";
-import { validate } from "../config/validate.ts";
+import { knownConnectors } from "../config/settings/known.ts";
+import { validate } from "../config/build/validate.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { Hub } from "../observe/hub.ts";
 import { Redactor } from "../observe/redact.ts";

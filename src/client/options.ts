@@ -2,7 +2,7 @@
  * What `create` and the calls of a client take.
  * @module
  */
-import type { ConfigSource } from "../config/config_source.ts";
+import type { ConfigSource } from "../config/load/config_source.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";

@@ -2,7 +2,7 @@
  * Step 6, first half: one model, asked until it serves or is to be left.
  * @module
  */
-import type { RetrySettings } from "../config/settings.ts";
+import type { RetrySettings } from "../config/settings/settings.ts";
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";

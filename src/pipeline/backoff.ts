@@ -4,7 +4,7 @@
  * Source: "full jitter", AWS Architecture Blog, Exponential Backoff And Jitter.
  * @module
  */
-import type { RetrySettings } from "../config/settings.ts";
+import type { RetrySettings } from "../config/settings/settings.ts";
 
 /**
  * The longest wait before retry number `retry`, ms: `initial_delay · 2ⁿ`, at most `max_delay`.

@@ -2,7 +2,7 @@
  * After a failed try: the same model again, or the next one? Deciding only; nothing is done here.
  * @module
  */
-import type { RetrySettings } from "../config/settings.ts";
+import type { RetrySettings } from "../config/settings/settings.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";

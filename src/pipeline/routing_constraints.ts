@@ -3,7 +3,7 @@
  * among the pool's models: a target, a key or a provider outside it cannot be named.
  * @module
  */
-import { parseDuration } from "../config/units.ts";
+import { parseDuration } from "../config/schema/units.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 

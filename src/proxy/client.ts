@@ -2,7 +2,7 @@
  * A named client of the proxy: its pools, its rate limit and its budget.
  * @module
  */
-import type { BudgetSettings, ClientSettings } from "../config/settings.ts";
+import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { addBudgetScope } from "../state/persistence/usage_snapshot_mapper.ts";

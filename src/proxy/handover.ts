@@ -2,7 +2,7 @@
  * State that a mesh under another configuration inherits from the one before it.
  * @module
  */
-import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Mesh } from "../mesh.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";

@@ -2,8 +2,8 @@
  * The proxy under one configuration: access, and the limit of concurrent requests.
  * @module
  */
-import { builtInProxy } from "../config/defaults.ts";
-import type { ProxySettings } from "../config/settings.ts";
+import { builtInProxy } from "../config/settings/defaults.ts";
+import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";

@@ -6,9 +6,9 @@ import { serverParts } from "../background/server_parts.ts";
 import { ConfiguredStore } from "../background/configured_store.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import type { Watch } from "../background/watch.ts";
-import { type ConfigSource, readSource } from "../config/config_source.ts";
-import { settingsOf, settingsOfDetection } from "../config/sources.ts";
-import { defaultSink } from "../config/defaults.ts";
+import { type ConfigSource, readSource } from "../config/load/config_source.ts";
+import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
+import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -18,7 +18,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import { UsageTrackers } from "../state/usage_trackers.ts";
 
 /** Parts of the first generation and every later one. */

@@ -6,7 +6,7 @@
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
-import type { CorsSettings } from "../config/settings.ts";
+import type { CorsSettings } from "../config/settings/settings.ts";
 import { HttpError } from "./error_body.ts";
 
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +

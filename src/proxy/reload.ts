@@ -4,7 +4,7 @@
  */
 import { MeshError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
-import type { ConfigSource } from "../config/config_source.ts";
+import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
 /** Steps of a reload beside making another mesh. */

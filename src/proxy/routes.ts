@@ -2,7 +2,7 @@
  * The proxy's paths.
  * @module
  */
-import type { ProxySettings } from "../config/settings.ts";
+import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Mesh } from "../mesh.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";

@@ -2,9 +2,9 @@
  * A running proxy: its configuration is checked before the port is bound, and open responses finish before it stops.
  * @module
  */
-import type { ConfigSource } from "../config/config_source.ts";
-import { builtInProxy } from "../config/defaults.ts";
-import type { ProxySettings } from "../config/settings.ts";
+import type { ConfigSource } from "../config/load/config_source.ts";
+import { builtInProxy } from "../config/settings/defaults.ts";
+import type { ProxySettings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
 import type { Runtime } from "../contracts/runtime.ts";

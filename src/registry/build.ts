@@ -4,7 +4,7 @@
  */
 import { servesChat } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
-import type { ProviderEntry, Settings } from "../config/settings.ts";
+import type { ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";

@@ -2,8 +2,8 @@
  * Connectors by id: pre-shipped and registered ones alike.
  * @module
  */
-import { isProvider, knownConnectors, type Surroundings } from "../config/known.ts";
-import type { Settings } from "../config/settings.ts";
+import { isProvider, knownConnectors, type Surroundings } from "../config/settings/known.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type {
   ConnectorDeclaration,
   ConnectorImplementation,

@@ -5,7 +5,7 @@
  */
 import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { ConfiguredModel, PoolSettings } from "../config/settings.ts";
+import type { ConfiguredModel, PoolSettings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
 import { nearest } from "../util/nearest.ts";

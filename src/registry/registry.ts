@@ -3,7 +3,7 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";

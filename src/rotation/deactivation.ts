@@ -2,7 +2,7 @@
  * When a model is deactivated.
  * @module
  */
-import type { DeactivationSettings } from "../config/settings.ts";
+import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
 
 /**

@@ -2,7 +2,7 @@
  * When the models of a pool are put into standby, and when they are reconsidered.
  * @module
  */
-import type { DeactivationSettings } from "../config/settings.ts";
+import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
 import { consecutiveFailures } from "./deactivation.ts";
 

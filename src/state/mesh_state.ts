@@ -2,7 +2,7 @@
  * The owner of all that has happened: every model's state, every rest, every provider's retry budget.
  * @module
  */
-import type { RetryBudgetSettings, RoutingSettings } from "../config/settings.ts";
+import type { RetryBudgetSettings, RoutingSettings } from "../config/settings/settings.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import type { ManualOverrides } from "./breaker/manual_override.ts";
 import type { Budget } from "./limits/budget.ts";

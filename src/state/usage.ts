@@ -5,7 +5,7 @@
  */
 import type { FailureKind, ModelInfo } from "../contracts/provider.ts";
 import type { Headroom, StandbyReason } from "../contracts/rotation.ts";
-import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { ApiKeyPool, KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";

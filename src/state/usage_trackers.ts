@@ -2,7 +2,7 @@
  * The counting of one mesh: rates per model and key, money per provider, pool and over all, limits per model and pool.
  * @module
  */
-import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings.ts";
+import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { Budget } from "./limits/budget.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Connector, ModelMesh, version } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
-import { validate } from "../../src/config/validate.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { surroundingsOf } from "../../src/registry/catalogue.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId } from "../support/_surface.ts";

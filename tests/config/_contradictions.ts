@@ -1,6 +1,6 @@
 /** Documents that hold but for what one test adds to them, and what is said of it. */
-import type { KnownConnectors } from "../../src/config/known.ts";
-import { validate } from "../../src/config/validate.ts";
+import type { KnownConnectors } from "../../src/config/settings/known.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { acme, home, known as few, open, zeta } from "./_known.ts";
 
 const [small = { id: "" }, large = { id: "" }] = acme.models;

@@ -1,5 +1,5 @@
 /** Values of every kind, and every place of the configuration where one could be put. */
-import type { Field } from "../../src/config/_field.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 
 const shared = { a: 1 };
 /** What a program, or a file, may hand in. */

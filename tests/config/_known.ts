@@ -2,7 +2,7 @@
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { FileSystem } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
-import type { KnownConnectors } from "../../src/config/known.ts";
+import type { KnownConnectors } from "../../src/config/settings/known.ts";
 
 function connector(facts: Partial<ProviderConnector> & { id: string; vendor: string }): ProviderConnector {
   return {

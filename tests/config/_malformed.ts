@@ -1,7 +1,7 @@
 /** Files that people break, and what is said of them. */
 import { fieldsOf } from "../../scripts/schema/keys.ts";
-import { loadConfig } from "../../src/config/load_config.ts";
-import { schema } from "../../src/config/schema.ts";
+import { loadConfig } from "../../src/config/load/load_config.ts";
+import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { known, rejectionsOf } from "./_known.ts";
 

@@ -1,7 +1,7 @@
 /** The document that uses every attribute, what it may name, and settings as values that can be compared. */
 import { serverConnectors } from "../../connectors/server.ts";
-import { type KnownConnectors, knownConnectors } from "../../src/config/known.ts";
-import type { Settings } from "../../src/config/settings.ts";
+import { type KnownConnectors, knownConnectors } from "../../src/config/settings/known.ts";
+import type { Settings } from "../../src/config/settings/settings.ts";
 
 /** Its path. */
 export const wholePath = "tests/fixtures/config/whole.yaml";

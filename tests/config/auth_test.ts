@@ -1,8 +1,8 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { generateKeyPairSync } from "node:crypto";
 import { ConfigError } from "../../src/errors.ts";
-import { resolveSettings } from "../../src/config/resolve_settings.ts";
-import { validate } from "../../src/config/validate.ts";
+import { resolveSettings } from "../../src/config/secrets/resolve_settings.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { known, problemsOf } from "./_known.ts";
 
 const at = "providers.acme.llm.v1";

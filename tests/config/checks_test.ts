@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { cronProblem } from "../../src/config/_checks.ts";
+import { cronProblem } from "../../src/config/schema/formats.ts";
 
 Deno.test("a cron expression has to be one, and has to come at some time", () => {
   const noCron = 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { validate } from "../../src/config/validate.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { assertLinear } from "../support/effort.ts";
 import { type Case, common, known, models, pool, price, probed, providers, warningsOf } from "./_contradictions.ts";
 import { problemsOf } from "./_known.ts";

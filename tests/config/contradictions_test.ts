@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { isEndless } from "../../src/config/_checks.ts";
-import { validate } from "../../src/config/validate.ts";
+import { isEndless } from "../../src/config/schema/formats.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { type Case, common, known, models, pool, probed, providers, warningsOf } from "./_contradictions.ts";
 import { problemsOf } from "./_known.ts";
 

@@ -5,7 +5,7 @@ import {
   detectProviders,
   type Environment,
   overlayKeys,
-} from "../../src/config/detect.ts";
+} from "../../src/config/detect/detect.ts";
 import { NoProvidersError } from "../../src/errors.ts";
 import { connectors, known, problemsOf } from "./_known.ts";
 

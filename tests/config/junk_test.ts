@@ -1,6 +1,6 @@
 import { assert, AssertionError } from "@std/assert";
-import { schema } from "../../src/config/schema.ts";
-import { validate } from "../../src/config/validate.ts";
+import { schema } from "../../src/config/schema/schema.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { junk, placesOf } from "./_junk_places.ts";
 import { known } from "./_known.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { loadDocument } from "../../src/config/load.ts";
+import { loadDocument } from "../../src/config/load/load.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { filesOf, rejectionsOf } from "./_known.ts";
 

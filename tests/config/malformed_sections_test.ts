@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { validate } from "../../src/config/validate.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { known, problemsOf } from "./_known.ts";
 
 const cyclic: Record<string, unknown> = {};

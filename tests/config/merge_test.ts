@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { PoolSettings, Settings } from "../../src/config/settings.ts";
-import { validate } from "../../src/config/validate.ts";
+import type { PoolSettings, Settings } from "../../src/config/settings/settings.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { parseCron } from "../../src/util/cron.ts";
 import { known } from "./_known.ts";
 

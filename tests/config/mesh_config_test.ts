@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { parse } from "@std/yaml";
-import { type ConfigEnvironment, loadConfig } from "../../src/config/load_config.ts";
-import { checkDocument, MeshConfigBase } from "../../src/config/mesh_config.ts";
+import { type ConfigEnvironment, loadConfig } from "../../src/config/load/load_config.ts";
+import { checkDocument, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
 import { filesOf, known } from "./_known.ts";
 

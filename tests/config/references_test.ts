@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { escapeReferences, referencesIn, resolveReferences } from "../../src/config/references.ts";
-import { resolveSettings } from "../../src/config/resolve_settings.ts";
-import type { Settings } from "../../src/config/settings.ts";
-import { validate } from "../../src/config/validate.ts";
+import { escapeReferences, referencesIn, resolveReferences } from "../../src/config/schema/references.ts";
+import { resolveSettings } from "../../src/config/secrets/resolve_settings.ts";
+import type { Settings } from "../../src/config/settings/settings.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { SecretNotFoundError } from "../../src/errors.ts";
 import { assertLinear } from "../support/effort.ts";
 import { known, rejectionsOf } from "./_known.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { loadConfig } from "../../src/config/load_config.ts";
-import { loadDocument } from "../../src/config/load.ts";
-import { checkDocument, MeshConfigBase } from "../../src/config/mesh_config.ts";
-import { saveConfigFile } from "../../src/config/save.ts";
-import { validate } from "../../src/config/validate.ts";
+import { loadConfig } from "../../src/config/load/load_config.ts";
+import { loadDocument } from "../../src/config/load/load.ts";
+import { checkDocument, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
+import { saveConfigFile } from "../../src/config/load/save.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { specifiedKeys } from "./_spec_keys.ts";
 import { comparable, dotted, known, wholePath } from "./_whole.ts";

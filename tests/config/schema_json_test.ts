@@ -3,11 +3,11 @@ import { parse } from "@std/yaml";
 // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import Ajv from "npm:ajv@8.20.0";
 import { writtenFiles } from "../../scripts/schema.ts";
-import { Report } from "../../src/config/_report.ts";
-import { isPlainObject } from "../../src/config/_tree.ts";
-import { loadDocument } from "../../src/config/load.ts";
-import { schema } from "../../src/config/schema.ts";
-import { validate } from "../../src/config/validate.ts";
+import { Report } from "../../src/config/schema/report.ts";
+import { isPlainObject } from "../../src/config/schema/tree.ts";
+import { loadDocument } from "../../src/config/load/load.ts";
+import { schema } from "../../src/config/schema/schema.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { junk, placesOf } from "./_junk_places.ts";
 import { problemsOf } from "./_known.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fieldsOf, writtenDefault } from "../../scripts/schema/keys.ts";
-import type { Field } from "../../src/config/_field.ts";
-import { Report } from "../../src/config/_report.ts";
-import { schema } from "../../src/config/schema.ts";
-import { formatDuration, parseDuration, parseSize } from "../../src/config/units.ts";
+import type { Field } from "../../src/config/schema/field.ts";
+import { Report } from "../../src/config/schema/report.ts";
+import { schema } from "../../src/config/schema/schema.ts";
+import { formatDuration, parseDuration, parseSize } from "../../src/config/schema/units.ts";
 import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {

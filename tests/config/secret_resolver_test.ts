@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type CachePolicy, SecretResolver } from "../../src/config/secret_resolver.ts";
+import { type CachePolicy, SecretResolver } from "../../src/config/secrets/resolver.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { validate } from "../../src/config/validate.ts";
+import { validate } from "../../src/config/build/validate.ts";
 import { ConfigError } from "../../src/errors.ts";
 import type { Provider } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";

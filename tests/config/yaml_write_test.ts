@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import * as yaml from "@std/yaml";
-import { Report } from "../../src/config/_report.ts";
-import { readYaml } from "../../src/config/_yaml_read.ts";
-import { writeYaml } from "../../src/config/_yaml_write.ts";
+import { Report } from "../../src/config/schema/report.ts";
+import { readYaml } from "../../src/config/load/_yaml_read.ts";
+import { writeYaml } from "../../src/config/load/_yaml_write.ts";
 import { Chance } from "../simulation/chance.ts";
 
 /** What YAML, or a reader of it, may take for something else. */

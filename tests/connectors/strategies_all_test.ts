@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { browserConnectors } from "../../connectors/browser.ts";
 import { loadedConnectors } from "../support/connectors.ts";
-import { knownConnectors, resolveStrategy } from "../../src/config/known.ts";
+import { knownConnectors, resolveStrategy } from "../../src/config/settings/known.ts";
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { seededRandom } from "../../src/runtime/test.ts";

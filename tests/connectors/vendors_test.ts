@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
-import { detectProviders } from "../../src/config/detect.ts";
+import { detectProviders } from "../../src/config/detect/detect.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { CallOptions, CompletionRequest, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { RetrySettings } from "../../src/config/settings.ts";
+import type { RetrySettings } from "../../src/config/settings/settings.ts";
 import { decide, type NextStep, type RetryContext, type Rotate } from "../../src/pipeline/decide.ts";
 import type { Failure } from "../../src/pipeline/failure.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
-import { isProvider } from "../../src/config/known.ts";
+import { isProvider } from "../../src/config/settings/known.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownMember } from "../../src/pipeline/known_members.ts";
 

@@ -3,8 +3,8 @@
  * @module
  */
 import { SnapshotStore } from "../../src/state/persistence/snapshot_store.ts";
-import { defaultLocking } from "../../src/config/defaults.ts";
-import type { SyncPolicy } from "../../src/config/storage_settings.ts";
+import { defaultLocking } from "../../src/config/settings/defaults.ts";
+import type { SyncPolicy } from "../../src/config/settings/storage.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { Hub } from "../../src/observe/hub.ts";

@@ -2,7 +2,7 @@
  * Mesh states to remember, and models in them.
  * @module
  */
-import type { ProviderEntry, RoutingSettings } from "../../src/config/settings.ts";
+import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";

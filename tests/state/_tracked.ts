@@ -3,7 +3,7 @@
  * its pool and all, and limits of its own.
  * @module
  */
-import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { meteringOf } from "../../src/state/usage_trackers.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { DeactivationSettings } from "../../src/config/settings.ts";
+import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ModelState, type Outcome } from "../../src/state/model_state.ts";
 import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";

@@ -1,7 +1,7 @@
 /** The right to ask one model, for one request: counted from its admission, given back once. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings.ts";
+import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { meteringOf } from "../../src/state/usage_trackers.ts";

@@ -9,7 +9,7 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
 import { serverParts } from "../../src/background/server_parts.ts";
 import { stateIn } from "../../src/state/persistence/state_sync.ts";
-import { settingsOf } from "../../src/config/sources.ts";
+import { settingsOf } from "../../src/config/load/sources.ts";
 import { Mesh } from "../../src/mesh.ts";
 import { surroundingsOf } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";

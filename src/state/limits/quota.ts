@@ -3,7 +3,7 @@
  * window.
  * @module
  */
-import type { DeactivationSettings } from "../../config/settings.ts";
+import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, monthWindow } from "../../util/windows.ts";
 import type { UsageCounts } from "../persistence/usage_snapshot.ts";
 import type { DeactivationDecision } from "../usage.ts";

@@ -5,7 +5,7 @@
  * window plus a floor.
  * @module
  */
-import type { RetryBudgetSettings } from "../../config/settings.ts";
+import type { RetryBudgetSettings } from "../../config/settings/settings.ts";
 
 const slices = 10;
 

@@ -2,7 +2,7 @@
  * The lock of a record that several processes write.
  * @module
  */
-import type { StorageSettings } from "../../config/storage_settings.ts";
+import type { StorageSettings } from "../../config/settings/storage.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Lock, Storage } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";

@@ -2,7 +2,7 @@
  * Keeps the state of a mesh as a server's configuration says: when it is read and written, and by how many at once.
  * @module
  */
-import type { StorageSettings } from "../../config/storage_settings.ts";
+import type { StorageSettings } from "../../config/settings/storage.ts";
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";

@@ -5,7 +5,7 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, Storage } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
-import { defaultStorage } from "../../config/defaults.ts";
+import { defaultStorage } from "../../config/settings/defaults.ts";
 import { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotStore } from "./snapshot_store.ts";
 import { ReplicatedStore } from "../replication/replicated_store.ts";

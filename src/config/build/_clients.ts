@@ -1,0 +1,57 @@
+/**
+ * The proxy's clients: `proxy.auth.tokens`.
+ * @module
+ */
+import type { CapabilityTree } from "../../capability/tree.ts";
+import { tokenWarning } from "../schema/formats.ts";
+import { budgetOf } from "../schema/money.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+import { referencesIn } from "../schema/references.ts";
+import type { TokenValues } from "../schema/proxy.ts";
+import type { ClientSettings, PoolSettings } from "../settings/settings.ts";
+
+/** What clients are checked against. */
+export interface ClientParts {
+  /** By name. */
+  readonly pools: ReadonlyMap<string, PoolSettings>;
+  /** Whose nodes are pools on demand. */
+  readonly tree: CapabilityTree;
+  readonly report: Report;
+}
+
+/**
+ * Those who may use the proxy.
+ *
+ * @param entries As read: tokens, and tokens with facts about their holders.
+ * @param parts The pools there are, and where problems go.
+ */
+export function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
+  const names = new Set<string>();
+  return entries.flatMap((entry, place) => {
+    const path = `proxy.auth.tokens[${place}]`;
+    const { token, name, pools, budget, rpm }: TokenValues = typeof entry === "string" ? { token: entry } : entry;
+    if (token === undefined) return [];
+    const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;
+    if (warning !== undefined) parts.report.warn(path, warning);
+    if (name !== undefined && names.has(name)) {
+      parts.report.problem(`${path}.name`, `another client is called ${show(name)}: limits are counted by name`);
+    }
+    if (name !== undefined) names.add(name);
+    return {
+      token,
+      name,
+      pools: pools?.flatMap((pool, at) => poolNamed(pool, `${path}.pools[${at}]`, parts)),
+      budget: budgetOf([budget]),
+      rpm,
+    };
+  });
+}
+
+/** A configured pool, or the one that is made on demand for a node of the capability tree. */
+function poolNamed(name: string, path: string, { pools, tree, report }: ClientParts): string[] {
+  if (pools.has(name)) return [name];
+  const node = tree.resolve(name);
+  if (node !== undefined) return [tree.shortName(node)];
+  report.problem(path, `no pool ${show(name)}${suggest(name, [...pools.keys()])}`);
+  return [];
+}

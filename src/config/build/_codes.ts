@@ -1,0 +1,32 @@
+/**
+ * Lists of statuses that are retried, and of those that are not.
+ * @module
+ */
+import { defaultNonRetryableCodes, defaultRetryableCodes } from "../settings/defaults.ts";
+
+/** A layer's own lists. */
+export interface CodeLists {
+  readonly retryable?: readonly number[];
+  readonly nonRetryable?: readonly number[];
+}
+
+/**
+ * The lists that hold: one of a layer replaces that of the layers below, and takes its codes out of their other list.
+ *
+ * @param layers The strongest first; below them is what is built in.
+ */
+export function mergeCodes(layers: readonly CodeLists[]): Required<CodeLists> {
+  let retryable = defaultRetryableCodes;
+  let nonRetryable = defaultNonRetryableCodes;
+  for (const { retryable: more, nonRetryable: less } of [...layers].reverse()) {
+    if (more !== undefined) {
+      retryable = more;
+      nonRetryable = nonRetryable.filter((code) => !more.includes(code));
+    }
+    if (less !== undefined) {
+      nonRetryable = less;
+      retryable = retryable.filter((code) => !less.includes(code));
+    }
+  }
+  return { retryable, nonRetryable };
+}

@@ -1,0 +1,155 @@
+/**
+ * The sections `secrets`, `observability.routing`, `discovery.health` and `proxy`.
+ * @module
+ */
+import { checkProviders, expandProviders, type ProviderParts } from "./providers.ts";
+import { checkAttributes } from "../check/attributes.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+import { copyTree, deepFreeze } from "../schema/tree.ts";
+import {
+  defaultCors,
+  defaultHealth,
+  defaultProxy,
+  defaultSecretStore,
+  defaultSecretTtlMs,
+  defaultSink,
+} from "../settings/defaults.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import { referencesIn } from "../schema/references.ts";
+import { resolveFromStore } from "../secrets/resolve_settings.ts";
+import type { HealthValues, SecretValues, SinkValues } from "../schema/schema.ts";
+import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
+import type { CorsSettings, HealthSettings, ProxySettings, Settings } from "../settings/settings.ts";
+import { buildClients, type ClientParts } from "./_clients.ts";
+
+/**
+ * The secret store.
+ *
+ * @param values As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
+export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): Settings["secrets"] {
+  const { store = defaultSecretStore, resolution, ...rest } = values;
+  if (values.store !== undefined && !known.secretStores.includes(store)) {
+    report.problem(
+      "secrets.store",
+      `no secret store ${show(store)} is registered${suggest(store, known.secretStores)}`,
+    );
+  }
+  const config = copyTree(rest, (text, path) => {
+    if (referencesIn(text).names.length === 0) return;
+    report.problem(path, "cannot be a secret reference: this section says where secrets come from");
+  }, "secrets") as Readonly<Record<string, unknown>>;
+  const declared = known.attributesOf?.("secretStore", store);
+  checkAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report });
+  return Object.freeze({
+    store,
+    failOnMissing: resolution?.fail_on_missing ?? true,
+    config: deepFreeze(config),
+    resolve: resolveFromStore({
+      cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
+      reloadOnRotation: resolution?.reload_on_rotation ?? true,
+    }),
+  });
+}
+
+/**
+ * The sinks of routing events.
+ *
+ * @param sinks As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
+export function buildObservability(
+  sinks: readonly SinkValues[],
+  known: KnownConnectors,
+  report: Report,
+): Settings["observability"] {
+  return sinks.map(({ connector = defaultSink, config, ...attributes }, place) => {
+    const path = sinks.length > 1 ? `observability.routing[${place}]` : "observability.routing";
+    if (!known.observability.includes(connector)) {
+      const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
+      report.problem(`${path}.connector`, problem);
+    }
+    if (connector === "mesh.webhook.v1" && attributes.url === undefined) {
+      report.problem(`${path}.url`, "missing: a webhook has to know where to deliver to");
+    }
+    const declared = known.attributesOf?.("observability", connector);
+    checkAttributes(config ?? {}, { path: `${path}.config`, connector, declared, report });
+    checkAttributes(attributes, { path, connector, declared, common: Object.keys(attributes), report });
+    return { connector, config: { ...config, ...attributes } };
+  });
+}
+
+/**
+ * Probing providers.
+ *
+ * @param values As read.
+ * @param parts The providers there are, and where problems go.
+ */
+export function buildHealth(
+  values: HealthValues,
+  { report, ...parts }: ProviderParts & { readonly report: Report },
+): HealthSettings {
+  checkProviders(values.providers, "discovery.health.providers", { ...parts, report });
+  if (values.interval === undefined) {
+    const idle = (["enabled", "timeout", "failure_threshold", "providers"] as const).filter((key) => values[key]);
+    for (const key of idle) report.warn(`discovery.health.${key}`, 'has no effect without "interval"');
+  }
+  return {
+    enabled: values.enabled ?? defaultHealth.enabled,
+    intervalMs: values.interval,
+    timeoutMs: values.timeout ?? defaultHealth.timeoutMs,
+    failureThreshold: values.failure_threshold ?? defaultHealth.failureThreshold,
+    providers: values.providers && expandProviders(values.providers, parts),
+  };
+}
+
+/**
+ * The proxy.
+ *
+ * @param values As read.
+ * @param parts The pools there are, and where problems go.
+ */
+export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
+  return {
+    host: values.host ?? defaultProxy.host,
+    port: values.port ?? defaultProxy.port,
+    endpoints: values.endpoints,
+    clients: buildClients(values.auth?.tokens ?? [], parts),
+    tokenRequired: values.auth?.method !== undefined || values.auth?.tokens !== undefined,
+    cors: buildCors(values.cors ?? {}),
+    allowedHosts: values.allowed_hosts ?? [],
+    maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
+    ...bodyBounds(values, parts.report),
+    drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
+    ...(values.listener === undefined ? {} : { listener: values.listener }),
+  };
+}
+
+/** No client has room for a body larger than a quarter of what all share. */
+function bodyBounds(
+  { body_limit, body_memory }: ProxyValues,
+  report: Report,
+): Record<"bodyLimit" | "bodyMemory", number> {
+  const bodyMemory = body_memory ?? defaultProxy.bodyMemory;
+  const quarter = Math.floor(bodyMemory / 4);
+  if (body_limit !== undefined && body_limit > quarter) {
+    report.warn(
+      "proxy.body_limit",
+      `is over a quarter of "body_memory", and no client gets more: ${quarter} bytes hold`,
+    );
+  }
+  return { bodyLimit: Math.min(body_limit ?? defaultProxy.bodyLimit, quarter), bodyMemory };
+}
+
+function buildCors(values: CorsValues): CorsSettings {
+  return {
+    enabled: values.enabled ?? defaultCors.enabled,
+    origins: values.origins,
+    headers: values.headers,
+    methods: values.methods,
+    maxAgeSeconds: values.max_age === undefined ? defaultCors.maxAgeSeconds : Math.floor(values.max_age / 1000),
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * The section `storage`.
+ * @module
+ */
+import { checkAttributes } from "../check/attributes.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+import { deepFreeze } from "../schema/tree.ts";
+import { defaultLocking, defaultStorage } from "../settings/defaults.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import type { StorageValues } from "../schema/storage.ts";
+import type { StorageSettings } from "../settings/storage.ts";
+
+/**
+ * Where state is kept.
+ *
+ * @param values As read; undefined: nowhere.
+ * @param known Connectors there are.
+ * @param report Where problems and warnings go.
+ */
+export function buildStorage(
+  values: StorageValues | undefined,
+  { storages, attributesOf }: Pick<KnownConnectors, "storages" | "attributesOf">,
+  report: Report,
+): StorageSettings | undefined {
+  if (values === undefined) return undefined;
+  if (storages.length === 0) {
+    report.warn("storage", "has no effect in a page: give create() its storage, as in stateIn(localStorageStorage())");
+    return undefined;
+  }
+  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...rest } =
+    values;
+  const { persistence = {}, locking = {}, ...config } = rest;
+  const policy = sync_policy ?? persistence.sync_policy ?? defaultStorage.policy;
+  const intervalMs = sync_interval ?? persistence.sync_interval;
+  if (!storages.includes(connector)) {
+    report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
+  }
+  checkAttributes(config, {
+    path: "storage",
+    connector,
+    declared: attributesOf?.("storage", connector),
+    common: ["path", "bucket", "key", "region", "credentials"],
+    report,
+  });
+  if (intervalMs !== undefined && policy !== "periodic") {
+    report.warn("storage.sync_interval", 'has no effect unless "sync_policy" is "periodic"');
+  }
+  const isShared = policy === "immediate" || policy === "periodic";
+  const waiting = {
+    timeoutMs: locking.timeout ?? defaultLocking.timeoutMs,
+    retryIntervalMs: locking.retry_interval ?? defaultLocking.retryIntervalMs,
+  };
+  return {
+    connector,
+    config: deepFreeze(config),
+    policy,
+    intervalMs: intervalMs ?? defaultStorage.intervalMs,
+    format: persistence.format ?? defaultStorage.format,
+    isCompressed: persistence.compression ?? false,
+    isEncrypted: persistence.encryption ?? false,
+    onUnavailable: onUnavailable ?? "open",
+    ...(locking.enabled ?? isShared ? { locking: waiting } : {}),
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The configuration of a provider that a program in a browser makes itself.
+ * @module
+ */
+import { CapabilityTree } from "../../capability/tree.ts";
+import type { BrowserProviderConfig, BrowserProviderOptions } from "../../contracts/browser_provider.ts";
+import type { ModelInfo } from "../../contracts/provider.ts";
+import { ConfigError, type ConfigProblem } from "../../errors.ts";
+import { defaultRetry } from "../settings/defaults.ts";
+import { apiKeyProblem, codesOf } from "./explicit.ts";
+
+/** True for a value that holds; else what is wrong with it. */
+type Check = (value: unknown) => true | string;
+
+const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
+  id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
+  baseUrl: checkAddress,
+  apiKey: (value) => apiKeyProblem(value) ?? true,
+  models: (value) => isList(value) && value.length > 0 || "name at least one",
+  capabilities: (value) => isList(value) || "expected a list of names",
+  timeout: (value) => isInteger(value, 1, Infinity) || "expected a whole number of ms, more than 0",
+  maxRetries: (value) => isInteger(value, 0, 10) || "expected an integer from 0 to 10",
+  authMethod: (value) =>
+    isText(value, /^(api_key|x-api-key|api-key|none)$/) || "expected api_key, x-api-key, api-key or none",
+  retryableCodes: checkCodes,
+  nonRetryableCodes: checkCodes,
+  proxyUrl: checkAddress,
+};
+
+/**
+ * A complete configuration for a `BrowserBaseProvider`, checked and frozen.
+ *
+ * @param options What is special about the provider; `models` at least.
+ * @throws {ConfigError} With everything that is wrong. It shows no key.
+ *
+ * @example A provider at an address of its own
+ * ```ts
+ * import { createBrowserProviderConfig } from "@modelmesh/core/browser";
+ *
+ * const config = createBrowserProviderConfig({ baseUrl: "https://api.acme.example/v1", models: ["acme-small"] });
+ * console.log(config.maxRetries); // 2
+ * ```
+ *
+ * @example Through a ModelMesh proxy, which keeps the keys
+ * ```ts
+ * import { createBrowserProviderConfig } from "@modelmesh/core/browser";
+ *
+ * const config = createBrowserProviderConfig({ proxyUrl: "http://127.0.0.1:8080", models: ["chat-completion"] });
+ * console.log(config.baseUrl); // http://127.0.0.1:8080/v1
+ * ```
+ */
+export function createBrowserProviderConfig(options: BrowserProviderOptions): BrowserProviderConfig {
+  const problems: ConfigProblem[] = [];
+  const tell: Tell = (path, result) => {
+    if (result !== true) problems.push({ path, message: result });
+  };
+  if (typeof options !== "object" || options === null) {
+    tell("", "expected an object such as { baseUrl, apiKey, models }");
+  } else checkMembers(options, tell);
+  const models = problems.length === 0 ? modelsOf(options, tell) : [];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return complete(options, models);
+}
+
+/** Takes what a check answers. */
+type Tell = (path: string, result: true | string) => void;
+
+function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
+  const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
+  const { retryableCodes, nonRetryableCodes } = codesOf(given);
+  const proxyUrl = given.proxyUrl?.replace(/\/+$/, "");
+  return Object.freeze({
+    id: given.id,
+    baseUrl: given.baseUrl?.replace(/\/+$/, "") ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
+    apiKey: given.apiKey,
+    models: Object.freeze(models),
+    capabilities: Object.freeze([...capabilities]),
+    timeout: given.timeout,
+    maxRetries: given.maxRetries ?? defaultRetry.maxAttempts,
+    authMethod,
+    retryableCodes: Object.freeze([...retryableCodes]),
+    nonRetryableCodes: Object.freeze([...nonRetryableCodes]),
+    proxyUrl,
+  });
+}
+
+const defaultCapabilities: readonly string[] = ["chat-completion"];
+
+function checkMembers(given: BrowserProviderOptions, tell: Tell): void {
+  for (const name of new Set(["models", ...Object.keys(given)])) {
+    const value = given[name as keyof BrowserProviderOptions];
+    if (value === undefined && name !== "models") continue;
+    const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
+    tell(name, check?.(value) ?? `unknown option; there are ${Object.keys(checks).join(", ")}`);
+  }
+  const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
+  if (isList(retryableCodes) && isList(nonRetryableCodes)) {
+    const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
+    if (both.length > 0) tell("nonRetryableCodes", `${both} is in "retryableCodes" too`);
+  }
+  if (authMethod === "none" && apiKey !== undefined) {
+    tell("authMethod", '"none" sends no key, and "apiKey" is one');
+  }
+}
+
+function modelsOf({ models, capabilities = defaultCapabilities }: BrowserProviderOptions, tell: Tell): ModelInfo[] {
+  const tree = new CapabilityTree();
+  const check = (names: readonly string[], path: string) => {
+    tell(path, checks.capabilities(names));
+    if (isList(names)) names.forEach((name, place) => tell(`${path}[${place}]`, checkCapability(tree.matches(name))));
+  };
+  check(capabilities, "capabilities");
+  const ids = new Set<string>();
+  return models.map((model, place) => {
+    const path = `models[${place}]`;
+    const info = typeof model === "string" ? { id: model } : model;
+    const isNamed = typeof info?.id === "string" && info.id.trim() !== "";
+    tell(path, isNamed || 'expected an id, or an object with an "id"');
+    if (isNamed && ids.size === ids.add(info.id).size) tell(path, "is in the list twice");
+    if (info?.capabilities !== undefined) check(info.capabilities, `${path}.capabilities`);
+    return Object.freeze({ ...info, capabilities: info?.capabilities ?? capabilities });
+  });
+}
+
+function checkCapability(paths: readonly string[]): true | string {
+  return paths.length === 1 || (paths.length > 1 ? `is ambiguous: use ${paths.join(" or ")}` : "is no capability");
+}
+
+function checkAddress(value: unknown): true | string {
+  return isText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
+    "expected an http or https address without user, query and fragment";
+}
+
+function checkCodes(value: unknown): true | string {
+  return isList(value) && value.every((code) => isInteger(code, 100, 599)) || "expected a list of HTTP statuses";
+}
+
+function isText(value: unknown, pattern: RegExp): boolean {
+  return typeof value === "string" && pattern.test(value);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isInteger(value: unknown, least: number, greatest: number): boolean {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= greatest;
+}

@@ -1,0 +1,145 @@
+/**
+ * From what was read to settings.
+ * @module
+ */
+import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
+import { ConfigError } from "../../errors.ts";
+import { buildPools } from "./pools.ts";
+import { buildModels, buildProviders, checkProviders } from "./providers.ts";
+import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_sections.ts";
+import { buildStorage } from "./_storage.ts";
+import { checkBudgets } from "../check/budgets.ts";
+import { checkMembers } from "../check/members.ts";
+import { Members } from "../check/pool_members.ts";
+import { ModelNames } from "../check/model_names.ts";
+import { budgetOf } from "../schema/money.ts";
+import { quoted, type Report, show, suggest, under } from "../schema/report.ts";
+import { deepFreeze } from "../schema/tree.ts";
+import { defaultDeadlineMs, defaultMaxRetries } from "../settings/defaults.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import type { DocumentValues, PackageValues } from "../schema/schema.ts";
+import type { PoolSettings, ProviderEntry, Settings } from "../settings/settings.ts";
+
+/** What a document is validated against. */
+export interface BuildOptions {
+  /** Where it came from, for messages. */
+  readonly source?: string;
+  /** The connectors it may name. */
+  readonly known: KnownConnectors;
+  /** Providers found in the environment, for a document that has no `providers`. */
+  readonly detected?: readonly ProviderEntry[];
+}
+
+/**
+ * Checks what refers to something else, and fills in what was left out.
+ *
+ * @param values As read.
+ * @param options What they are checked against.
+ * @param report Where problems go; with any, the settings do not hold.
+ */
+export function buildSettings(values: DocumentValues, options: BuildOptions, report: Report): Settings {
+  const tree = buildTree(values.capabilities ?? [], report);
+  const domain = buildDomain(values, options, { tree, report });
+  checkAliases(values.aliases ?? new Map(), domain, { tree, report });
+  checkPackages(values.connectors?.packages ?? [], report);
+  return deepFreeze<Settings>({
+    source: options.source,
+    secrets: buildSecrets(values.secrets ?? {}, options.known, report),
+    providers: domain.entries,
+    models: domain.models,
+    pools: domain.pools,
+    defaultRouting: domain.defaultRouting,
+    defaultBudget: domain.defaultBudget,
+    budget: budgetOf([values.budget]),
+    storage: buildStorage(values.storage, options.known, report),
+    health: domain.health,
+    aliases: values.aliases ?? new Map(),
+    capabilities: values.capabilities ?? [],
+    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
+    deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
+    observability: buildObservability(values.observability?.routing ?? [], options.known, report),
+    warnings: report.warnings,
+  });
+}
+
+interface Shared {
+  readonly tree: CapabilityTree;
+  readonly report: Report;
+}
+
+function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, { tree, report }: Shared) {
+  const entries = values.providers === undefined && detected !== undefined
+    ? new Map(detected.map((entry) => [entry.id, entry]))
+    : buildProviders(values.providers ?? new Map(), known.providers, report);
+  const connectors = new Map(known.providers.map((connector) => [connector.id, connector]));
+  function connectorOf(entry: ProviderEntry) {
+    return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
+  }
+  const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
+  const names = new ModelNames(entries, connectorOf, models);
+  checkProviders(values.discovery?.sync?.providers, "discovery.sync.providers", { entries, connectorOf, report });
+  const health = buildHealth(values.discovery?.health ?? {}, { entries, connectorOf, report });
+  const routed = buildPools(values.pools ?? new Map(), {
+    entries,
+    connectorOf,
+    codesOf: (provider) => values.providers?.get(provider)?.error,
+    retriesOf: (provider) => values.providers?.get(provider)?.execution?.max_retries ?? defaultMaxRetries,
+    models: names,
+    tree,
+    strategies: known.strategies,
+    hasHealthProbes: health.intervalMs !== undefined && health.enabled,
+    report,
+  });
+  const members = new Members({ entries, connectorOf, models, tree });
+  checkBudgets(values, { members, pools: routed.pools, report });
+  if (report.problems.length === 0) {
+    checkMembers(values, { entries, connectorOf, members, health, pools: routed.pools, report });
+  }
+  return { entries, models, names, health, ...routed };
+}
+
+/** The tree with the document's own leaves; without those that do not hold, so that one mistake is one problem. */
+function buildTree(custom: readonly string[], report: Report): CapabilityTree {
+  const builtIn = capabilityTree();
+  if (custom.length === 0) return builtIn;
+  custom.forEach((path, place) => {
+    const hidden = builtIn.matches(path).filter((node) => node !== path);
+    if (hidden.length === 0) return;
+    report.problem(`capabilities[${place}]`, `${show(path)} stands for ${quoted(hidden)}: give it a path of its own`);
+  });
+  try {
+    return capabilityTree(custom);
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error;
+    report.problems.push(...error.problems);
+    const bad = new Set(error.problems.map(({ path }) => path));
+    return capabilityTree(custom.filter((_, place) => !bad.has(`capabilities[${place}]`)));
+  }
+}
+
+/** They are loaded before anything is checked, since they bring connectors that the rest may name. */
+function checkPackages(entries: readonly (string | PackageValues)[], report: Report): void {
+  entries.forEach((entry, place) => {
+    const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;
+    const at = `connectors.packages[${place}]`;
+    if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
+    const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
+    if (address === undefined || sha256 !== undefined) return;
+    report.warn(at, 'has no "sha256": whoever answers at this address decides which code runs here');
+  });
+}
+
+function checkAliases(
+  aliases: ReadonlyMap<string, string>,
+  { pools, names }: { pools: ReadonlyMap<string, PoolSettings>; names: ModelNames },
+  { tree, report }: Shared,
+): void {
+  for (const [alias, target] of aliases) {
+    const path = under("aliases", alias);
+    if (pools.has(alias)) report.warn(path, "is never used: a pool has this name");
+    if (alias === target) report.problem(path, "points at itself");
+    else if (pools.has(target) || names.answersTo(target) || tree.resolve(target) !== undefined) continue;
+    else if (aliases.has(target)) report.problem(path, `points at the alias ${show(target)}: aliases do not chain`);
+    else report.problem(path, `no pool or model ${show(target)}${suggest(target, [...pools.keys(), ...names.all()])}`);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Pools of the document.
+ * @module
+ */
+import type { CapabilityTree } from "../../capability/tree.ts";
+import { checkCapability, checkCodes, checkProviders, expandProviders } from "./providers.ts";
+import { mergeRouting, type RoutingParts } from "./routing.ts";
+import { unknownCapability } from "../check/capability_names.ts";
+import { checkContradictions, type RoutingFacts } from "../check/routing.ts";
+import type { ModelNames } from "../check/model_names.ts";
+import { budgetOf } from "../schema/money.ts";
+import { type Report, show, suggest, under } from "../schema/report.ts";
+import { resolveStrategy, shortNameOf } from "../settings/known.ts";
+import type { PoolValues } from "../schema/pools.ts";
+import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
+
+/** What pools refer to. */
+export interface PoolParts extends RoutingParts, RoutingFacts {
+  readonly models: ModelNames;
+  readonly tree: CapabilityTree;
+}
+
+/** The pools of a document. */
+export interface Pools {
+  /** By name, in order. */
+  readonly pools: Map<string, PoolSettings>;
+  /** The routing of pools made on demand. */
+  readonly defaultRouting: RoutingSettings;
+  /** Their budget. */
+  readonly defaultBudget?: BudgetSettings;
+}
+
+/** The name of what holds for all pools. */
+export const everyPool = "*";
+
+/**
+ * The pools of the document, and what holds for those made on demand.
+ *
+ * @param values As read.
+ * @param parts What they refer to.
+ */
+export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolParts): Pools {
+  const common = values.get(everyPool) ?? {};
+  const others = [...values.values()].filter((value) => value !== common);
+  const everywhere = [[common], ...others.map((value) => [value, common])];
+  const pools = new Map<string, PoolSettings>();
+  for (const [name, value] of values) {
+    const path = under("pools", name);
+    checkRouting(value, path, parts);
+    if (name === everyPool) checkCommon(value, parts.report);
+    else pools.set(name, buildPool(name, value, common, parts));
+    checkContradictions(value, path, name === everyPool ? everywhere : [[value, common]], parts);
+  }
+  return { pools, defaultRouting: mergeRouting([common], parts), defaultBudget: budgetOf([common.budget]) };
+}
+
+function buildPool(name: string, value: PoolValues, common: PoolValues, parts: PoolParts): PoolSettings {
+  const path = under("pools", name);
+  checkTarget(name, value, path, parts);
+  checkModels(value.models, `${path}.models`, parts);
+  checkProviders(value.providers, `${path}.providers`, parts);
+  checkProviders(value.excluded_providers, `${path}.excluded_providers`, parts);
+  const providers = expandProviders(value.providers, parts);
+  const excludedProviders = expandProviders(value.excluded_providers, parts);
+  for (const id of providers.filter((one) => excludedProviders.includes(one))) {
+    parts.report.problem(`${path}.excluded_providers`, `${show(id)} is in "providers" too: give one of them`);
+  }
+  return {
+    name,
+    capability: value.capability ?? (value.models === undefined ? name : undefined),
+    models: value.models ?? [],
+    providers,
+    excludedProviders,
+    routing: mergeRouting([value, common], parts),
+    budget: budgetOf([value.budget, common.budget]),
+  };
+}
+
+function checkTarget(name: string, value: PoolValues, path: string, { tree, report }: PoolParts): void {
+  if (value.capability !== undefined) checkCapability(value.capability, `${path}.capability`, tree, report);
+  if (value.capability !== undefined || value.models !== undefined) return;
+  if (report.isBlamed(`${path}.capability`) || report.isBlamed(`${path}.models`)) return;
+  if (tree.matches(name).length > 0) return checkCapability(name, path, tree, report);
+  report.problem(path, `needs "capability" or "models": ${show(name)} ${unknownCapability(name, tree)}`);
+}
+
+function checkModels(names: readonly string[] = [], path: string, { models, report }: PoolParts): void {
+  names.forEach((name, place) => {
+    if (models.has(name)) return;
+    report.problem(`${path}[${place}]`, `no model ${show(name)}${suggest(name, models.all())}`);
+  });
+}
+
+function checkCommon(value: PoolValues, report: Report): void {
+  for (const key of ["capability", "models", "providers", "excluded_providers"] as const) {
+    if (value[key] !== undefined) {
+      report.problem(`pools.${everyPool}.${key}`, "cannot hold for all pools: give it to one");
+    }
+  }
+}
+
+function checkRouting(value: PoolValues, path: string, parts: PoolParts): void {
+  const { report, strategies } = parts;
+  for (const key of ["strategy", "fallback_strategy"] as const) {
+    const name = value[key];
+    if (typeof name !== "string" || resolveStrategy(name, strategies) !== undefined) continue;
+    const names = name.includes(".") ? strategies : strategies.map(shortNameOf);
+    report.problem(`${path}.${key}`, `no strategy ${show(name)} is registered${suggest(name, names)}`);
+  }
+  checkModels(value.model_priority, `${path}.model_priority`, parts);
+  checkProviders(value.provider_priority, `${path}.provider_priority`, parts);
+  checkCodes(value.retry, `${path}.retry`, report);
+}

@@ -1,0 +1,149 @@
+/**
+ * How the routing of a pool is merged: its own settings, those of `*`, a provider's lists of codes, the built-in ones.
+ * @module
+ */
+import { parseCron } from "../../util/cron.ts";
+import { expandProviders, type ProviderParts } from "./providers.ts";
+import { type CodeLists, mergeCodes } from "./_codes.ts";
+import { nanoOf } from "../schema/money.ts";
+import { deepFreeze } from "../schema/tree.ts";
+import {
+  defaultBalanceMode,
+  defaultCooldownMs,
+  defaultErrorRate,
+  defaultMaintenanceMs,
+  defaultRateLimit,
+  defaultRecovery,
+  defaultRetry,
+  defaultRetryLimit,
+  defaultStrategy,
+} from "../settings/defaults.ts";
+import { resolveStrategy } from "../settings/known.ts";
+import type { PoolValues } from "../schema/pools.ts";
+import type { CodeValues } from "../schema/providers.ts";
+import type { DeactivationSettings, RecoverySettings, RetrySettings, RoutingSettings } from "../settings/settings.ts";
+
+/** What routing refers to. */
+export interface RoutingParts extends ProviderParts {
+  /** The lists of codes of providers that have any. */
+  readonly codesOf: (provider: string) => CodeValues | undefined;
+  /** A provider's own retries (`execution.max_retries`). */
+  readonly retriesOf: (provider: string) => number;
+  readonly strategies: readonly string[];
+}
+
+/** The value of the strongest layer that has one. */
+export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
+
+/**
+ * The routing of a pool.
+ *
+ * @param layers Settings, the strongest first.
+ * @param parts What they refer to.
+ */
+export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
+  const first = firstOf(layers);
+  const strategy = first((layer) => layer.strategy) ?? defaultStrategy;
+  const fallback = first((layer) => layer.fallback_strategy);
+  return Object.freeze({
+    strategy: typeof strategy === "string" ? resolveStrategy(strategy, parts.strategies) ?? strategy : strategy,
+    fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
+    modelPriority: deepFreeze(first((layer) => layer.model_priority) ?? []),
+    providerPriority: deepFreeze(expandProviders(first((layer) => layer.provider_priority), parts)),
+    retry: retryByProvider(layers, first, parts),
+    deactivation: deepFreeze(deactivationOf(first)),
+    recovery: deepFreeze(recoveryOf(first)),
+    rateLimit: deepFreeze({
+      threshold: first((layer) => layer.rate_limit?.threshold) ?? defaultRateLimit.threshold,
+      minDeltaMs: first((layer) => layer.rate_limit?.min_delta),
+      maxRpm: first((layer) => layer.rate_limit?.max_rpm),
+    }),
+    balanceMode: first((layer) => layer.balance_mode) ?? defaultBalanceMode,
+    providerDeactivation: deepFreeze(new Set(first((layer) => layer.provider_deactivation))),
+    providerRecovery: first((layer) => layer.provider_recovery),
+  });
+}
+
+/**
+ * Looks a key up.
+ *
+ * @param layers Settings, the strongest first.
+ */
+export function firstOf(layers: readonly PoolValues[]): First {
+  return (pick) => {
+    for (const layer of layers) {
+      const value = pick(layer);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+}
+
+function deactivationOf(first: First): DeactivationSettings {
+  const threshold = first(({ deactivation }) => deactivation?.error_rate_threshold);
+  const budgetLimit = first(({ deactivation }) => deactivation?.budget_limit);
+  const start = first(({ deactivation }) => deactivation?.maintenance_window);
+  return {
+    retryLimit: first(({ deactivation }) => deactivation?.retry_limit) ?? defaultRetryLimit,
+    errorCodes: new Set(first(({ deactivation }) => deactivation?.error_codes)),
+    errorRate: threshold === undefined ? undefined : {
+      threshold,
+      windowMs: first(({ deactivation }) => deactivation?.error_rate_window) ?? defaultErrorRate.windowMs,
+      minRequests: first(({ deactivation }) => deactivation?.error_rate_min_requests) ?? defaultErrorRate.minRequests,
+    },
+    requestLimit: first(({ deactivation }) => deactivation?.request_limit),
+    tokenLimit: first(({ deactivation }) => deactivation?.token_limit),
+    budgetLimitNano: budgetLimit === undefined ? undefined : nanoOf(budgetLimit),
+    quotaWindow: first(({ deactivation }) => deactivation?.quota_window),
+    maintenance: start === undefined ? undefined : {
+      cron: parseCron(start),
+      durationMs: first(({ deactivation }) => deactivation?.maintenance_duration) ?? defaultMaintenanceMs,
+    },
+  };
+}
+
+function recoveryOf(first: First): RecoverySettings {
+  return {
+    cooldownMs: first(({ recovery }) => recovery?.cooldown) ?? defaultCooldownMs,
+    probeOnStart: first(({ recovery }) => recovery?.probe_on_start) ?? defaultRecovery.probeOnStart,
+    probeIntervalMs: first(({ recovery }) => recovery?.probe_interval),
+    onQuotaReset: first(({ recovery }) => recovery?.on_quota_reset) ?? defaultRecovery.onQuotaReset,
+    quotaReset: first(({ recovery }) => recovery?.quota_reset_schedule),
+  };
+}
+
+function retryByProvider(
+  layers: readonly PoolValues[],
+  first: First,
+  { codesOf, retriesOf }: RoutingParts,
+): RoutingSettings["retry"] {
+  const common = {
+    maxAttempts: first(({ retry }) => retry?.max_attempts) ?? defaultRetry.maxAttempts,
+    backoff: first(({ retry }) => retry?.backoff) ?? defaultRetry.backoff,
+    initialDelayMs: first(({ retry }) => retry?.initial_delay) ?? defaultRetry.initialDelayMs,
+    maxDelayMs: first(({ retry }) => retry?.max_delay) ?? defaultRetry.maxDelayMs,
+    scope: first(({ retry }) => retry?.scope) ?? defaultRetry.scope,
+    honorRetryAfter: first(({ retry }) => retry?.honor_retry_after) ?? defaultRetry.honorRetryAfter,
+  };
+  const byProvider = new Map<string | undefined, RetrySettings>();
+  return (provider) => {
+    const codes = codesOf(provider);
+    const inner = retriesOf(provider);
+    const key = codes === undefined && inner === 0 ? undefined : provider;
+    const known = byProvider.get(key);
+    if (known !== undefined) return known;
+    const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), codes].map(listsOf));
+    const settings = deepFreeze({
+      ...common,
+      maxAttempts: (common.maxAttempts + 1) * (inner + 1) - 1, // its own come inside each of the pool's tries
+      retryableCodes: new Set(retryable),
+      nonRetryableCodes: new Set(nonRetryable),
+    });
+    byProvider.set(key, settings);
+    return settings;
+  };
+}
+
+function listsOf(codes: CodeValues | undefined): CodeLists {
+  return { retryable: codes?.retryable_codes, nonRetryable: codes?.non_retryable_codes };
+}

@@ -1,0 +1,143 @@
+/**
+ * How calls are authenticated: what belongs together, and what cannot be.
+ * @module
+ */
+import { readServiceAccount } from "../../util/service_account.ts";
+import { baseUrlProblem, baseUrlWarning, credentialProblem } from "../schema/formats.ts";
+import { quoted, type Report } from "../schema/report.ts";
+import { referencesIn } from "../schema/references.ts";
+import type { AuthValues, ProviderValues } from "../schema/providers.ts";
+import type { TokenSettings } from "../settings/settings.ts";
+
+/** The keys of `auth` that a method reads. */
+const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof AuthValues)[]>> = {
+  api_key: ["api_key", "key_rotation"],
+  oauth: ["token_url", "client_id", "client_secret", "refresh_token", "scope"],
+  service_account: ["credentials", "token_url", "scope"],
+};
+
+/**
+ * How tokens are fetched.
+ *
+ * @param auth As read.
+ * @returns Undefined for a provider with keys, or none.
+ */
+export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
+  if (method === "api_key") return undefined;
+  const { token_url, client_id, client_secret, refresh_token, scope, credentials } = auth;
+  return {
+    method,
+    tokenUrl: token_url,
+    clientId: client_id,
+    clientSecret: client_secret,
+    refreshToken: refresh_token,
+    scope,
+    credentials,
+  };
+}
+
+/**
+ * Reports what of a provider's credentials does not go together.
+ *
+ * @param value The provider, as read.
+ * @param path Where it stands.
+ * @param report Where problems go.
+ */
+export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
+  const { method = "api_key" } = auth;
+  if (report.isBlamed(`${path}.auth.method`)) return;
+  for (const key of new Set(Object.values(keysOf).flat())) {
+    if (auth[key] === undefined || keysOf[method].includes(key)) continue;
+    const owners = Object.entries(keysOf).flatMap(([owner, keys]) => keys.includes(key) ? owner : []);
+    const hint = auth.method === undefined ? 'say which with "auth.method"' : `"auth.method" is "${method}"`;
+    report.problem(`${path}.auth.${key}`, `belongs to the method ${quoted(owners)}: ${hint}`);
+  }
+  if (method === "api_key") return checkKeys({ api_key, auth }, path, report);
+  if (api_key !== undefined) {
+    report.problem(`${path}.api_key`, `is not used when "auth.method" is "${method}": leave it out`);
+  }
+  if (method === "oauth") checkOAuth(auth, `${path}.auth`, report);
+  else checkAccount(auth, `${path}.auth`, report);
+  const warning = auth.token_url === undefined ? undefined : baseUrlWarning(auth.token_url, true);
+  if (warning !== undefined) report.warn(`${path}.auth.token_url`, warning);
+}
+
+/**
+ * Reports what is wrong with tokens once the secrets are known.
+ *
+ * @param tokens How they are fetched.
+ * @param path Where that stands.
+ * @param report Where problems go.
+ */
+export function checkTokens(tokens: TokenSettings, path: string, report: Report): void {
+  const { tokenUrl, clientSecret, refreshToken, credentials } = tokens;
+  const blame = (key: string, problem: string | undefined) =>
+    problem === undefined ? undefined : report.problem(`${path}.${key}`, problem);
+  if (tokenUrl !== undefined) blame("token_url", baseUrlProblem(tokenUrl));
+  if (clientSecret !== undefined) blame("client_secret", credentialProblem(clientSecret));
+  if (refreshToken !== undefined) blame("refresh_token", credentialProblem(refreshToken));
+  if (credentials !== undefined) blame("credentials", serviceAccountProblem(credentials, tokenUrl !== undefined));
+}
+
+function checkOAuth(auth: AuthValues, path: string, report: Report): void {
+  const { client_id, client_secret, refresh_token } = auth;
+  demand("token_url", "the address where tokens are fetched");
+  if (refresh_token === undefined && !report.isBlamed(`${path}.refresh_token`)) {
+    demand("client_id", 'a client has an id and a secret, unless there is a "refresh_token"');
+    demand("client_secret", 'a client has an id and a secret, unless there is a "refresh_token"');
+  } else if (client_secret !== undefined) demand("client_id", '"client_secret" is that of a client');
+  else if (client_id === undefined) {
+    const hint = "most vendors ask for the client that the refresh token was given to";
+    report.warn(`${path}.client_id`, `is missing: ${hint}`);
+  }
+
+  function demand(key: keyof AuthValues, what: string): void {
+    if (auth[key] !== undefined || report.isBlamed(`${path}.${key}`)) return;
+    report.problem(`${path}.${key}`, `missing: ${what}`);
+  }
+}
+
+function checkAccount({ credentials, token_url }: AuthValues, path: string, report: Report): void {
+  const place = `${path}.credentials`;
+  if (credentials === undefined && !report.isBlamed(place)) {
+    report.problem(place, "missing: the account's JSON key, best as a secret reference");
+  }
+  if (credentials === undefined || hasReferences(credentials)) return; // looked at once the secrets are known
+  const problem = serviceAccountProblem(credentials, token_url !== undefined);
+  if (problem !== undefined) report.problem(place, problem);
+}
+
+function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
+  const place = `${path}.${api_key === undefined ? "auth.api_key" : "api_key"}`;
+  const keys = api_key ?? auth.api_key ?? [];
+  keys.forEach((key, index) => {
+    const first = keys.indexOf(key);
+    if (first < index) report.problem(`${place}[${index}]`, `is the same as [${first}]: give each key once`);
+  });
+  const rotation = `${path}.auth.key_rotation`;
+  if (auth.key_rotation === false && keys.length > 1) {
+    report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
+  }
+  if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(place)) {
+    report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: give a list`);
+  }
+}
+
+/** Whether a text in it refers to a secret. */
+function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {
+  return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
+}
+
+/** What is wrong with a JSON key; `hasTokenUrl`: an address is given beside it. */
+function serviceAccountProblem(
+  credentials: string | Readonly<Record<string, unknown>>,
+  hasTokenUrl: boolean,
+): string | undefined {
+  try {
+    const { tokenUrl } = readServiceAccount(credentials);
+    if (hasTokenUrl || tokenUrl !== undefined && /^https?:\/\/[^/\s]/i.test(tokenUrl)) return undefined;
+    return 'has no address in "token_uri": give it there or as "token_url"';
+  } catch (error) {
+    return (error as TypeError).message;
+  }
+}

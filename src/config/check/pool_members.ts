@@ -1,0 +1,146 @@
+/**
+ * Which models a pool will have, as far as that can be known before any provider is asked. The rules are those by
+ * which the registry fills pools.
+ * @module
+ */
+import type { CapabilityTree } from "../../capability/tree.ts";
+import type { ProviderParts } from "../build/providers.ts";
+import type { KnownModel, KnownProvider } from "../settings/known.ts";
+import { offerOf } from "../settings/offers.ts";
+import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
+
+/** What pools take their models from. */
+export interface MemberParts extends ProviderParts {
+  /** Models of the document. */
+  readonly models: ReadonlyMap<string, ConfiguredModel>;
+  readonly tree: CapabilityTree;
+}
+
+/** Tells which models and providers are in a pool. */
+export class Members {
+  readonly #parts: MemberParts;
+  readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
+  readonly #configuredIn = new Map<PoolSettings, readonly ConfiguredModel[]>();
+  /** Upstream ids of the models of the document, by provider. */
+  readonly #ownIds = new Map<string, Set<string>>();
+  /** The models of the document whose provider is not switched off. */
+  readonly usable: readonly ConfiguredModel[];
+
+  /** @param parts What pools take their models from. */
+  constructor(parts: MemberParts) {
+    this.#parts = parts;
+    this.usable = [...parts.models.values()].filter(({ provider }) => parts.entries.get(provider)?.enabled);
+    for (const { provider, id } of this.usable) {
+      const ids = this.#ownIds.get(provider);
+      if (ids === undefined) this.#ownIds.set(provider, new Set([id]));
+      else ids.add(id);
+    }
+  }
+
+  /** The models of the document that are in a pool. */
+  configuredIn(pool: PoolSettings): readonly ConfiguredModel[] {
+    const known = this.#configuredIn.get(pool);
+    if (known !== undefined) return known;
+    const listed = new Set(pool.models);
+    const models = this.usable.filter((model) => {
+      const isListed = listed.has(model.name) || listed.has(`${this.#vendorOf(model.provider)}.${model.id}`);
+      return this.#admits(pool, model.provider) && (isListed || this.#isAt(pool, this.leavesOf(model)));
+    });
+    this.#configuredIn.set(pool, models);
+    return models;
+  }
+
+  /** Whether a pool has, or may come to have, a model of this name. */
+  mayHave(pool: PoolSettings, name: string): boolean {
+    if (this.#parts.models.has(name)) return this.configuredIn(pool).some((model) => model.name === name);
+    const entries = this.#entriesOf(name).filter(({ id }) => this.#admits(pool, id));
+    if (pool.models.includes(name)) return entries.length > 0;
+    return entries.some((entry) => this.#offers(entry, pool, (id) => name.endsWith(`.${id}`)));
+  }
+
+  /** Whether a pool has, or may come to have, a model of this provider. */
+  mayAsk(pool: PoolSettings, provider: string): boolean {
+    const entry = this.#parts.entries.get(provider);
+    if (!entry?.enabled || !this.#admits(pool, provider)) return false;
+    const isNamed = pool.models.some((name) => {
+      return !this.#parts.models.has(name) && this.#entriesOf(name).includes(entry);
+    });
+    return isNamed || this.configuredIn(pool).some((model) => model.provider === provider) ||
+      this.#offers(entry, pool, () => true);
+  }
+
+  /** Whether a pool may come to have more than one model. */
+  mayHaveSeveral(pool: PoolSettings): boolean {
+    const names = new Set([...this.configuredIn(pool).map(({ name }) => name), ...pool.models]);
+    return names.size > 1 || [...this.#parts.entries.keys()].some((id) => {
+      return this.#admits(pool, id) && this.#offers(this.#parts.entries.get(id)!, pool, () => true);
+    });
+  }
+
+  /** What the catalogue has on a model; a dated id is the model it is a release of. */
+  catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
+    const models = this.#connectorOf(provider)?.models;
+    const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+    return models?.find((known) => known.id === id) ?? models?.find((known) => known.id === undated);
+  }
+
+  /** Whether a model's server is one's own, so that calls cost nothing. */
+  isLocal({ provider }: ConfiguredModel): boolean {
+    return this.#connectorOf(provider)?.local === true;
+  }
+
+  /** The leaves a model of the document serves. */
+  leavesOf(model: ConfiguredModel): readonly string[] {
+    const known = this.#leaves.get(model);
+    if (known !== undefined) return known;
+    const capabilities = model.capabilities ?? this.catalogued(model)?.capabilities;
+    const leaves = leavesOf({ id: model.id, capabilities }, this.#parts.tree);
+    this.#leaves.set(model, leaves);
+    return leaves;
+  }
+
+  /** Whether a provider adds models of its own to a pool, one with a fitting id among them. */
+  #offers(entry: ProviderEntry, pool: PoolSettings, fits: (id: string) => boolean): boolean {
+    if (!entry.enabled || pool.capability === undefined) return false;
+    const connector = this.#connectorOf(entry.id);
+    const own = this.#ownIds.get(entry.id);
+    const offer = offerOf(entry, connector, own !== undefined);
+    // What is asked for is known only then; what an instance has, never.
+    if (offer === "list" || connector === undefined && own === undefined) return true;
+    if (offer === "none" || connector === undefined) return false;
+    const defaults = connector.models.filter(({ id, defaultFor }) => defaultFor?.length && !own?.has(id));
+    return defaults.some((model) => fits(model.id) && this.#isAt(pool, leavesOf(model, this.#parts.tree)));
+  }
+
+  #isAt({ capability }: PoolSettings, leaves: readonly string[]): boolean {
+    const { tree } = this.#parts;
+    const path = capability === undefined ? undefined : tree.resolve(capability);
+    return path !== undefined && leaves.some((leaf) => tree.contains(path, leaf));
+  }
+
+  #admits({ providers, excludedProviders }: PoolSettings, id: string): boolean {
+    return (providers.length === 0 || providers.includes(id)) && !excludedProviders.includes(id);
+  }
+
+  /** The providers that a name begins with. */
+  #entriesOf(name: string): ProviderEntry[] {
+    return [...this.#parts.entries.values()].filter(({ id, enabled }) => {
+      return enabled && [this.#vendorOf(id), id].some((prefix) => name.startsWith(`${prefix}.`));
+    });
+  }
+
+  #vendorOf(provider: string): string {
+    return this.#connectorOf(provider)?.vendor ?? provider;
+  }
+
+  #connectorOf(provider: string): KnownProvider | undefined {
+    const entry = this.#parts.entries.get(provider);
+    return entry && this.#parts.connectorOf(entry);
+  }
+}
+
+/** What nobody knows anything of is taken for a chat model, or by its name for embeddings. */
+function leavesOf({ id, capabilities }: KnownModel, tree: CapabilityTree): readonly string[] {
+  const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
+  return names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
+}

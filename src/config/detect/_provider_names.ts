@@ -1,0 +1,63 @@
+/**
+ * The names that providers and their models go by in a program's options.
+ * @module
+ */
+import type { ProviderDeclaration } from "../../contracts/connector.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+
+/**
+ * Whether a provider goes by a name: its id, its vendor, or what its variable says before `_API_KEY`, since people know
+ * Google's Gemini by that.
+ *
+ * @param connector The provider's.
+ * @param name As written.
+ */
+export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
+  return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
+}
+
+/** A provider as far as its models go. */
+export interface ModelOwner {
+  readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
+  readonly entry: { readonly id: string };
+}
+
+/** A model that a program asks for. */
+export interface ChosenModel {
+  /** The name it goes by. */
+  readonly name: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** The id its provider knows it by. */
+  readonly id: string;
+}
+
+/**
+ * The models a name stands for: those known by it, else what follows a provider's name.
+ *
+ * @param name `<vendor>.<id>`, `<vendor>/<id>` or the provider's own id.
+ * @param path Where it stands.
+ * @param owners The providers there are.
+ * @param report Told of a name that stands for nothing.
+ */
+export function findModels(
+  name: string,
+  path: string,
+  owners: readonly ModelOwner[],
+  report: Report,
+): readonly ChosenModel[] {
+  const catalogue = owners.flatMap(({ connector: { vendor, models }, entry }) => {
+    return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
+  });
+  const listed = catalogue.filter((model) => model.name === name || model.path === name || model.id === name);
+  if (listed.length > 0) return listed;
+  const unlisted = owners.flatMap(({ connector: { vendor }, entry }) => {
+    const id = name.slice(vendor.length + 1);
+    const isVendors = id !== "" && (name.startsWith(`${vendor}.`) || name.startsWith(`${vendor}/`));
+    return isVendors ? [{ name: `${vendor}.${id}`, provider: entry.id, id }] : [];
+  });
+  if (unlisted.length === 0) {
+    report.problem(path, `no model ${show(name)}${suggest(name, catalogue.map((model) => model.name))}`);
+  }
+  return unlisted.slice(0, 1);
+}

@@ -1,0 +1,253 @@
+/**
+ * Providers found in the environment, and the settings they alone make up.
+ * @module
+ */
+import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
+import type { SelectionStrategy } from "../../contracts/rotation.ts";
+import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
+import { buildSettings } from "../build/build_settings.ts";
+import { everyPool } from "../build/pools.ts";
+import { buildProvider } from "../build/providers.ts";
+import { baseUrlProblem, credentialProblem } from "../schema/formats.ts";
+import { isPlaceholder } from "./_keys.ts";
+import { findModels, isNamed } from "./_provider_names.ts";
+import { Report, show, suggest, under } from "../schema/report.ts";
+import { deepFreeze } from "../schema/tree.ts";
+import { type KnownConnectors, resolveStrategy, shortNameOf } from "../settings/known.ts";
+import { escapeReferences } from "../schema/references.ts";
+import type { ProviderEntry, Settings } from "../settings/settings.ts";
+
+/** Reads a variable; undefined when it is unset. */
+export type Environment = (name: string) => string | undefined;
+
+/** A provider that is there. */
+export interface DetectedProvider {
+  /** Its connector. */
+  readonly connector: ProviderDeclaration;
+  /** The entry that stands for it, its id the connector's. */
+  readonly entry: ProviderEntry;
+  /** The variable that gave it away. */
+  readonly source: string;
+}
+
+/** What was found. */
+export interface Detection {
+  /** In the connectors' order. */
+  readonly providers: readonly DetectedProvider[];
+  /** Names of the filter that nothing was found for. */
+  readonly missing: readonly string[];
+  /** What is odd about the environment. */
+  readonly warnings: readonly ConfigProblem[];
+}
+
+/**
+ * Finds the providers whose variables are set.
+ *
+ * @param connectors What to look for, in order.
+ * @param env The environment.
+ * @param filter Vendors, connector ids or entry ids; all when left out.
+ * @throws {NoProvidersError} When there is none; its message lists the variables.
+ * @throws {ConfigError} When the filter has an unknown name, or a variable a value that cannot be used.
+ */
+export function detectProviders(
+  connectors: readonly ProviderDeclaration[],
+  env: Environment,
+  filter?: readonly string[],
+): Detection {
+  const report = new Report();
+  const wanted = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
+  filter?.forEach((name, place) => checkName(name, `providers[${place}]`, connectors, report));
+  const providers = wanted.flatMap((connector) => detect(connector, env, report) ?? []);
+  if (report.problems.length > 0) throw new ConfigError(report.problems);
+  if (providers.length === 0) throw nothingFound(wanted, report.warnings);
+  const missing = (filter ?? []).filter((name) => !providers.some(({ connector }) => isNamed(connector, name)));
+  return { providers, missing, warnings: report.warnings };
+}
+
+/**
+ * An environment in which further keys are set.
+ *
+ * @param connectors The providers that may be named.
+ * @param env The environment below.
+ * @param apiKeys Keys by variable, vendor or connector id.
+ * @throws {ConfigError} For a name that stands for no provider.
+ */
+export function overlayKeys(
+  connectors: readonly ProviderDeclaration[],
+  env: Environment,
+  apiKeys: Readonly<Record<string, string>>,
+): Environment {
+  const report = new Report();
+  const keys = new Map<string, string>();
+  const variables = connectors.flatMap(({ detection }) => detection?.keys ?? []);
+  for (const [name, key] of Object.entries(apiKeys)) {
+    const named = connectors.filter((connector) => isNamed(connector, name));
+    const targets = variables.includes(name) ? [name] : named.flatMap(({ detection }) => detection?.keys[0] ?? []);
+    if (typeof key !== "string") report.problem(under("apiKeys", name), "expected a text");
+    if (targets.length === 0) {
+      const names = [...connectors.map(({ vendor }) => vendor), ...variables];
+      report.problem(
+        under("apiKeys", name),
+        `no provider or variable ${show(name)}${suggest(name, [...new Set(names)])}`,
+      );
+    }
+    for (const target of targets) keys.set(target, key);
+  }
+  if (report.problems.length > 0) throw new ConfigError(report.problems);
+  return (name) => keys.get(name) ?? env(name);
+}
+
+/** What a program adds to detection. */
+export interface DetectedSettingsOptions {
+  /** The connectors there are. */
+  readonly known: KnownConnectors;
+  /** Strategy of every pool: an id, a short name, or an instance. */
+  readonly strategy?: string | SelectionStrategy;
+  /** The only models of pools made on demand: by name here, by `<vendor>/<id>` or by the provider's own id. */
+  readonly models?: readonly string[];
+}
+
+/**
+ * The settings that detected providers make up: no pools, they are made on demand.
+ *
+ * @param detection What was found.
+ * @param options What a program adds.
+ * @throws {ConfigError} For a strategy or a model that does not exist.
+ */
+export function detectedSettings(detection: Detection, options: DetectedSettingsOptions): Settings {
+  const { known, strategy, models } = options;
+  const report = new Report();
+  if (typeof strategy === "string" && resolveStrategy(strategy, known.strategies) === undefined) {
+    const names = known.strategies.map(shortNameOf);
+    report.problem("strategy", `no strategy ${show(strategy)} is registered${suggest(strategy, names)}`);
+  }
+  const chosen = models?.flatMap((name, place) => findModels(name, `models[${place}]`, detection.providers, report));
+  if (report.problems.length > 0) throw new ConfigError(report.problems);
+  const settings = buildSettings(
+    {
+      models: new Map(chosen?.map(({ name, provider, id }) => [name, { provider, model: id }])),
+      pools: new Map([[everyPool, { strategy }]]),
+    },
+    { known, detected: detection.providers.map(({ entry }) => entry) },
+    report,
+  );
+  return deepFreeze<Settings>({
+    ...settings,
+    only: chosen && [...new Set(chosen.map(({ name }) => name))],
+    warnings: [...detection.missing.map(leftOut), ...detection.warnings, ...settings.warnings],
+  });
+}
+
+function leftOut(name: string): ConfigProblem {
+  return { path: "providers", message: `${show(name)} is left out: it has no key in the environment` };
+}
+
+function checkName(name: string, path: string, connectors: readonly ProviderDeclaration[], report: Report): void {
+  if (connectors.some((connector) => isNamed(connector, name))) return;
+  const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
+  report.problem(path, `no provider ${show(name)}${suggest(name, [...new Set(names)])}`);
+}
+
+function detect(connector: ProviderDeclaration, env: Environment, report: Report): DetectedProvider | undefined {
+  const { detection } = connector;
+  if (detection === undefined) return undefined;
+  const host = firstSet(detection.host ?? [], env);
+  // A key says that an account is there, not that a server on one's own machine is running.
+  if (connector.local && host === undefined) return undefined;
+  const key = firstKey(detection.keys, env, report);
+  const source = connector.local ? host?.variable : key?.variable ?? host?.variable;
+  if (source === undefined) return undefined;
+  const required = readRequired(detection, source, env, report);
+  if (required === undefined) return undefined;
+  const entry = buildProvider(connector.id, {
+    api_key: key === undefined ? [] : [escapeReferences(key.value)],
+    base_url: readAddress(connector, detection, env, report),
+    config: required,
+  });
+  return { connector, entry: { ...entry, source }, source };
+}
+
+interface Variable {
+  readonly variable: string;
+  readonly value: string;
+}
+
+function firstSet(variables: readonly string[], env: Environment): Variable | undefined {
+  for (const variable of variables) {
+    const value = env(variable)?.trim() ?? "";
+    if (value !== "") return { variable, value };
+  }
+  return undefined;
+}
+
+function firstKey(variables: readonly string[], env: Environment, report: Report): Variable | undefined {
+  const key = firstSet(variables.filter((variable) => !isPlaceholder(env(variable) ?? "")), env);
+  if (key === undefined) {
+    const placeholder = firstSet(variables, env);
+    if (placeholder !== undefined) report.warn(placeholder.variable, "is set to what looks like a placeholder");
+    return undefined;
+  }
+  if (env(key.variable) !== key.value) report.warn(key.variable, "has space around the key, which is left out");
+  const problem = credentialProblem(key.value);
+  if (problem !== undefined) report.problem(key.variable, problem);
+  return key;
+}
+
+/** What further variables give; undefined when one is missing. */
+function readRequired(
+  { requires = {} }: DetectionFacts,
+  source: string,
+  env: Environment,
+  report: Report,
+): Record<string, string> | undefined {
+  const settings: Record<string, string> = {};
+  for (const [setting, variables] of Object.entries(requires)) {
+    const found = firstSet(variables, env);
+    if (found === undefined) {
+      report.warn(source, `is set, but ${variables.join(" or ")} is not: the provider is left out`);
+      return undefined;
+    }
+    settings[setting] = escapeReferences(found.value);
+  }
+  return settings;
+}
+
+function readAddress(
+  { local }: ProviderDeclaration,
+  { baseUrl = [], host = [], port }: DetectionFacts,
+  env: Environment,
+  report: Report,
+): string | undefined {
+  const found = firstSet([...baseUrl, ...host], env);
+  if (found === undefined) return undefined;
+  const address = local ? addressOfHost(found.value, port) : found.value;
+  const problem = baseUrlProblem(address);
+  if (problem !== undefined) report.problem(found.variable, problem);
+  return escapeReferences(address);
+}
+
+/**
+ * The address of a server of one's own: a bare host gets a scheme and the server's usual port, an address to listen
+ * on becomes a loopback one, a missing path becomes the version prefix.
+ *
+ * @param host Such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a whole URL.
+ * @param port The server's usual port.
+ */
+export function addressOfHost(host: string, port?: number): string {
+  const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ??
+    [];
+  const [, name = "", ownPort] = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [undefined, authority];
+  const usualPort = scheme === undefined && port !== undefined ? `:${port}` : "";
+  const target = name === "" || name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name;
+  return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${path.replace(/\/+$/, "") || "/v1"}`;
+}
+
+function nothingFound(wanted: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {
+  const variables = wanted.flatMap(({ detection, local }) => {
+    return (local ? detection?.host?.[0] : detection?.keys[0] ?? detection?.host?.[0]) ?? [];
+  });
+  const notes = warnings.map(({ path, message }) => `. ${path} ${message}`).join("");
+  return new NoProvidersError(
+    `No providers were detected. Set at least one of ${[...new Set(variables)].join(", ")}${notes}`,
+  );
+}

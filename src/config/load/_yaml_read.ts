@@ -1,0 +1,80 @@
+/**
+ * Reading YAML, with what its parsers let pass refused.
+ * @module
+ */
+import { type Report, under } from "../schema/report.ts";
+import { inspectTree, isPlainObject } from "../schema/tree.ts";
+
+/** The part of `@std/yaml` that is used. */
+export interface YamlModule {
+  /** Reads one document. */
+  parse(content: string, options?: { schema?: "core" | "failsafe" }): unknown;
+}
+
+const plainNumber = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/**
+ * Reads a YAML document. Numbers have to be written so that every reader takes them for the same number, and keys so
+ * that none takes them for numbers; tags are not taken.
+ *
+ * @param text The file's text.
+ * @param yaml The YAML module.
+ * @param report Where problems go, with lines where they are known; texts of the file are never quoted.
+ */
+export function readYaml(text: string, yaml: YamlModule, report: Report): unknown {
+  const tabbed = text.split("\n").findIndex((line) => /^ *\t\s*[^\s#]/.test(line));
+  if (tabbed !== -1) return report.problem("", `line ${tabbed + 1} is indented with a tab: use spaces`);
+  try {
+    const document = yaml.parse(text, { schema: "core" });
+    if (document === null) return report.problem("", "the file is empty");
+    if (inspectTree(document, report)) {
+      compare(document, yaml.parse(text, { schema: "failsafe" }), { report, seen: new Set() }, "");
+    }
+    return document;
+  } catch (error) {
+    return report.problem("", problemOf(error));
+  }
+}
+
+/** The parser's words without its excerpt of the file, which may hold a key. */
+function problemOf(error: unknown): string {
+  if (error instanceof RangeError) return "the file is nested too deeply";
+  const message = error instanceof Error ? error.message : "";
+  const [, reason, line] = /^(.*?)(?: at line (\d+), column \d+)?(?::?\n|$)/s.exec(message) ?? [];
+  const words = (reason ?? "").replace(/["'<].*["'>]/gs, "…");
+  if (/more than 1 document/i.test(words)) {
+    return `line ${line}: a second document begins, but the file can have only one`;
+  }
+  if (/duplicat/i.test(words)) return `line ${line}: a key is given twice`;
+  return line === undefined ? "the file is not valid YAML" : `line ${line} is not valid YAML: ${words}`;
+}
+
+/** Compares the document with the one in which every scalar is the text that was written. */
+function compare(
+  value: unknown,
+  written: unknown,
+  context: { readonly report: Report; readonly seen: Set<object> },
+  path: string,
+): void {
+  if (typeof value === "number" && typeof written === "string" && !plainNumber.test(written)) {
+    context.report.problem(
+      path,
+      'is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it ' +
+        "in plain decimals, or put it in quotes if it is a text",
+    );
+  }
+  if (typeof value !== "object" || value === null || context.seen.has(value)) return;
+  context.seen.add(value);
+  if (Array.isArray(value) && Array.isArray(written)) {
+    value.forEach((item, place) => compare(item, written[place], context, `${path}[${place}]`));
+  } else if (isPlainObject(value) && isPlainObject(written)) {
+    for (const [key, member] of Object.entries(written)) {
+      const isKept = Object.hasOwn(value, key) && key !== "[object Object]";
+      if (isKept) compare(value[key], member, context, under(path, key));
+      else {context.report.problem(
+          under(path, key),
+          "is a key that YAML readers take for something else: put it in quotes",
+        );}
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Reading a configuration file. The only part of the configuration that knows of files and of their formats.
+ * @module
+ */
+import type { FileSystem } from "../../contracts/runtime.ts";
+import { ConfigError } from "../../errors.ts";
+import { scanJson } from "./_json_scan.ts";
+import { kindOf, Report } from "../schema/report.ts";
+import { inspectTree, isPlainObject } from "../schema/tree.ts";
+import { readYaml, type YamlModule } from "./_yaml_read.ts";
+
+export type { YamlModule } from "./_yaml_read.ts";
+
+const mostBytes = 1_048_576;
+
+/**
+ * Reads a file as a document; its extension alone says how.
+ *
+ * @param path A name that ends in `.yaml`, `.yml` or `.json`.
+ * @param files Where files are.
+ * @param importYaml Loads the YAML module, once it is needed.
+ * @throws {ConfigError} When the file cannot be read, is no document, or the YAML module is missing.
+ */
+export async function loadDocument(
+  path: string,
+  files: FileSystem,
+  importYaml: () => Promise<YamlModule> = () => import("@std/yaml"),
+): Promise<unknown> {
+  const format = formatOf(path);
+  const text = checkText(await readFile(path, files), path);
+  const report = new Report();
+  const document = format === "json" ? readJson(text, path) : readYaml(text, await loadYaml(path, importYaml), report);
+  return checkDocument(document, path, report);
+}
+
+/**
+ * Reads a text of JSON as a document.
+ *
+ * @param text The text.
+ * @param source Where it came from, for messages.
+ * @throws {ConfigError} When it is no document.
+ */
+export function readJsonDocument(text: string, source: string): unknown {
+  return checkDocument(readJson(checkText(text, source), source), source);
+}
+
+/**
+ * What a file of this name is written in; its extension alone says it.
+ *
+ * @param path Its path.
+ * @throws {ConfigError} For any other extension.
+ */
+export function formatOf(path: string): "yaml" | "json" {
+  const extension = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
+  if (extension === undefined) fail(path, 'the name of the file has to end in ".yaml", ".yml" or ".json"');
+  return extension === "json" ? "json" : "yaml";
+}
+
+function checkDocument(document: unknown, source: string, report: Report = new Report()): unknown {
+  if (report.problems.length === 0 && inspectTree(document, report) && !isPlainObject(document)) {
+    report.problem("", `expected an object, found ${kindOf(document)}`);
+  }
+  if (report.problems.length > 0) throw new ConfigError(report.problems, source);
+  return document;
+}
+
+async function readFile(path: string, files: FileSystem): Promise<string> {
+  try {
+    return await files.readText(path);
+  } catch (error) {
+    fail(path, `the file cannot be read: ${reasonOf(error)}`, error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  if (code === "ENOENT") return "it does not exist";
+  if (code === "EISDIR") return "it is a folder";
+  return code === "EACCES" || code === "EPERM" ? "reading it is not permitted" : "reading failed";
+}
+
+function checkText(text: string, path: string): string {
+  const isLarge = text.length > mostBytes || text.length > mostBytes / 3 && byteLength(text) > mostBytes;
+  if (isLarge) fail(path, "the file is larger than 1 MiB");
+  // deno-lint-ignore no-control-regex
+  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) fail(path, "the file is not a text in UTF-8");
+  const content = text.replace(/^\ufeff/, "");
+  if (content.trim() === "") fail(path, "the file is empty");
+  return content;
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function readJson(text: string, path: string): unknown {
+  const problems = scanJson(text);
+  if (problems.length > 0) throw new ConfigError(problems, path);
+  return JSON.parse(text);
+}
+
+async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Promise<YamlModule> {
+  try {
+    return await importYaml();
+  } catch (cause) {
+    const message = 'the YAML module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or ' +
+      '"npx jsr add @std/yaml", or write the configuration as JSON';
+    const error = new ConfigError([{ path: "", message }], path, cause);
+    // Nothing is wrong with the configuration, so the usual opening words would mislead.
+    error.message = `Cannot load configuration "${path}": ${message}`;
+    throw error;
+  }
+}
+
+function fail(path: string, message: string, cause?: unknown): never {
+  throw new ConfigError([{ path: "", message }], path, cause);
+}

@@ -1,0 +1,117 @@
+/**
+ * A checked configuration as a value. The shells bind it to their connectors and files.
+ * @module
+ */
+import { MeshError } from "../../errors.ts";
+import { under } from "../schema/report.ts";
+import { copyTree, deepFreeze } from "../schema/tree.ts";
+import { writeYaml } from "./_yaml_write.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import type { Settings } from "../settings/settings.ts";
+import { validate } from "../build/validate.ts";
+
+/** A document that holds, and the settings it makes up. */
+export interface CheckedDocument {
+  /** As written. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** What it means. */
+  readonly settings: Settings;
+}
+
+/**
+ * Checks a document.
+ *
+ * @param document As given by a program.
+ * @param options What it is checked against, and where it came from.
+ * @throws {ConfigError} With everything that is wrong.
+ */
+export function checkDocument(
+  document: unknown,
+  options: { readonly known: KnownConnectors; readonly source?: string },
+): CheckedDocument {
+  return checkedDocument(document, validate(document, options));
+}
+
+/**
+ * A document with its settings; what its program does with it from now on changes nothing.
+ *
+ * @param document As given by a program.
+ * @param settings What it means.
+ */
+export function checkedDocument(document: unknown, settings: Settings): CheckedDocument {
+  const copy = copyTree(document, () => {}, "") as Readonly<Record<string, unknown>>;
+  return { document: deepFreeze(copy), settings };
+}
+
+/**
+ * The part of `MeshConfig` that needs neither connectors nor files.
+ *
+ * @example The class as a shell makes it
+ * ```ts ignore
+ * export class MeshConfig extends MeshConfigBase {
+ *   static async load(path: string): Promise<MeshConfig> {
+ *     return new MeshConfig(await loadConfig(path, environment));
+ *   }
+ *   static parse(document: unknown): MeshConfig {
+ *     return new MeshConfig(checkDocument(document, environment));
+ *   }
+ * }
+ * ```
+ */
+export class MeshConfigBase {
+  readonly #checked: CheckedDocument;
+
+  /**
+   * Made by `load` and `parse`.
+   *
+   * @param checked A document that holds.
+   * @internal
+   */
+  constructor(checked: CheckedDocument) {
+    this.#checked = checked;
+  }
+
+  /**
+   * What the document means: complete, in base units, frozen.
+   *
+   * @internal
+   */
+  get settings(): Settings {
+    return this.#checked.settings;
+  }
+
+  /** The document as written, frozen; secret references are not resolved. */
+  get document(): Readonly<Record<string, unknown>> {
+    return this.#checked.document;
+  }
+
+  /** The document as YAML. */
+  toYaml(): string {
+    return writeYaml(this.#writable());
+  }
+
+  /** The document as JSON. */
+  toJson(): string {
+    return `${JSON.stringify(this.#writable(), null, 2)}\n`;
+  }
+
+  #writable(): Readonly<Record<string, unknown>> {
+    const made = findInstance(this.document, "");
+    if (made === undefined) return this.document;
+    throw new MeshError(
+      `Cannot write the configuration: "${made}" is an object of the program, which no file can hold`,
+    );
+  }
+}
+
+/** The path of the first value that only a program can give. */
+function findInstance(value: unknown, path: string): string | undefined {
+  if (value === null || value === undefined || ["string", "number", "boolean"].includes(typeof value)) return undefined;
+  const isPlain = Array.isArray(value) || typeof value === "object" && Object.getPrototypeOf(value) === null;
+  if (!isPlain) return path;
+  for (const [key, member] of Object.entries(value)) {
+    const found = findInstance(member, Array.isArray(value) ? `${path}[${key}]` : under(path, key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

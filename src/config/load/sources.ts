@@ -1,0 +1,86 @@
+/**
+ * Where settings come from: a document, or what is detected in the environment.
+ * @module
+ */
+import type { SelectionStrategy } from "../../contracts/rotation.ts";
+import { NoProvidersError } from "../../errors.ts";
+import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../detect/detect.ts";
+import type { Surroundings } from "../settings/known.ts";
+import type { ProviderEntry, Settings } from "../settings/settings.ts";
+import { validate } from "../build/validate.ts";
+
+/** Keys given by a program: by variable or provider name. */
+export type ApiKeys = Readonly<Record<string, string>>;
+
+/** How a document is read. */
+export interface DocumentOptions {
+  /** The file it came from. */
+  readonly source?: string;
+  /** Keys that win over the environment's. */
+  readonly apiKeys?: ApiKeys;
+  /** Whether a document without `providers` holds although no provider is detected. */
+  readonly mayLackProviders?: boolean;
+}
+
+/**
+ * The settings of a document. One without a `providers` section goes with the providers detected.
+ *
+ * @param document A configuration as an object.
+ * @param surroundings What it may name, and where keys are.
+ * @param options Its file, keys.
+ * @throws {ConfigError} With everything that is wrong.
+ * @throws {NoProvidersError} When it has no providers and none is detected.
+ */
+export function settingsOf(document: unknown, surroundings: Surroundings, options: DocumentOptions = {}): Settings {
+  const { source } = options;
+  const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
+  return validate(document, {
+    known: surroundings.known,
+    ...(source === undefined ? {} : { source }),
+    ...(needsDetection ? { detected: detectedEntries(surroundings, options) } : {}),
+  });
+}
+
+/** What is used of what is detected. */
+export interface DetectionOptions {
+  /** Only these: vendors, connector ids or entry ids. */
+  readonly providers?: readonly string[];
+  /** Only these models, in this order. */
+  readonly models?: readonly string[];
+  /** Strategy of every pool. */
+  readonly strategy?: string | SelectionStrategy;
+  /** Keys that win over the environment's. */
+  readonly apiKeys?: ApiKeys;
+}
+
+/**
+ * The settings that the providers detected make up.
+ *
+ * @param surroundings Which there can be, and where keys are.
+ * @param options What is used of them.
+ * @throws {NoProvidersError} When there is none.
+ * @throws {ConfigError} For a provider, model or strategy that does not exist.
+ */
+export function settingsOfDetection(surroundings: Surroundings, options: DetectionOptions = {}): Settings {
+  const { providers, models, strategy, apiKeys } = options;
+  const detection = detectProviders(surroundings.providers, environment(surroundings, apiKeys), providers);
+  return detectedSettings(detection, {
+    known: surroundings.known,
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(models === undefined ? {} : { models }),
+  });
+}
+
+function detectedEntries(surroundings: Surroundings, { apiKeys, mayLackProviders }: DocumentOptions): ProviderEntry[] {
+  try {
+    const { providers } = detectProviders(surroundings.providers, environment(surroundings, apiKeys));
+    return providers.map(({ entry }) => entry);
+  } catch (error) {
+    if (mayLackProviders && NoProvidersError.isInstance(error)) return [];
+    throw error;
+  }
+}
+
+function environment({ providers, env }: Surroundings, apiKeys: ApiKeys | undefined): Environment {
+  return apiKeys === undefined ? env : overlayKeys(providers, env, apiKeys);
+}

@@ -1,0 +1,171 @@
+/**
+ * Fields that hold other fields.
+ * @module
+ */
+import { type Field, field, type Fields, type FieldsOf, type Twins } from "./field.ts";
+import { kindOf, type Report, snakeCase, suggest, under } from "./report.ts";
+import { copyTree, isPlainObject, membersOf } from "./tree.ts";
+import { referencesIn } from "./references.ts";
+
+/** A list. */
+export function list<Item>(
+  item: Field<Item>,
+  options: { min?: number; default?: unknown } = {},
+): Field<readonly Item[]> {
+  return field({ type: "list", item, ...options }, (value, path, report) => {
+    if (!Array.isArray(value)) return report.problem(path, `expected a list, found ${kindOf(value)}`);
+    if (value.length < (options.min ?? 0)) {
+      return report.problem(path, "expected at least one item, found an empty list");
+    }
+    return value.flatMap((one, place) => item.read(one, `${path}[${place}]`, report) ?? []);
+  });
+}
+
+/** One value, or a list of them. */
+export function oneOrMany<Item>(item: Field<Item>): Field<readonly Item[]> {
+  const many = list(item, { min: 1 });
+  return field({ type: "either", options: [item, many] }, (value, path, report) => {
+    if (Array.isArray(value)) return many.read(value, path, report);
+    const one = item.read(value, path, report);
+    return one === undefined ? undefined : [one];
+  });
+}
+
+/** What an object is read as, or what anything else is. */
+export function either<One, Other>(one: Field<One>, object: Field<Other>): Field<One | Other> {
+  return field<One | Other>({ type: "either", options: [one, object] }, (value, path, report) => {
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return (isObject ? object : one).read(value, path, report);
+  });
+}
+
+/** An object whose keys are names, read in order. */
+export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>> {
+  return field({ type: "map", item }, (value, path, report) => {
+    const entries = new Map<string, Item>();
+    for (const [name, member] of objectMembers(value, path, report)) {
+      const place = under(path, name);
+      // deno-lint-ignore no-control-regex
+      if (!/^[^\x00-\x1f\x7f]{1,200}$/.test(name) || name.trim() !== name) {
+        report.problem(place, "a name has 1 to 200 characters, no control character and no space around it");
+      }
+      const read = item.read(member, place, report);
+      if (read !== undefined) entries.set(name, read);
+    }
+    return entries;
+  });
+}
+
+/** An object whose keys are names, kept as one. */
+export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string, Item>>> {
+  const { shape, read } = mapOf(item);
+  return field(shape, (value, path, report) => {
+    return Object.assign(Object.create(null), Object.fromEntries(read(value, path, report) ?? []));
+  });
+}
+
+/** Attributes that go to a connector as they are; secret references may stand in their texts. */
+export function passThrough(): Field<Readonly<Record<string, unknown>>> {
+  return field({ type: "any" }, (value, path, report) => {
+    const members = Object.fromEntries(objectMembers(value, path, report));
+    return passOn(members, path, report) as Readonly<Record<string, unknown>>;
+  });
+}
+
+/** How an object is read beyond its keys. */
+export interface ObjectOptions {
+  /** Whether other keys are kept, for the connector. */
+  readonly isOpen?: boolean;
+  /** Keys that have to be given. */
+  readonly required?: readonly string[];
+  /** Keys that mean the same. */
+  readonly twins?: readonly Twins[];
+}
+
+/** An object of known keys; a key may be written dotted, and nothing is read as no keys at all. */
+export function object<Value extends object>(fields: FieldsOf<Value>, options: ObjectOptions = {}): Field<Value> {
+  return field({ type: "object", fields, ...options }, (value, path, report) => {
+    const values: Record<string, unknown> = Object.create(null);
+    const members = nestedMembers(value, fields, path, report);
+    for (const key of options.required ?? []) {
+      if (!members.has(key)) report.problem(under(path, key), "missing: this key has to be given");
+    }
+    for (const [key, member] of members) {
+      const place = under(path, key);
+      const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      if (known === undefined && !options.isOpen) report.problem(place, `unknown key${suggestKey(key, fields)}`);
+      const read = known === undefined ? passOn(member, place, report) : known.read(member, place, report);
+      if (read !== undefined) values[key] = read;
+    }
+    for (const [one, other] of options.twins ?? []) compareTwins(values, one, other, path, report);
+    return values as Value;
+  });
+}
+
+function objectMembers(value: unknown, path: string, report: Report): [key: string, value: unknown][] {
+  if (isPlainObject(value)) return membersOf(value);
+  if (value === null || value === undefined) return [];
+  const isObject = typeof value === "object" && !Array.isArray(value);
+  report.problem(path, `expected an object, found ${isObject ? "an instance or one with methods" : kindOf(value)}`);
+  return [];
+}
+
+/** The members of an object, those that were written dotted put where they belong. */
+function nestedMembers(value: unknown, fields: Fields, path: string, report: Report): Map<string, unknown> {
+  const members = new Map<string, unknown>();
+  for (const [key, member] of objectMembers(value, path, report)) {
+    const [head = ""] = key.split(".", 1);
+    const isDotted = head.length < key.length && Object.hasOwn(fields, head);
+    const name = isDotted ? head : key;
+    const nested = isDotted ? { [key.slice(head.length + 1)]: member } : member;
+    members.set(name, members.has(name) ? merge(members.get(name), nested, under(path, name), report) : nested);
+  }
+  return members;
+}
+
+function merge(one: unknown, other: unknown, path: string, report: Report): unknown {
+  if (isPlainObject(one) && isPlainObject(other)) {
+    const merged = new Map(Object.entries(one));
+    for (const [key, member] of Object.entries(other)) {
+      merged.set(key, merged.has(key) ? merge(merged.get(key), member, under(path, key), report) : member);
+    }
+    return Object.fromEntries(merged);
+  }
+  if (!isSame(one, other)) report.problem(path, "is given twice, with different values");
+  return one;
+}
+
+function compareTwins(values: unknown, one: string, other: string, path: string, report: Report): void {
+  const [first, second] = [valueAt(values, one), valueAt(values, other)];
+  if (first === undefined || second === undefined || isSame(first, second)) return;
+  report.problem(under(path, other), `differs from "${one}", which means the same: give one of them`);
+}
+
+function valueAt(values: unknown, path: string): unknown {
+  return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  const isPair = Array.isArray(one) && Array.isArray(other) || isPlainObject(one) && isPlainObject(other);
+  if (!isPair) return false;
+  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return members.length === others.size && members.every(([key, member]) => isSame(member, others.get(key)));
+}
+
+function suggestKey(key: string, fields: Fields): string {
+  const name = snakeCase(key);
+  if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
+  const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, name));
+  // Of a dotted key that got here the first word is not known.
+  const [head = ""] = name.split(".", 1);
+  return inside === undefined ? suggest(head, Object.keys(fields)) : `, did you mean "${inside[0]}.${name}"?`;
+}
+
+/** A copy of what goes to a connector, its references checked. */
+function passOn(value: unknown, path: string, report: Report): unknown {
+  return copyTree(value, (text, place) => {
+    const { problem } = referencesIn(text);
+    if (problem !== undefined) report.problem(place, problem);
+  }, path);
+}

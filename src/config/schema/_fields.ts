@@ -1,0 +1,144 @@
+/**
+ * Fields that take single values.
+ * @module
+ */
+import { type Field, field, leaf, misfit, type Shape } from "./field.ts";
+import { kindOf, quoted, show, suggest } from "./report.ts";
+import { referencesIn } from "./references.ts";
+import { parseDuration, parseSize } from "./units.ts";
+
+/** How a text is checked. */
+export interface TextOptions {
+  /** See {@linkcode Shape}. */
+  readonly default?: string;
+  /** See {@linkcode Shape}. */
+  readonly isSecret?: boolean;
+  /** See {@linkcode Shape}. */
+  readonly isLiteral?: boolean;
+  /** Whether it may have line breaks. */
+  readonly isMultiline?: boolean;
+  /** What is wrong with a text that has no secret reference, if anything. */
+  readonly check?: (text: string) => string | undefined;
+}
+
+/** A text; secret references may stand in it unless it is literal. */
+export function text(options: TextOptions = {}): Field<string> {
+  const { check: _check, isMultiline: _isMultiline, ...facts } = options;
+  const shape: Shape = { type: "text", ...facts };
+  return field(shape, (value, path, report) => {
+    if (typeof value !== "string") {
+      const hint = typeof value === "number" || typeof value === "boolean" ? ": put it in quotes" : "";
+      return report.problem(path, `expected a text, found ${options.isSecret ? kindOf(value) : show(value)}${hint}`);
+    }
+    const problem = textProblem(value, options);
+    return problem === undefined ? value : report.problem(path, problem);
+  });
+}
+
+/** True or false; nothing else counts as either. */
+export function flag(options: { default?: boolean } = {}): Field<boolean> {
+  return leaf({ type: "flag", ...options }, "true or false", (value) => typeof value === "boolean" ? value : undefined);
+}
+
+/** Bounds of a number. */
+export type Range = Pick<Shape, "min" | "max" | "above"> & { readonly default?: number };
+
+/** A whole number. */
+export function integer(range: Range = {}): Field<number> {
+  return numeric({ type: "integer", ...range }, "an integer", Number.isSafeInteger);
+}
+
+/** A number. */
+export function number(range: Range = {}): Field<number> {
+  return numeric({ type: "number", ...range }, "a number", Number.isFinite);
+}
+
+/** A duration, read as ms; at least 1 ms unless said. */
+export function duration(range: Range = {}): Field<number> {
+  const least = range.min ?? 1;
+  return leaf(
+    { type: "duration", ...range },
+    `a duration${least > 0 ? " above 0" : ""} such as "500ms" or "1h30m"`,
+    (value) => {
+      const ms = typeof value === "string" ? parseDuration(value) : undefined;
+      return ms === undefined || ms < least ? undefined : ms;
+    },
+    (value) => `"${value}s" or "${value}ms"`,
+  );
+}
+
+/** A size, read as bytes. */
+export function size(range: Range = {}): Field<number> {
+  return leaf(
+    { type: "size", ...range },
+    'a size such as "512MB" or "64KiB"',
+    (value) => {
+      const bytes = typeof value === "string" ? parseSize(value) : undefined;
+      return bytes === undefined || bytes < (range.min ?? 1) ? undefined : bytes;
+    },
+    (value) => `"${value}B" or "${value}KiB"`,
+  );
+}
+
+/** One of some words. */
+export function oneOf<Word extends string>(words: readonly Word[], standard?: Word): Field<Word> {
+  return field({ type: "choice", values: words, default: standard }, (value, path, report) => {
+    const word = words.find((one) => one === value);
+    if (word !== undefined) return word;
+    const isWord = typeof value === "string" && referencesIn(value).names.length === 0;
+    const found = isWord ? `unknown value ${show(value)}${suggest(value, words)}` : undefined;
+    return report.problem(path, found ?? misfit(`one of ${quoted(words)}`, value));
+  });
+}
+
+/** An object made by the program, known by its methods. */
+export function instance<Value>(kind: string, methods: readonly string[]): Field<Value> {
+  return leaf({ type: "instance" }, `${kind}, an object with ${methods.join(" and ")}`, (value) => {
+    const isOne = typeof value === "object" && value !== null &&
+      methods.every((method) => typeof Reflect.get(value, method) === "function");
+    return isOne ? value as Value : undefined;
+  });
+}
+
+/**
+ * Marks a key whose value is checked but has no effect in this version: a warning says so. Deleting the word
+ * puts the key into effect.
+ *
+ * @param inner The key's field.
+ * @param honoured Values that ask for what happens anyway.
+ */
+export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[]): Field<Value> {
+  return field({ ...inner.shape, isLater: true }, (value, path, report) => {
+    const read = inner.read(value, path, report);
+    if (read !== undefined && !honoured.includes(read)) report.warn(path, "is not in effect in this version");
+    return read;
+  });
+}
+
+function numeric(shape: Shape, kind: string, isOne: (value: unknown) => boolean): Field<number> {
+  const { min = -Infinity, max = Infinity, above = -Infinity } = shape;
+  return leaf(shape, kind + rangeOf(shape), (value) => {
+    const isIn = isOne(value) && Number(value) >= min && Number(value) <= max && Number(value) > above;
+    return isIn ? Number(value) : undefined;
+  });
+}
+
+function rangeOf({ min, max, above }: Shape): string {
+  if (above !== undefined) return ` above ${above}${max === undefined ? "" : `, up to ${max}`}`;
+  if (min === undefined) return "";
+  return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;
+}
+
+function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }: TextOptions): string | undefined {
+  if (value.trim() === "") return "expected a text, found a blank one";
+  // deno-lint-ignore no-control-regex
+  if (!isMultiline && /[\x00-\x1f\x7f]/.test(value)) return "contains a line break or another control character";
+  const { names, problem } = referencesIn(value);
+  if (problem !== undefined) return problem;
+  const wrong = names.length === 0 ? check?.(value) : undefined;
+  if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
+  if (names.length === 0) return undefined;
+  if (isLiteral) return "has to be written out: a secret reference cannot stand here";
+  // What stands around a reference in a key is still part of the key.
+  return isSecret ? check?.(value.replace(/\$\{secrets:[^}]*\}/g, "x".repeat(16))) : undefined;
+}

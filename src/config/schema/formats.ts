@@ -1,0 +1,148 @@
+/**
+ * What texts of a certain kind have to look like. Each says what is wrong, never what the text is.
+ * @module
+ */
+import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
+
+const shortestToken = 16;
+const minuteMs = 60_000;
+
+/**
+ * What is wrong with a key: it goes into a header as it is.
+ *
+ * @param key The key.
+ */
+export function credentialProblem(key: string): string | undefined {
+  const at = key.search(/[^\x21-\x7e]/);
+  if (at === -1) return undefined;
+  return `has a space, a control or a non-ASCII character at position ${at + 1}: a key has none`;
+}
+
+/**
+ * What is odd about a proxy token that holds.
+ *
+ * @param token The token.
+ */
+export function tokenWarning(token: string): string | undefined {
+  return token.length < shortestToken
+    ? `is short: use ${shortestToken} characters or more, so that it cannot be guessed`
+    : undefined;
+}
+
+/**
+ * What is wrong with a provider's address.
+ *
+ * @param address The address.
+ */
+export function baseUrlProblem(address: string): string | undefined {
+  const expected = 'expected an http or https address such as "https://api.example.com/v1"';
+  const url = parseUrl(address);
+  if (url === undefined) return expected;
+  if (url.username !== "" || url.password !== "") return `${expected} without a user name or password`;
+  if (/[?#]/.test(address)) return `${expected} without a query or fragment`;
+  return undefined;
+}
+
+/**
+ * What is odd about an address that holds.
+ *
+ * @param address The address.
+ * @param hasKey Whether a key is sent there.
+ */
+export function baseUrlWarning(address: string, hasKey: boolean): string | undefined {
+  const url = parseUrl(address);
+  if (url === undefined) return undefined;
+  if (/^(?:169\.254\.|\[fe80:|\[fd00:ec2:)/.test(url.hostname)) return "is a link-local address";
+  return hasKey && url.protocol === "http:" && !isLoopback(url.hostname)
+    ? "sends the key unencrypted: use https"
+    : undefined;
+}
+
+/**
+ * Whether a host name stands for this machine.
+ *
+ * @param host As in a URL.
+ */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
+}
+
+/**
+ * What is wrong with an origin that browsers may come from.
+ *
+ * @param origin The origin, or `*`.
+ */
+export function originProblem(origin: string): string | undefined {
+  return origin === "*" || parseUrl(origin)?.origin === origin
+    ? undefined
+    : 'expected "*" or an origin such as "https://app.example.com", in lower case and without a path';
+}
+
+/**
+ * What is wrong with a host name or address.
+ *
+ * @param host The host.
+ */
+export function hostProblem(host: string): string | undefined {
+  return /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/.test(host)
+    ? undefined
+    : 'expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"';
+}
+
+/**
+ * What is wrong with a cron expression.
+ *
+ * @param expression Five fields.
+ */
+export function cronProblem(expression: string): string | undefined {
+  let cron: Cron;
+  try {
+    cron = parseCron(expression);
+  } catch {
+    return 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';
+  }
+  return nextStart(cron, 0) === undefined ? "never comes: none of its months has such a day" : undefined;
+}
+
+/** Days with a start that are looked at: a year of daily ones, so that a month without any is seen. */
+const startDays = 400;
+
+/**
+ * Whether what begins at each start goes on until the next one, always.
+ *
+ * @param expression Five fields that hold.
+ * @param durationMs How long it lasts.
+ */
+export function isEndless(expression: string, durationMs: number): boolean {
+  const cron = parseCron(expression);
+  const { times } = cron;
+  if (times.some((time, place) => place > 0 && (time - times[place - 1]!) * minuteMs > durationMs)) return false;
+  const first = times[0]! * minuteMs;
+  const lastMs = times.at(-1)! * minuteMs;
+  let day = nextStart(cron, -1)! - first;
+  for (let count = 0; count < startDays; count++) {
+    const next = nextStart(cron, day + lastMs)!;
+    if (next - (day + lastMs) > durationMs) return false;
+    day = next - first;
+  }
+  return true;
+}
+
+function parseUrl(text: string): URL | undefined {
+  // The parser mends what it can ("http:host", surrounding blanks): only what is written out counts.
+  if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text)) return undefined;
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What is wrong with a SHA-256 as it is written.
+ *
+ * @param text As written.
+ */
+export function hashProblem(text: string): string | undefined {
+  return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
+}

@@ -1,0 +1,32 @@
+/**
+ * Money of the document, USD, as settings count it: in whole nano-dollars.
+ * @module
+ */
+import type { BudgetValues } from "./providers.ts";
+import type { BudgetSettings } from "../settings/settings.ts";
+
+const nanoPerUsd = 1_000_000_000;
+
+/**
+ * USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD.
+ *
+ * @param usd Not negative.
+ */
+export function nanoOf(usd: number): number {
+  return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
+}
+
+/**
+ * A budget merged limit by limit; undefined without any.
+ *
+ * @param layers As read, the strongest first.
+ */
+export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
+  const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;
+  const monthly = layers.find((layer) => layer?.monthly_limit !== undefined)?.monthly_limit;
+  if (daily === undefined && monthly === undefined) return undefined;
+  return Object.freeze({
+    ...(daily === undefined ? {} : { dailyNano: nanoOf(daily) }),
+    ...(monthly === undefined ? {} : { monthlyNano: nanoOf(monthly) }),
+  });
+}

@@ -1,0 +1,232 @@
+/**
+ * The section `providers`.
+ * @module
+ */
+import type { Provider } from "../../contracts/provider.ts";
+import { baseUrlProblem, credentialProblem } from "./formats.ts";
+import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
+import type { Field } from "./field.ts";
+import { duration, flag, instance, integer, later, number, oneOf, size, text } from "./_fields.ts";
+import {
+  defaultMaxRetries,
+  defaultNonRetryableCodes,
+  defaultRetryableCodes,
+  defaultRetryBudget,
+  defaultTimeouts,
+} from "../settings/defaults.ts";
+import type { ProviderEntry, TokenSettings } from "../settings/settings.ts";
+
+/** Statuses by whether they are retried, as read. */
+export interface CodeValues {
+  readonly retryable_codes?: readonly number[];
+  readonly non_retryable_codes?: readonly number[];
+}
+
+/** How calls are authenticated, as read. */
+export interface AuthValues {
+  readonly method?: "api_key" | TokenSettings["method"];
+  readonly api_key?: readonly string[];
+  readonly key_rotation?: boolean;
+  readonly token_url?: string;
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+  readonly credentials?: TokenSettings["credentials"];
+}
+
+/** An entry of `providers`, as read. */
+export interface ProviderValues {
+  readonly enabled?: boolean;
+  readonly connector?: string;
+  readonly instance?: Provider;
+  readonly api_key?: readonly string[];
+  readonly base_url?: string;
+  readonly auth?: AuthValues;
+  readonly execution?: {
+    readonly base_url?: string;
+    readonly timeout?: number;
+    readonly connect_timeout?: number;
+    readonly max_retries?: number;
+  };
+  readonly error?: CodeValues;
+  readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
+  readonly quota?: { readonly reset_schedule?: ProviderEntry["quotaReset"] };
+  readonly budget?: BudgetValues;
+  readonly discovery?: { readonly enumerate_models?: boolean };
+  readonly catalogue?: { readonly auto_discover?: boolean };
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+/** A list of HTTP statuses. */
+export function codes(standard?: readonly number[]): Field<readonly number[]> {
+  return list(integer({ min: 100, max: 599 }), { default: standard });
+}
+
+/** Money that may be spent, in USD, as read. */
+export interface BudgetValues {
+  readonly daily_limit?: number;
+  readonly monthly_limit?: number;
+}
+
+/** Money that may be spent, in USD. */
+export function budget(): Field<BudgetValues> {
+  return object<BudgetValues>({
+    /** Most that is spent in a UTC day, in USD; 0 allows nothing. */
+    daily_limit: number({ min: 0 }),
+    /** Most that is spent in a UTC month, in USD; 0 allows nothing. */
+    monthly_limit: number({ min: 0 }),
+  });
+}
+
+const key = () => oneOrMany(text({ isSecret: true, check: credentialProblem }));
+const address = () => text({ check: baseUrlProblem });
+const secret = () => text({ isSecret: true });
+
+const provider = () =>
+  object<ProviderValues>({
+    /** False keeps the entry in the file without using it. */
+    enabled: flag({ default: true }),
+    /** The connector that makes it; the entry's own name unless given. */
+    connector: text({ isLiteral: true }),
+    /** A ready-made provider in place of a connector, in configurations given by a program. */
+    instance: instance<Provider>("a provider", ["complete", "stream"]),
+    /** Key or token, best as a secret reference; a list rotates over several. */
+    api_key: key(),
+    /** Address of the API, with its version prefix, for servers of one's own and gateways. */
+    base_url: address(),
+    /** How calls are authenticated. */
+    auth: object<AuthValues>({
+      /** The kind of credential: keys, or tokens that are fetched. */
+      method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
+      /** The same as `api_key`. */
+      api_key: key(),
+      /** Rotate over several keys, which a list of them implies. */
+      key_rotation: flag(),
+      /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
+      token_url: address(),
+      /** The client's id (`oauth`). */
+      client_id: text(),
+      /** The client's secret (`oauth`). */
+      client_secret: secret(),
+      /** A refresh token (`oauth`). */
+      refresh_token: secret(),
+      /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
+      scope: text(),
+      /** The account's JSON key (`service_account`), best as a secret reference. */
+      credentials: either<string, Readonly<Record<string, unknown>>>(
+        text({ isSecret: true, isMultiline: true }),
+        passThrough(),
+      ),
+    }),
+    /** How calls are made. */
+    execution: object<NonNullable<ProviderValues["execution"]>>({
+      /** The same as `base_url`. */
+      base_url: address(),
+      /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
+      timeout: duration({ default: defaultTimeouts.answer }),
+      /** Limit of connecting. */
+      connect_timeout: duration({ default: defaultTimeouts.connect }),
+      /** Tries within one attempt, on top of the pool's retries. */
+      max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
+      /** A file of further certificate authorities to trust. */
+      ca: later(text()),
+    }),
+    /** Which answers are tried again. */
+    error: object<CodeValues>({
+      /** Statuses that are tried again on the same model. */
+      retryable_codes: codes(defaultRetryableCodes),
+      /** Statuses that are not, so that the next model is asked at once. */
+      non_retryable_codes: codes(defaultNonRetryableCodes),
+    }),
+    /** Retrying over all of the provider's traffic. */
+    retry: object<NonNullable<ProviderValues["retry"]>>({
+      /** How many calls may be same-model retries. */
+      budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
+        /** Retries per request. */
+        ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
+        /** Retries that are always allowed per window. */
+        min: integer({ min: 0, default: defaultRetryBudget.min }),
+        /** The window that is looked at. */
+        window: duration({ default: defaultRetryBudget.windowMs }),
+      }),
+    }),
+    /** The account's allowance. */
+    quota: object<NonNullable<ProviderValues["quota"]>>({
+      /** When the quota starts anew. */
+      reset_schedule: oneOf(["monthly", "daily", "rolling"]),
+      /** The vendor tells how much was used. */
+      query_current: later(flag({ default: false }), false),
+      /** The vendor tells how much is left. */
+      query_remaining: later(flag({ default: false }), false),
+    }),
+    /** Most that may be spent with this provider. */
+    budget: budget(),
+    /** What is asked of the vendor at start. */
+    discovery: object<NonNullable<ProviderValues["discovery"]>>({
+      /**
+       * Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`),
+       * none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's
+       * own, those it lists, unless its models are configured.
+       */
+      enumerate_models: flag(),
+      /** Ask for sizes and prices of models. */
+      model_details: later(flag({ default: false }), false),
+      /** Ask which capabilities models have. */
+      capability_query: later(flag({ default: false }), false),
+    }),
+    /** The vendor's list of models. */
+    catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
+      /** The same as `discovery.enumerate_models`. */
+      auto_discover: flag(),
+      /** How often it is asked for again. */
+      refresh_interval: later(duration()),
+    }),
+    /** What calls cost. */
+    pricing: object({
+      /** The vendor tells its prices. */
+      query: later(flag({ default: false }), false),
+    }),
+    /** Work handed in for later. */
+    batch: object({
+      /** Batches are taken. */
+      supported: later(flag({ default: false }), false),
+      /** Most requests of one batch. */
+      max_items: later(integer({ min: 1 })),
+    }),
+    /** Files at the vendor's. */
+    files: object({
+      /** Uploads are taken. */
+      upload: later(flag({ default: false }), false),
+      /** Largest file. */
+      max_size: later(size()),
+    }),
+    /** Models of one's own making. */
+    fine_tuning: object({
+      /** Fine-tuning is offered. */
+      supported: later(flag({ default: false }), false),
+    }),
+    /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
+    infrastructure: object({
+      /** The same as `batch.supported`. */
+      batch: later(flag({ default: false }), false),
+      /** The same as `files.upload`. */
+      files: later(flag({ default: false }), false),
+      /** The same as `fine_tuning.supported`. */
+      fine_tuning: later(flag({ default: false }), false),
+    }),
+    /** Attributes of the connector itself. */
+    config: passThrough(),
+  }, {
+    twins: [
+      ["base_url", "execution.base_url"],
+      ["api_key", "auth.api_key"],
+      ["discovery.enumerate_models", "catalogue.auto_discover"],
+      ["batch.supported", "infrastructure.batch"],
+      ["files.upload", "infrastructure.files"],
+      ["fine_tuning.supported", "infrastructure.fine_tuning"],
+    ],
+  });
+
+/** Providers by entry id; the id is the connector's unless `connector` says otherwise. */
+export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapOf(provider());

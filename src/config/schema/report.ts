@@ -1,0 +1,109 @@
+/**
+ * What reading a document reports, and how it names what it found.
+ * @module
+ */
+import type { ConfigProblem } from "../../errors.ts";
+import { nearest } from "../../util/nearest.ts";
+
+const longestShown = 80;
+const mostListed = 40;
+/** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
+const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
+/** What a reader cannot see, and would look for in vain: all kinds of blanks but a space, and marks without a shape. */
+const unseen = /[^\P{Z} ]|\p{C}/gu;
+
+/** Collects what is wrong with a document. */
+export class Report {
+  /** Reasons not to start. */
+  readonly problems: ConfigProblem[] = [];
+  /** What is odd but no reason to stop. */
+  readonly warnings: ConfigProblem[] = [];
+
+  /** Adds a problem; returns undefined, so that a reader can end with it. */
+  problem(path: string, message: string): undefined {
+    this.problems.push({ path, message });
+  }
+
+  /** Whether something at or below a path was reported: what follows from it is not worth a second report. */
+  isBlamed(path: string): boolean {
+    return this.problems.some((problem) => {
+      return problem.path.startsWith(path) && ["", ".", "["].includes(problem.path.charAt(path.length));
+    });
+  }
+
+  /** Adds a warning. */
+  warn(path: string, message: string): void {
+    this.warnings.push({ path, message });
+  }
+}
+
+/**
+ * The path of a member.
+ *
+ * @param path The path of what it is in; empty for the document.
+ * @param key Its key.
+ */
+export function under(path: string, key: string): string {
+  const name = /^[\x21-\x7e]{1,80}$/.test(key) ? key : shortened(key);
+  return path === "" ? name : `${path}.${name}`;
+}
+
+/**
+ * A value in a message. Texts that look like secrets are described, not shown.
+ *
+ * @param value What was found.
+ */
+export function show(value: unknown): string {
+  if (typeof value === "string" && !secretLike.test(value)) return shortened(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : kindOf(value);
+}
+
+/**
+ * What a value is, without showing it.
+ *
+ * @param value What was found.
+ */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (typeof value === "string") return "a text";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/**
+ * Names in a message, quoted.
+ *
+ * @param names In the order they are shown.
+ */
+export function quoted(names: Iterable<string>): string {
+  return [...names].map((name) => JSON.stringify(name)).join(", ");
+}
+
+/**
+ * `, did you mean "…"?`, or nothing when nothing is near, then what is allowed.
+ *
+ * @param name What was written.
+ * @param candidates What there is.
+ */
+export function suggest(name: string, candidates: readonly string[]): string {
+  const [near] = nearest(name, candidates, 1);
+  const rest = candidates.length - mostListed;
+  const allowed = candidates.length === 0
+    ? "there are none"
+    : `allowed: ${quoted(candidates.slice(0, mostListed))}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return near === undefined ? `; ${allowed}` : `, did you mean ${JSON.stringify(near)}? (${allowed})`;
+}
+
+/**
+ * A key as the configuration would spell it.
+ *
+ * @param key Such as `baseUrl` or `base-url`.
+ */
+export function snakeCase(key: string): string {
+  return key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();
+}
+
+function shortened(text: string): string {
+  const shown = JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  return shown.replace(unseen, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}

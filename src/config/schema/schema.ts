@@ -1,0 +1,256 @@
+/**
+ * The whole configuration document: every key with its type, default and range; what it is for stands above it.
+ * Documentation and the JSON Schema are generated from here.
+ * @module
+ */
+import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
+import type { Field } from "./field.ts";
+import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
+import { hashProblem } from "./formats.ts";
+import { defaultHealth, defaultSecretStore, defaultSecretTtlMs, defaultSink } from "../settings/defaults.ts";
+import { models, type ModelValues } from "./models.ts";
+import { pools, type PoolValues } from "./pools.ts";
+import { budget, type BudgetValues, providers, type ProviderValues } from "./providers.ts";
+import { proxy, type ProxyValues } from "./proxy.ts";
+import { storage, type StorageValues } from "./storage.ts";
+
+/** `secrets`, as read, beside what is passed through. */
+export interface SecretValues {
+  readonly store?: string;
+  readonly path?: string;
+  readonly region?: string;
+  readonly resolution?: {
+    readonly fail_on_missing?: boolean;
+    readonly cache_enabled?: boolean;
+    readonly cache_ttl?: number;
+    readonly reload_on_rotation?: boolean;
+  };
+}
+
+/** An entry of `observability.routing`, as read. */
+export interface SinkValues {
+  readonly connector?: string;
+  readonly url?: string;
+  readonly path?: string;
+  readonly secret?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+/** `discovery.health`, as read. */
+export interface HealthValues {
+  readonly enabled?: boolean;
+  readonly interval?: number;
+  readonly timeout?: number;
+  readonly failure_threshold?: number;
+  readonly providers?: readonly string[];
+}
+
+/** `discovery.sync`, as read. */
+export interface SyncValues {
+  readonly providers?: readonly string[];
+}
+
+/** An entry of `connectors.packages`, as read. */
+export interface PackageValues {
+  readonly path?: string;
+  readonly url?: string;
+  readonly sha256?: string;
+}
+
+/** The whole document, as read. */
+export interface DocumentValues {
+  readonly secrets?: SecretValues;
+  readonly providers?: ReadonlyMap<string, ProviderValues>;
+  readonly models?: ReadonlyMap<string, ModelValues>;
+  readonly pools?: ReadonlyMap<string, PoolValues>;
+  readonly aliases?: ReadonlyMap<string, string>;
+  readonly capabilities?: readonly string[];
+  readonly budget?: BudgetValues;
+  readonly storage?: StorageValues;
+  readonly discovery?: { readonly sync?: SyncValues; readonly health?: HealthValues };
+  readonly observability?: { readonly routing?: readonly SinkValues[] };
+  readonly connectors?: { readonly packages?: readonly (string | PackageValues)[] };
+  readonly proxy?: ProxyValues;
+}
+
+const secrets = () =>
+  object<SecretValues>({
+    /** The secret store that references are looked up in. */
+    store: text({ isLiteral: true, default: defaultSecretStore }),
+    /** The file of a store that is one. */
+    path: text({ isLiteral: true }),
+    /** The region of a store in a cloud. */
+    region: text({ isLiteral: true }),
+    /** How references are resolved. */
+    resolution: object<NonNullable<SecretValues["resolution"]>>({
+      /** Refuse to start when a referenced secret is missing. */
+      fail_on_missing: flag({ default: true }),
+      /** Keep resolved secrets in memory. */
+      cache_enabled: flag({ default: true }),
+      /** How long they are kept. */
+      cache_ttl: duration({ default: defaultSecretTtlMs }),
+      /** Look secrets up again when another provider takes over. */
+      reload_on_rotation: flag({ default: true }),
+    }),
+  }, { isOpen: true });
+
+const routing = () =>
+  object<SinkValues>({
+    /** The connector that takes the records. */
+    connector: text({ isLiteral: true, default: defaultSink }),
+    /** Where a webhook delivers to. */
+    url: text(),
+    /** The file a connector writes. */
+    path: text(),
+    /** What webhook deliveries are signed with. */
+    secret: text({ isSecret: true }),
+    /** Further attributes of the connector. */
+    config: passThrough(),
+  });
+
+const logging = () =>
+  object({
+    /** The connector that takes the records. */
+    connector: text({ isLiteral: true }),
+    /** How much of a request is kept. */
+    level: oneOf(["metadata", "summary", "full"], "metadata"),
+    /** The file a connector writes. */
+    path: text(),
+    /** Replace keys and tokens in payloads. */
+    redact_secrets: flag({ default: true }),
+    /** Bytes of a payload that are kept. */
+    max_payload_size: integer({ min: 0, default: 65_536 }),
+    /** Further attributes of the connector. */
+    config: passThrough(),
+  });
+
+const statistics = () =>
+  object({
+    /** The connector that takes the records. */
+    connector: text({ isLiteral: true }),
+    /** The file a connector writes. */
+    path: text(),
+    /** How often numbers are written. */
+    flush_interval: duration({ default: 60_000 }),
+    /** How long numbers are kept. */
+    retention: duration({ default: 604_800_000 }),
+    /** What numbers are kept for. */
+    scopes: list(oneOf(["model", "provider", "pool"]), { min: 1 }),
+    /** Further attributes of the connector. */
+    config: passThrough(),
+  });
+
+const tracing = () =>
+  object({
+    /** The connector that takes the records. */
+    connector: text({ isLiteral: true }),
+    /** The file a connector writes. */
+    path: text(),
+    /** The least severe entries that are kept. */
+    min_severity: oneOf(["debug", "info", "warning", "error", "critical"], "info"),
+    /** Further attributes of the connector. */
+    config: passThrough(),
+  });
+
+const observability = () =>
+  object<NonNullable<DocumentValues["observability"]>>({
+    /** Events and routing decisions: one connector, or several. */
+    routing: oneOrMany(routing()),
+    /** Requests: one connector, or several. */
+    logging: later(oneOrMany(logging())),
+    /** Numbers: one connector, or several. */
+    statistics: later(oneOrMany(statistics())),
+    /** What happens inside: one connector, or several. */
+    tracing: later(oneOrMany(tracing())),
+    /** Which events are emitted. */
+    events: later(object({
+      /** Kinds of events. */
+      filter: list(oneOf(["rotation", "deactivation", "recovery", "health"])),
+      /** Whether events carry details. */
+      include_metadata: flag({ default: true }),
+    })),
+  });
+
+const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
+
+const discovery = () =>
+  object<NonNullable<DocumentValues["discovery"]>>({
+    /** Keeping the list of models up to date; runs once an interval is given. */
+    sync: object<SyncValues>({
+      /** False switches it off. */
+      enabled: later(flag({ default: true }), true, false),
+      /** How often providers are asked. */
+      interval: later(duration()),
+      /** Take in models that are found. */
+      auto_register: later(flag({ default: true })),
+      /** Providers that are asked; all unless given. */
+      providers: later(providerNames()),
+      /** What happens with a new model. */
+      on_new_model: later(oneOf(["register", "notify", "ignore"], "register")),
+      /** What happens with a model that is going away. */
+      on_deprecated_model: later(oneOf(["deactivate", "notify", "ignore"], "notify")),
+    }),
+    /** Probing providers; runs once an interval is given. */
+    health: object<HealthValues>({
+      /** False switches it off. */
+      enabled: flag({ default: defaultHealth.enabled }),
+      /** How often providers are probed. */
+      interval: duration(),
+      /** Limit of a probe. */
+      timeout: duration({ default: defaultHealth.timeoutMs }),
+      /** Failed probes in a row that set a provider's models aside. */
+      failure_threshold: integer({ min: 1, default: defaultHealth.failureThreshold }),
+      /** Providers that are probed; all unless given. */
+      providers: providerNames(),
+    }),
+  });
+
+const packages = () =>
+  list(either(
+    text({ isLiteral: true }),
+    object<PackageValues>({
+      /** The archive's file. */
+      path: text({ isLiteral: true }),
+      /** The archive's https address. */
+      url: text({ isLiteral: true }),
+      /** What the archive has to hash to. */
+      sha256: text({ isLiteral: true, check: hashProblem }),
+    }),
+  ));
+
+/** The document. Made by functions all through, so that a bundler leaves out the whole where nobody reads documents. */
+export const schema: Field<DocumentValues> = /* @__PURE__ */ makeSchema();
+
+function makeSchema(): Field<DocumentValues> {
+  return object<DocumentValues>({
+    /** Where secrets come from. */
+    secrets: secrets(),
+    /** Vendors and servers that models are asked at. */
+    providers: providers(),
+    /** Models beside those of the built-in catalogue, or facts about them. */
+    models: models(),
+    /** Groups of models that requests are routed over. */
+    pools: pools(),
+    /** Other names for pools and models. */
+    aliases: mapOf(text({ isLiteral: true })),
+    /** Leaves added to the capability tree, by full path. */
+    capabilities: list(text({ isLiteral: true })),
+    /** Most that may be spent in all. */
+    budget: budget(),
+    /** Where state is kept between starts. */
+    storage: storage(),
+    /** Where records go; nowhere unless given. */
+    observability: observability(),
+    /** What is looked up in the background. */
+    discovery: discovery(),
+    /** Connectors from elsewhere. */
+    connectors: object<NonNullable<DocumentValues["connectors"]>>({
+      /** Archives of connectors: paths, https addresses, or either with a hash. */
+      packages: packages(),
+    }),
+    /** The HTTP proxy. */
+    proxy: proxy(),
+    /** Where an editor finds the JSON Schema of this document (`schema.json` of the package); not looked at. */
+    $schema: text(),
+  });
+}

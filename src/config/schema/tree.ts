@@ -1,0 +1,146 @@
+/**
+ * Documents as trees of plain values: how far they may be walked, copied and frozen. Objects with methods and
+ * instances of classes are leaves.
+ * @module
+ */
+import type { ConfigProblem } from "../../errors.ts";
+import { type Report, under } from "./report.ts";
+
+const deepest = 64;
+const mostNodes = 100_000;
+const forbiddenKeys: readonly string[] = ["__proto__", "constructor", "prototype"];
+
+interface Size {
+  readonly nodes: number;
+  /** Levels of objects and lists. */
+  readonly height: number;
+}
+
+const leaf: Size = { nodes: 1, height: 0 };
+
+/**
+ * Whether a value is an object of plain members: no list, no instance, nothing with methods.
+ *
+ * @param value Any value.
+ */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  // The last of a chain is some realm's Object.prototype, not necessarily this one's.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain && !Object.values(value).some((member) => typeof member === "function");
+}
+
+/**
+ * The members of an object that may be read: keys that reach into prototypes are reported by
+ * {@linkcode inspectTree} and left out here.
+ *
+ * @param value A plain object.
+ */
+export function membersOf(value: Readonly<Record<string, unknown>>): [key: string, value: unknown][] {
+  return Object.entries(value).filter(([key, member]) => member !== undefined && !forbiddenKeys.includes(key));
+}
+
+/**
+ * Whether a document may be walked: no cycles, not too deep, not too large once what is shared is counted
+ * wherever it stands. What is wrong is reported.
+ *
+ * @param document Any value.
+ * @param report Where to.
+ */
+export function inspectTree(document: unknown, report: Report): boolean {
+  return new TreeInspector(report).inspect(document);
+}
+
+class TreeInspector {
+  readonly #report: Report;
+  readonly #sizes = new Map<object, Size>();
+  readonly #open = new Set<object>();
+  #refusal: ConfigProblem | undefined;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  inspect(document: unknown): boolean {
+    const before = this.#report.problems.length;
+    this.#measure(document, "");
+    if (this.#refusal === undefined) return true;
+    this.#report.problems.splice(before, Infinity, this.#refusal);
+    return false;
+  }
+
+  #measure(value: unknown, path: string): Size {
+    if (this.#refusal !== undefined || !(Array.isArray(value) || isPlainObject(value))) return leaf;
+    if (this.#open.has(value)) return this.#refuse(path, "contains itself");
+    const known = this.#sizes.get(value);
+    if (this.#open.size + (known?.height ?? 1) > deepest) {
+      return this.#refuse("", `is nested more than ${deepest} levels deep`);
+    }
+    if (known !== undefined) return known;
+    this.#open.add(value);
+    const size = this.#measureMembers(value, path);
+    this.#open.delete(value);
+    this.#sizes.set(value, size);
+    return size;
+  }
+
+  #measureMembers(value: object, path: string): Size {
+    let nodes = 1;
+    let height = 0;
+    for (const [key, member] of Object.entries(value)) {
+      const isItem = Array.isArray(value);
+      const place = isItem ? `${path}[${key}]` : under(path, key);
+      const isForbidden = !isItem && key.split(".").some((part) => forbiddenKeys.includes(part));
+      if (isForbidden) this.#report.problem(place, "a key of this name is not allowed");
+      const size = this.#measure(member, place);
+      nodes += size.nodes;
+      height = Math.max(height, size.height);
+      if (nodes > mostNodes) this.#refuse("", `has more than ${mostNodes} values, aliases counted wherever they stand`);
+      if (this.#refusal !== undefined) break;
+    }
+    return { nodes, height: height + 1 };
+  }
+
+  #refuse(path: string, message: string): Size {
+    this.#refusal ??= { path, message };
+    return leaf;
+  }
+}
+
+/**
+ * A deep copy of plain values without prototypes; leaves are kept as they are.
+ *
+ * @param value Any value that {@linkcode inspectTree} let pass.
+ * @param visit Told of each text, with its path.
+ * @param path Where the value stands.
+ */
+export function copyTree(value: unknown, visit: (text: string, path: string) => void, path: string): unknown {
+  if (typeof value === "string") visit(value, path);
+  if (Array.isArray(value)) return value.map((item, place) => copyTree(item, visit, `${path}[${place}]`));
+  if (!isPlainObject(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, member] of membersOf(value)) copy[key] = copyTree(member, visit, under(path, key));
+  return copy;
+}
+
+/**
+ * Freezes plain values deeply, maps and sets too; objects with methods and instances are left alone.
+ *
+ * @param value What the program must not change.
+ */
+export function deepFreeze<Value>(value: Value): Value {
+  const isCollection = value instanceof Map || value instanceof Set;
+  if (!isCollection && !Array.isArray(value) && !isPlainObject(value) || Object.isFrozen(value)) return value;
+  if (isCollection) {
+    for (const method of ["set", "add", "delete", "clear"]) {
+      if (method in value) Object.defineProperty(value, method, { value: refuseChange });
+    }
+  }
+  for (const member of isCollection ? value.values() : Object.values(value as object)) deepFreeze(member);
+  return Object.freeze(value);
+}
+
+function refuseChange(): never {
+  throw new TypeError("Cannot change the settings: they are frozen");
+}

@@ -1,0 +1,205 @@
+/**
+ * Settings with the secrets they refer to.
+ * @module
+ */
+import { ConfigError, SecretNotFoundError } from "../../errors.ts";
+import { checkTokens } from "../check/auth.ts";
+import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from "../schema/formats.ts";
+import { Report, under } from "../schema/report.ts";
+import { deepFreeze, isPlainObject } from "../schema/tree.ts";
+import { builtInProxy } from "../settings/defaults.ts";
+import { KeyRenewal } from "./key_renewal.ts";
+import { referencesIn, resolveReferences } from "../schema/references.ts";
+import { type CachePolicy, SecretResolver } from "./resolver.ts";
+import type { ProviderEntry, SecretSettings, Settings } from "../settings/settings.ts";
+
+type Values = ReadonlyMap<string, string>;
+
+/** How secrets are resolved. */
+export interface ResolutionPolicy extends CachePolicy {
+  /** Whether a provider's keys are looked up again when it takes over. */
+  readonly reloadOnRotation: boolean;
+}
+
+/**
+ * What puts the secrets of the store in that the settings name, and makes the sinks.
+ *
+ * @param policy How secrets are resolved.
+ */
+export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["resolve"] {
+  return async (settings, user) => {
+    const { store: id, config } = settings.secrets;
+    const { catalogue, runtime, redactor } = user;
+    const store = (await catalogue.load("secretStore", id)).create(config, runtime);
+    const resolver = new SecretResolver({ id, store, policy, clock: runtime.clock });
+    const { settings: resolved, secrets } = await resolveSettings(settings, (name) => resolver.get(name));
+    const renewedEntry: SecretSettings["renewedEntry"] = async (provider, options) => {
+      const get = (name: string) => resolver.get(name, options);
+      const { entry, secrets } = await resolveEntry(settings.providers.get(provider)!, settings, get);
+      for (const secret of secrets) redactor.add(secret);
+      return entry;
+    };
+    for (const secret of secrets) redactor.add(secret);
+    const sinks = await Promise.all(
+      resolved.observability.map(async ({ connector, config }) =>
+        (await catalogue.load("observability", connector)).create(config, runtime)
+      ),
+    );
+    if (!policy.reloadOnRotation) return { settings: resolved, sinks };
+    return {
+      settings: Object.freeze({ ...resolved, secrets: Object.freeze({ ...resolved.secrets, renewedEntry }) }),
+      sinks: [...sinks, new KeyRenewal(user)],
+    };
+  };
+}
+
+/** An entry with its secrets as they are now. */
+async function resolveEntry(
+  written: ProviderEntry,
+  { secrets: { failOnMissing, store }, source }: Settings,
+  get: Get,
+): Promise<{ entry: ProviderEntry; secrets: Iterable<string> }> {
+  const values = await lookUp(namesIn(written), get);
+  const report = new Report();
+  const missing = new Set<string>();
+  const filled = failOnMissing ? fill(written, values, missing) : fillAsFarAsKnown(written, values, report);
+  const entry = withDistinctKeys(filled, report);
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], store);
+  checkEntry(entry, report);
+  const problems = entry.enabled ? report.problems : report.warnings;
+  if (problems.length > 0) throw new ConfigError(problems, source);
+  return { entry, secrets: values.values() };
+}
+
+/**
+ * Puts secrets in where settings refer to them. Providers that are switched off are left as they are.
+ *
+ * @param settings As validated.
+ * @param get Looks a secret up; each is asked for once. One that is blank counts as missing.
+ * @throws {SecretNotFoundError} With all that are missing. Unless `fail_on_missing` is off: then a provider does
+ * without a missing key, and one with no key left or without its address is switched off, with a warning.
+ * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+ */
+export async function resolveSettings(
+  settings: Settings,
+  get: Get,
+): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
+  const { providers, models, proxy, storage, observability } = settings;
+  const enabled = [...providers.values()].filter(({ enabled }) => enabled);
+  const values = await lookUp(namesIn([enabled, models, proxy, storage, observability]), get);
+  const report = new Report();
+  const resolved = resolve(settings, values, report);
+  check(resolved, report);
+  if (report.problems.length > 0) throw new ConfigError(report.problems, settings.source);
+  const warnings = [...settings.warnings, ...report.warnings];
+  return { settings: deepFreeze({ ...resolved, warnings }), secrets: new Set(values.values()) };
+}
+
+/** Looks a secret up. */
+type Get = (name: string) => Promise<string | undefined>;
+
+function namesIn(value: unknown): readonly string[] {
+  const names = new Set<string>();
+  mapTexts(value, (text) => {
+    for (const name of referencesIn(text).names) names.add(name);
+    return text;
+  });
+  return [...names];
+}
+
+async function lookUp(names: readonly string[], get: Get): Promise<Values> {
+  const found = await Promise.all(names.map(async (name) => [name, (await get(name))?.replace(/\r?\n$/, "")] as const));
+  return new Map(found.flatMap(([name, value]) => value === undefined || value.trim() === "" ? [] : [[name, value]]));
+}
+
+function resolve(settings: Settings, values: Values, report: Report): Settings {
+  const missing = new Set<string>();
+  const { secrets, providers, models, proxy, storage, observability } = settings;
+  const filled = {
+    ...settings,
+    providers: new Map([...providers].map(([id, entry]) => {
+      if (!entry.enabled) return [id, entry];
+      const filled = secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
+      return [id, withDistinctKeys(filled, report)];
+    })),
+    models: fill(models, values, missing),
+    proxy: fill(proxy, values, missing),
+    storage: fill(storage, values, missing),
+    observability: fill(observability, values, missing),
+  };
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets.store);
+  return filled;
+}
+
+function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {
+  const path = under("providers", entry.id);
+  const { apiKeys, ...others } = entry;
+  const keys = apiKeys.flatMap((key) => {
+    const lost = new Set<string>();
+    const value = fill(key, values, lost);
+    for (const name of lost) report.warn(`${path}.api_key`, `the secret "${name}" is missing`);
+    return lost.size === 0 ? [value] : [];
+  });
+  const lost = new Set<string>();
+  const filled = { ...fill(others, values, lost), apiKeys: keys };
+  if (lost.size === 0 && keys.length >= Math.min(1, apiKeys.length)) return filled;
+  for (const name of lost) report.warn(path, `the secret "${name}" is missing`);
+  report.warn(path, "is switched off, since it cannot be used without what is missing");
+  return { ...filled, enabled: false };
+}
+
+/** Two secrets may hold the same key: rotating over it would be no rotation. */
+function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
+  const apiKeys = [...new Set(entry.apiKeys)];
+  if (apiKeys.length === entry.apiKeys.length) return entry;
+  report.warn(`${under("providers", entry.id)}.api_key`, "has the same key more than once, which counts as one");
+  return { ...entry, apiKeys };
+}
+
+function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
+  return mapTexts(value, (text) => {
+    const resolved = resolveReferences(text, (name) => values.get(name));
+    for (const name of resolved.missing) missing.add(name);
+    return resolved.text;
+  });
+}
+
+/** A copy in which every text is replaced; instances and whatever has methods are kept. */
+function mapTexts<Value>(value: Value, replace: (text: string) => string): Value {
+  return copy(value) as Value;
+
+  function copy(part: unknown): unknown {
+    if (typeof part === "string") return replace(part);
+    if (Array.isArray(part)) return part.map(copy);
+    if (part instanceof Map) return new Map([...part].map(([key, member]) => [key, copy(member)]));
+    if (!isPlainObject(part)) return part;
+    const entries = Object.entries(part).map(([key, member]) => [key, copy(member)]);
+    return Object.assign(Object.create(null), Object.fromEntries(entries));
+  }
+}
+
+function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
+  for (const entry of providers.values()) if (entry.enabled) checkEntry(entry, report);
+  const tokens = proxy.clients.map(({ token }) => token);
+  tokens.forEach((token, place) => {
+    const path = `proxy.auth.tokens[${place}]`;
+    blame(path, credentialProblem(token), report);
+    if (tokens.indexOf(token) < place) {
+      report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);
+    }
+  });
+  blame("proxy.host", hostProblem(proxy.host), report);
+  proxy.allowedHosts.forEach((host, place) => blame(`proxy.allowed_hosts[${place}]`, hostProblem(host), report));
+  proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));
+}
+
+function checkEntry({ id, apiKeys, baseUrl, tokens }: ProviderEntry, report: Report): void {
+  const path = under("providers", id);
+  if (tokens !== undefined) checkTokens(tokens, `${path}.auth`, report);
+  for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
+  if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
+}
+
+function blame(path: string, problem: string | undefined, report: Report): void {
+  if (problem !== undefined) report.problem(path, problem);
+}
