@@ -69,21 +69,21 @@ export class Client implements RequestClient {
   }
 
   /**
-   * An error as this client sees it: without names of pools that are not its own, with the budget that is spent.
+   * What this client reads in place of an error's message: without pools that are not its own, with the budget that is
+   * spent. Undefined where the message is the same for all clients.
    *
    * @param error Anything that was thrown while its request was served.
    * @param wallTimeMs Wall clock.
    */
-  errorFor(error: unknown, wallTimeMs: number): unknown {
+  messageFor(error: unknown, wallTimeMs: number): string | undefined {
     if (this.pools !== undefined && ModelNotFoundError.isInstance(error)) {
       const names = [...this.pools].map((name) => `"${name}"`).join(", ");
-      return new ModelNotFoundError(`There is no such model or pool for the client "${this.name}": it has ${names}`);
+      return `There is no such model or pool for the client "${this.name}": it has ${names}`;
     }
     if (this.budget !== undefined && BudgetExceededError.isInstance(error)) {
-      error.message = this.budget.isSpent(wallTimeMs)
+      return this.budget.isSpent(wallTimeMs)
         ? `The budget of the client "${this.name}" is spent`
         : `${error.message}, or what is left to the client "${this.name}" is too little for this request`;
     }
-    return error;
   }
 }

@@ -56,18 +56,16 @@ export class HttpError extends Error {
  * @param requestId For the message of an unexpected error.
  */
 export function errorRowOf(error: unknown, requestId: string): ErrorRow {
-  if (error instanceof HttpError) {
-    return answer(error.status, error.type, error.code, error.message, { headers: error.headers });
-  }
+  if (error instanceof HttpError) return rowOf(error, error);
   if (UnsupportedRequestError.isInstance(error)) {
-    return answer(400, "invalid_request_error", error.code, error.message, { param: error.param });
+    return rowOf(error, { status: 400, type: "invalid_request_error", param: error.param });
   }
   if (ModelNotFoundError.isInstance(error)) {
-    return answer(404, "invalid_request_error", error.code, error.message, { param: "model" });
+    return rowOf(error, { status: 404, type: "invalid_request_error", param: "model" });
   }
   if (ProviderError.isInstance(error)) {
-    const headers: Record<string, string> = error.status >= 500 ? { "x-should-retry": "false" } : {};
-    return answer(error.status, error.type, error.code, error.message, { param: error.param, headers });
+    const { status, type, param } = error;
+    return rowOf(error, { status, type, param, headers: status >= 500 ? { "x-should-retry": "false" } : {} });
   }
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
@@ -77,35 +75,38 @@ function retryLaterRow(error: unknown): ErrorRow | undefined {
   if (RateLimitError.isInstance(error)) {
     const isQuota = error.code === "insufficient_quota";
     const type = isQuota ? "insufficient_quota" : "rate_limit_error";
-    return answer(429, type, error.code, error.message, { headers: waitHeaders(error.retryAfterMs, isQuota) });
+    return rowOf(error, { status: 429, type, headers: waitHeaders(error.retryAfterMs, isQuota) });
   }
   if (BudgetExceededError.isInstance(error)) {
-    return answer(429, "insufficient_quota", error.code, error.message, {
-      headers: waitHeaders(error.retryAfterMs, true),
-    });
+    return rowOf(error, { status: 429, type: "insufficient_quota", headers: waitHeaders(error.retryAfterMs, true) });
   }
   if (NoActiveModelError.isInstance(error)) {
-    return answer(503, "server_error", error.code, error.message, { headers: waitHeaders(error.retryAfterMs, false) });
+    return rowOf(error, { status: 503, type: "server_error", headers: waitHeaders(error.retryAfterMs, false) });
   }
-  if (DeadlineError.isInstance(error)) return answer(504, "server_error", error.code, error.message);
+  if (DeadlineError.isInstance(error)) return rowOf(error, { status: 504, type: "server_error" });
 }
 
 function serverErrorRow(error: unknown, requestId: string): ErrorRow {
-  if (StreamInterruptedError.isInstance(error)) {
-    return answer(502, "server_error", error.code, error.message);
-  }
+  const type = "server_error";
+  if (StreamInterruptedError.isInstance(error)) return rowOf(error, { status: 502, type });
   if (MeshError.isInstance(error) && error.code === "shutting_down") {
-    return answer(503, "server_error", error.code, error.message, { headers: waitHeaders(1000, false) });
+    return rowOf(error, { status: 503, type, headers: waitHeaders(1000, false) });
   }
-  return answer(500, "server_error", "internal_error", `Internal error; the request id is ${requestId}`);
+  const message = `Internal error; the request id is ${requestId}`;
+  return rowOf({ message, code: "internal_error" }, { status: 500, type });
 }
 
-function answer(
-  status: number,
-  type: string,
-  code: string,
-  message: string,
-  { param = null, headers = {} }: { param?: string | null; headers?: Readonly<Record<string, string>> } = {},
+/** Members of a row that its error does not have. */
+interface RowFacts {
+  readonly status: number;
+  readonly type: string;
+  readonly param?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function rowOf(
+  { message, code }: { readonly message: string; readonly code: string | null },
+  { status, type, param = null, headers = {} }: RowFacts,
 ): ErrorRow {
   return { status, body: { error: { message, type, param, code } }, headers };
 }

@@ -6,7 +6,8 @@ import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contr
 import type { Mesh } from "../mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
-import { errorResponse, ProxyInstance } from "./instance.ts";
+import { errorResponse } from "./error_response.ts";
+import { ProxyInstance } from "./instance.ts";
 import { json } from "./json.ts";
 
 /** Options of {@linkcode createHandler}. */
@@ -61,7 +62,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
       instance ??= new ProxyInstance(current, options);
       return await instance.serve(request, requestId, peer);
     } catch (error) {
-      return errorResponse(current, error, requestId, {});
+      return errorResponse(error, { mesh: current, requestId });
     }
   };
   const plain = (request: PlainRequest, peer?: Peer) => {
@@ -70,7 +71,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
   };
   const replace = (next: Mesh) => {
     const before = instance ??= new ProxyInstance(current, options);
-    instance = new ProxyInstance(current = next, options, before);
+    instance = new ProxyInstance(current = next, { ...options, before });
     return before.untilIdle();
   };
   return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });

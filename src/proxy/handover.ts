@@ -23,8 +23,9 @@ export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
   const isSame = (id: string) => isSameProvider(settings.providers.get(id), next.providers.get(id));
   return {
     ...snapshot,
-    breakers: snapshot.breakers.filter((rest) =>
-      rest.cause !== undefined || isSame(rest.provider) && !(isForMoney(rest) && hasOtherMoney(rest, settings, next))
+    breakers: snapshot.breakers.filter((breaker) =>
+      breaker.cause !== undefined ||
+      isSame(breaker.provider) && !(isForBudget(breaker) && hasOtherBudget(breaker, { before: settings, next }))
     ),
     failures: snapshot.failures.filter(({ provider }) => isSame(provider)),
   };
@@ -35,10 +36,9 @@ export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
  * provider is the same; an exhausted limit by the limits of that mesh.
  *
  * @param transition Of the mesh before.
- * @param before The mesh that sent the request.
- * @param next The mesh that has taken over.
+ * @param meshes The mesh that sent the request, and the one that has taken over.
  */
-export function handOver(transition: Transition, before: Mesh, next: Mesh): void {
+export function handOver(transition: Transition, { before, next }: { before: Mesh; next: Mesh }): void {
   const { owner, reason } = transition;
   const now = next.runtime.clock.monotonic();
   const [one, other] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
@@ -61,18 +61,18 @@ const limitReasons: ReadonlySet<StandbyReason> = new Set([
   "provider_budget",
 ]);
 
-function isForMoney({ standby }: SavedBreaker): boolean {
+function isForBudget({ standby }: SavedBreaker): boolean {
   return standby?.reason === "budget_limit" || standby?.reason === "provider_budget";
 }
 
-function hasOtherMoney(rest: SavedBreaker, before: Settings, next: Settings): boolean {
-  const [one, other] = [budgetsOf(rest, before), budgetsOf(rest, next)];
-  return one.some((budget, place) =>
-    budget?.dailyNano !== other[place]?.dailyNano || budget?.monthlyNano !== other[place]?.monthlyNano
+function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
+  const [one, other] = [budgetsOf(breaker, before), budgetsOf(breaker, next)];
+  return one.some((budget, index) =>
+    budget?.dailyNano !== other[index]?.dailyNano || budget?.monthlyNano !== other[index]?.monthlyNano
   );
 }
 
-/** All that a rest may be for. */
+/** The budgets that may have caused a standby. */
 function budgetsOf({ pool = "", provider }: SavedBreaker, settings: Settings): readonly (BudgetSettings | undefined)[] {
   const { budget, providers, pools, defaultBudget } = settings;
   return [budget, providers.get(provider)?.budget, pools.has(pool) ? pools.get(pool)!.budget : defaultBudget];

@@ -8,23 +8,26 @@ import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
-import { routingOf } from "../observe/routing_of.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { Authenticator, type Caller } from "./authenticator.ts";
 import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { Client } from "./client.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
+import { errorResponse, isRouted } from "./error_response.ts";
 import type { HandlerOptions } from "./handler.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
-import { json } from "./json.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
-import { addRoutingHeaders } from "./routing_headers.ts";
 
 /** Characters of a path that are logged. */
 const maxLoggedPath = 200;
 
 const no = () => false;
+
+/** Options of a handler, and the instance that this one takes over from. */
+export interface InstanceOptions extends HandlerOptions {
+  readonly before?: ProxyInstance;
+}
 
 /** The proxy under one configuration. */
 export class ProxyInstance {
@@ -42,11 +45,7 @@ export class ProxyInstance {
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
-  constructor(
-    mesh: Mesh,
-    { tokens = [], host, isDraining = no, isStopping = no }: HandlerOptions,
-    before?: ProxyInstance,
-  ) {
+  constructor(mesh: Mesh, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
     this.#shared = before === undefined
       ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit() }
       : before.#shared;
@@ -102,17 +101,17 @@ export class ProxyInstance {
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
       const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
       if (hasDisconnected) return { status: 499, headers: {}, body: null };
-      const reported = caller?.client?.errorFor(error, this.#mesh.runtime.clock.now()) ?? error;
-      const reason = isStopped ? signal.reason : reported;
-      this.#log(reason, request, { request_id: requestId, ...(caller?.client && { client: caller.client.name }) });
-      return errorResponse(this.#mesh, reason, requestId, headers);
+      const reason = isStopped ? signal.reason : error;
+      const client = caller?.client;
+      this.#log(reason, request, { request_id: requestId, ...(client && { client: client.name }) });
+      return errorResponse(reason, { mesh: this.#mesh, requestId, headers, client });
     }
   }
 
   /** Logs a request that was refused before it was routed; a routed one has a record of its own. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
     const { status, body } = errorRowOf(error, facts.request_id);
-    if (status === 500 || (typeof error === "object" && error !== null && routingOf(error) !== undefined)) return;
+    if (status === 500 || isRouted(error)) return;
     const { hub, redact, runtime: { clock } } = this.#mesh;
     const suppressed = this.#shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
@@ -227,36 +226,4 @@ function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const path = start < 0 ? "" : url.slice(start);
   return /^[\w/-]+$/.test(path) ? path : new URL(url).pathname;
-}
-
-/**
- * The response to a request that failed.
- *
- * @param mesh Gets a trace of an unexpected error.
- * @param error Anything that was thrown.
- * @param requestId Of the request.
- * @param known Headers that the response has already.
- */
-export function errorResponse(
-  mesh: Mesh,
-  error: unknown,
-  requestId: string,
-  known: Record<string, string>,
-): PlainResponse {
-  const row = errorRowOf(error, requestId);
-  if (row.status === 500) {
-    const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    mesh.hub.trace({
-      severity: "error",
-      component: "proxy",
-      message: mesh.redact(name),
-      request_id: requestId,
-      ...(error instanceof Error && !MeshError.isInstance(error) ? { stack: mesh.redact(error.stack ?? "") } : {}),
-    });
-  }
-  const headers = { ...known };
-  const record = typeof error === "object" && error !== null ? routingOf(error) : undefined;
-  if (record !== undefined) addRoutingHeaders(headers, record);
-  Object.assign(headers, row.headers, { "x-request-id": requestId });
-  return json(row.body, headers, row.status);
 }

@@ -94,7 +94,7 @@ export class MeshGeneration {
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request
     new SnapshotMapper(next.mesh.state, clock).merge(states); // the store may have loaded an older snapshot
     this.#next = next;
-    state.retire((transition) => handOver(transition, this.mesh, this.#latest.mesh));
+    state.retire((transition) => handOver(transition, { before: this.mesh, next: this.#latest.mesh }));
   }
 
   /**

@@ -115,7 +115,7 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
   if (answer.kind === "stream") {
     headers["content-type"] = "text/event-stream";
     headers["cache-control"] = "no-cache";
-    return { status: 200, headers, body: new EventBody(answer.stream, requestId, onEnd) };
+    return { status: 200, headers, body: new EventBody(answer.stream, { requestId, onEnd }) };
   }
   const { wire, body: parsed } = answer.response;
   headers["content-type"] = "application/json";

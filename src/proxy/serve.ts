@@ -7,8 +7,8 @@ import { builtInProxy } from "../config/settings/defaults.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
-import type { Runtime } from "../contracts/runtime.ts";
-import type { Shell } from "../contracts/shell.ts";
+import type { Clock, Runtime } from "../contracts/runtime.ts";
+import type { RunningServer, Shell } from "../contracts/shell.ts";
 import type { Mesh } from "../mesh.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
@@ -63,12 +63,12 @@ export interface RunningProxy {
  * @throws Any error of a start, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
-  const engine = new MeshGeneration(parts);
-  await engine.start(options.config);
+  const first = new MeshGeneration(parts);
+  await first.start(options.config);
   try {
-    return await listen(engine, parts, options);
+    return await listen(first, parts, options);
   } catch (error) {
-    await engine.mesh.close();
+    await first.mesh.close();
     throw error;
   }
 }
@@ -79,47 +79,67 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   const host = (options.host ?? proxy.host).replace(/^\[(.*)\]$/, "$1");
   const port = options.port ?? proxy.port;
   const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
-  let isDraining = false;
-  let isStopping = false;
+  const phase: Phase = { isDraining: false, isStopping: false };
   const handler = createHandler(first.mesh, {
     tokens,
     host,
-    isDraining: () => isDraining,
-    isStopping: () => isStopping,
+    isDraining: () => phase.isDraining,
+    isStopping: () => phase.isStopping,
   });
   const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
   const server = await shell.serve(handler, { host, port, ...listener });
-  const reloading = new Reloader(first, parts, {
+  const reloader = new Reloader(first, parts, {
     config: options.config,
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),
   });
-  const warningsNow = () => {
-    const count = tokens.length + (reloading.mesh.settings.proxy ?? proxy).clients.length;
-    return exposureWarnings(host, count > 0, (server.listener ?? proxy.listener) === "node");
-  };
-  const stop = async () => {
-    isDraining = true;
-    reloading.stop();
-    const { drainDelayMs } = reloading.mesh.settings.proxy ?? proxy;
-    if (drainDelayMs > 0) await runtime.clock.sleep(drainDelayMs);
-    isStopping = true;
-    await server.stop(graceMs);
-    await reloading.close();
-  };
+  return runningProxy({ clock: runtime.clock, options, started: proxy, host, tokens, phase, server, reloader });
+}
+
+/** How far stopping has come. */
+interface Phase {
+  isDraining: boolean;
+  isStopping: boolean;
+}
+
+interface ListeningParts {
+  readonly clock: Clock;
+  readonly options: ServeOptions;
+  /** Settings that the server was started with. */
+  readonly started: ProxySettings;
+  readonly host: string;
+  readonly tokens: readonly string[];
+  readonly phase: Phase;
+  readonly server: RunningServer;
+  readonly reloader: Reloader;
+}
+
+function runningProxy(parts: ListeningParts): RunningProxy {
+  const { options, started, host, server, reloader } = parts;
+  const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
   let stopping: Promise<void> | undefined;
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     get mesh() {
-      return reloading.mesh;
+      return reloader.mesh;
     },
-    warnings: warningsNow(),
+    warnings: exposure(),
     async reload() {
-      await reloading.reload();
-      return [...restartWarnings(proxy, reloading.mesh.settings.proxy, options), ...warningsNow()];
+      await reloader.reload();
+      return [...restartWarnings(started, reloader.mesh.settings.proxy, options), ...exposure()];
     },
-    stop: () => stopping ??= stop(),
+    stop: () => stopping ??= stop(parts),
   };
+}
+
+async function stop({ phase, reloader, server, clock, started }: ListeningParts): Promise<void> {
+  phase.isDraining = true;
+  reloader.stop();
+  const { drainDelayMs } = reloader.mesh.settings.proxy ?? started;
+  if (drainDelayMs > 0) await clock.sleep(drainDelayMs);
+  phase.isStopping = true;
+  await server.stop(graceMs);
+  await reloader.close();
 }
 
 /** Checks that a configuration can be served here; returns the tokens accepted beside its own. */
@@ -180,12 +200,14 @@ function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
   });
 }
 
-function exposureWarnings(host: string, hasToken: boolean, isNode: boolean): string[] {
+function exposureWarnings({ host, tokens, server, started }: ListeningParts, { clients }: ProxySettings): string[] {
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
     "begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
+  const hasToken = tokens.length + clients.length > 0;
+  const isNode = (server.listener ?? started.listener) === "node";
   return [...(hasToken ? [] : [open]), ...(isNode ? [] : [slow])];
 }

@@ -20,10 +20,9 @@ export class EventBody implements PlainStream {
 
   /**
    * @param stream Committed.
-   * @param requestId For error events.
-   * @param onEnd Called once or more when nothing will be sent any more.
+   * @param options The request's id for error events; `onEnd` is called, once or more, when nothing will be sent any more.
    */
-  constructor(stream: AnswerStream, requestId: string, onEnd: () => void) {
+  constructor(stream: AnswerStream, { requestId, onEnd }: { requestId: string; onEnd: () => void }) {
     this.#stream = stream;
     this.#requestId = requestId;
     this.#onEnd = onEnd;
