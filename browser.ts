@@ -20,8 +20,6 @@ import { providerOf } from "./connectors/providers/_instance.ts";
 import { type IndexedDbOptions, IndexedDbStorage } from "./connectors/storage/indexeddb.ts";
 import { type LocalStorageOptions, LocalStorageStorage } from "./connectors/storage/localstorage.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
-import { discoverModels } from "./src/background/discover.ts";
-import { serverParts } from "./src/background/server_parts.ts";
 import type { Connector } from "./src/contracts/connector.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { refuseBeside } from "./src/client/_target.ts";
@@ -146,7 +144,7 @@ export function memoryStorage(): Storage {
  * ```
  */
 export function ollama(options: VendorOptions = {}): ProviderInstance {
-  return providerOf(ollamaConnector, { ...options, discover: discoverModels });
+  return providerOf(ollamaConnector, options);
 }
 
 /** What {@linkcode MeshConfig.parse} takes beside a document. */
@@ -204,11 +202,7 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
     const store: Connector[] = secrets === undefined
       ? []
       : [{ id: settings.secrets.store, kind: "secretStore", create: () => secrets }];
-    return {
-      settings,
-      connectors: [...browserConnectors, ...store],
-      ...serverParts,
-    };
+    return { settings, connectors: [...browserConnectors, ...store] };
   }
 }
 

@@ -2,10 +2,11 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
+import { askProviders } from "./background/ask_providers.ts";
+import { discoverModels } from "./background/discover.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
-import type { StateStore } from "./state/persistence/state_store.ts";
-import type { Watch } from "./background/watch.ts";
+import { startWatch, type Watch } from "./background/watch.ts";
 import type { Settings } from "./config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
@@ -22,6 +23,9 @@ import type { ProviderAnswers } from "./registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
+import type { StateStore } from "./state/persistence/state_store.ts";
+import { loadKeyPools } from "./state/limits/key_pools.ts";
+import { meteringOf } from "./state/usage_trackers.ts";
 import type { Transition } from "./state/breaker/circuit_breaker.ts";
 
 /** What became of asking local servers for their models, by provider entry id. */
@@ -302,21 +306,23 @@ export class Mesh {
     discovered?: Discovered,
     answers?: ProviderAnswers,
   ): Assembly {
-    const makeState = this.#parts.metering?.(settings, this.runtime.clock);
+    const { metering = meteringOf } = this.#parts;
+    const { runtime, hub, redact, catalogue } = this;
+    const makeState = metering(settings, runtime.clock);
     const state = new MeshState((transition) => this.#tell(transition), makeState, (pool) => {
       const message = `The rotation policy of the pool "${pool}" failed`;
       this.hub.trace({ severity: "error", component: "pool", message });
     });
-    const registry = buildRegistry({ ...this.#parts, settings, catalogue: this.catalogue, state, discovered, answers });
+    const registry = buildRegistry({ settings, catalogue, state, runtime, discovered, answers });
     addPools(registry);
-    const { runtime, hub, redact } = this;
-    return { settings, state, registry, addPools, deps: { ...this.#parts, registry, runtime, hub, redact } };
+    return { settings, state, registry, addPools, deps: { registry, runtime, hub, redact } };
   }
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
     const { settings, sinks = [] } = await written.secrets.resolve(written, this);
     this.hub.configure(sinks);
+    await loadKeyPools(settings.providers.values());
     await loadConnectors(settings, this.catalogue);
     const assemble = (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);
@@ -324,9 +330,9 @@ export class Mesh {
       return made;
     };
     const first = assemble();
-    const discovered = await this.#parts.discover?.(first.registry.instances, { ...this.routeDeps, settings });
-    const listed = discovered?.size ? assemble(discovered) : first;
-    const answers = await this.#parts.askProviders?.(listed.registry.instances, listed.registry, this);
+    const discovered = await discoverModels(first.registry.instances, { ...this.routeDeps, settings });
+    const listed = discovered.size > 0 ? assemble(discovered) : first;
+    const answers = await askProviders(listed.registry.instances, listed.registry, this);
     const assembly = answers ? this.#reassemble(listed, discovered, answers) : listed;
     this.#assembly = assembly;
     await this.#keeper?.load(assembly.state);
@@ -334,8 +340,9 @@ export class Mesh {
     assembly.registry.onMembersChanged = () => this.publishMembers();
     this.publishMembers();
     this.#watch?.stop();
-    this.#watch = this.#parts.watch?.({ ...this.routeDeps, ...assembly });
-    await this.#watch?.begin();
+    const { watch = startWatch } = this.#parts;
+    this.#watch = watch({ ...this.routeDeps, ...assembly });
+    await this.#watch.begin();
     this.#isReady = true;
     for (const { path, message } of settings.warnings) {
       this.hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });

@@ -6,13 +6,11 @@ import { AuthorizedProvider } from "./auth/authorized_provider.ts";
 import { type Grant, grantOf } from "./auth/grants.ts";
 import { secretsOf } from "./auth/secrets_of.ts";
 import type { TokenSettings } from "./config/settings/settings.ts";
-import type { MeshParts } from "./background/mesh_parts.ts";
-import { serverParts } from "./background/server_parts.ts";
 import { UpstreamError } from "./errors.ts";
 import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
 import type { ProviderInstance } from "./registry/registry.ts";
-import { apiKeyPoolOf } from "./state/limits/api_key_pool.ts";
+import { apiKeyPoolOf } from "./state/limits/key_pools.ts";
 import { TokenCache } from "./util/token_cache.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
@@ -23,15 +21,6 @@ export class ServerMesh extends Mesh {
    * @internal
    */
   override readonly redactor: PassingRedactor = new PassingRedactor();
-
-  /**
-   * Makes one.
-   *
-   * @param parts Connectors, runtime, a listener and a storage; the other parts are those of servers unless given.
-   */
-  constructor(parts: MeshParts) {
-    super({ ...serverParts, ...parts });
-  }
 
   /**
    * Gives a provider its instance, and its key or what fetches its tokens.

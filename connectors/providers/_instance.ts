@@ -27,10 +27,10 @@ import { ConfigError, MeshError } from "../../src/errors.ts";
  */
 export function providerOf(
   connector: ProviderConnector,
-  options: VendorOptions & Pick<InstanceSettings, "discover"> = {},
+  options: VendorOptions = {},
 ): ProviderInstance {
   checkOptions(connector, options);
-  const { apiKey, baseUrl, discover, models, id = connector.vendor } = options;
+  const { apiKey, baseUrl, models, id = connector.vendor } = options;
   const door = new Door();
   const provider = connector.create({ id, baseUrl }, door);
   const instanceSettings: InstanceSettings = {
@@ -38,7 +38,6 @@ export function providerOf(
     models: models?.map((model) => chosen(model, connector)) ??
       connector.models.map((info) => ({ ...info, defaultFor: info.defaultFor ?? [] })),
     facts: connector,
-    discover: models === undefined ? discover : undefined,
   };
   return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => door.open(runtime) });
 }

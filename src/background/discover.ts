@@ -1,33 +1,15 @@
 /**
- * Asking providers which models they have: those that are configured so, and those without a catalogue, such as servers
- * on one's own machine.
+ * Which providers are asked for the models they have: those that are configured so, and those without a catalogue, such
+ * as servers on one's own machine.
  * @module
  */
 import { offerOf } from "../config/settings/offers.ts";
-import type { Settings } from "../config/settings/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
-import type { Runtime } from "../contracts/runtime.ts";
-import type { Hub } from "../observe/hub.ts";
-import { Connection } from "../pipeline/connection.ts";
-import { failureOf } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import { untilAborted } from "../util/until_aborted.ts";
-
-/** Longest wait for a list, ms. */
-const listingLimitMs = 5_000;
-
-/** What asking needs. */
-export interface DiscoveryParts {
-  /** Say whom to ask. */
-  readonly settings: Settings;
-  readonly runtime: Runtime;
-  readonly hub: Hub;
-  /** Takes secrets out of a text. */
-  readonly redact: (text: string) => string;
-}
+import type { DiscoveryParts } from "./listings.ts";
 
 /**
- * Asks all that are to be asked at once. One that does not answer is logged; it has the models of its catalogue, if any.
+ * Asks all that are to be asked. One that does not answer is logged; it has the models of its catalogue, if any.
  *
  * @param instances All providers, opened.
  * @param parts What asking needs.
@@ -37,31 +19,11 @@ export async function discoverModels(
   instances: readonly ProviderInstance[],
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, ModelListing>> {
-  const found = new Map<string, ModelListing>();
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
-  const asked = instances.filter(({ entry, connector }) => {
-    return offerOf(entry, connector, configured.has(entry.id)) === "list";
-  });
-  await Promise.all(asked.map(async (instance) => void found.set(instance.entry.id, await listingOf(instance, parts))));
-  return found;
-}
-
-async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Promise<ModelListing> {
-  const { runtime, hub, redact } = parts;
-  const { entry } = instance;
-  const reported = (problem: string): ModelListing => {
-    hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
-    return { problem };
-  };
-  const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
-  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
-  try {
-    const models = await untilAborted(instance.provider!.listModels(connection), connection.stop);
-    return models.length > 0 ? { models } : reported("listed no model");
-  } catch (error) {
-    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    return reported(`did not list its models: ${message}`);
-  } finally {
-    connection.close();
-  }
+  const asked = instances.filter(({ entry, connector }) =>
+    offerOf(entry, connector, configured.has(entry.id)) === "list"
+  );
+  if (asked.length === 0) return new Map();
+  const { listingsOf } = await import("./listings.ts"); // most pages ask nobody
+  return await listingsOf(asked, parts);
 }

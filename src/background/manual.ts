@@ -6,7 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
 import { overridesOf } from "../state/breaker/manual_override.ts";
-import { apiKeyPoolOf } from "../state/limits/api_key_pool.ts";
+import { apiKeyPoolOf } from "../state/limits/key_pools.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 import { recordKey } from "../state/persistence/snapshot.ts";

@@ -4,14 +4,12 @@
  */
 import { defaultHealth } from "../config/settings/defaults.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { Clock, Runtime } from "../contracts/runtime.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { apiKeyPoolOf } from "../state/limits/api_key_pool.ts";
+import type { Pool, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { HealthMonitor } from "./health.ts";
-import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
-import { probe } from "./probe.ts";
+import type { HealthMonitor } from "./health.ts";
+import type { MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 
 /** What watching needs. */
 export interface WatchParts {
@@ -33,51 +31,57 @@ export interface Watch {
 }
 
 /**
- * Starts what the settings ask for; without an interval, a window or a probe at start that is nothing.
+ * Starts what the settings ask for; without an interval, a window or a probe at start that is nothing. What most pages
+ * do without is imported when it is asked for.
  *
  * @param parts What watching needs.
  */
-export function startWatch({ settings, registry, state, runtime, hub, redact }: WatchParts): Watch {
-  const { clock } = runtime;
-  const { enabled, intervalMs, timeoutMs, failureThreshold, providers } = settings.health ?? defaultHealth;
-  const health = new HealthMonitor({
-    clock,
-    hub,
-    registry,
-    state,
-    failureThreshold,
-    timeoutMs,
-    probe: (instance, limitMs) => probe(withUsableKey(instance, state, clock), { runtime, redact, timeoutMs: limitMs }),
-  });
-  const maintenance = new MaintenanceSchedule(clock);
+export function startWatch(parts: WatchParts): Watch {
+  const { settings, registry, state, runtime: { clock } } = parts;
+  const { enabled, intervalMs, providers } = settings.health ?? defaultHealth;
+  const isWatched = (provider: string) =>
+    enabled && intervalMs !== undefined && (providers?.includes(provider) ?? true);
+  const watched = registry.instances.filter(({ entry }) => isWatched(entry.id));
+  const probed = registry.pools.filter(({ routing: { recovery } }) =>
+    recovery.probeIntervalMs !== undefined || recovery.probeOnStart
+  );
+  let maintenance: MaintenanceSchedule | undefined;
+  let health: HealthMonitor | undefined;
+  let isStopped = false;
   return {
     async begin() {
-      maintenance.start(plansOf(registry), state);
-      const isWatched = (provider: string) =>
-        enabled && intervalMs !== undefined && (providers?.includes(provider) ?? true);
+      const plans = plansOf(registry);
+      if (plans.length > 0) {
+        const { MaintenanceSchedule } = await import("./maintenance.ts");
+        if (isStopped) return;
+        maintenance = new MaintenanceSchedule(clock);
+        maintenance.start(plans, state);
+      }
       for (const rest of state.breakers) { // of an earlier process: nobody would end what nobody watches
         const isForProbes = rest.standby?.reason === "health_probe";
         if (isForProbes && !isWatched(rest.owner.provider)) state.report(rest.close(undefined, true));
       }
-      const watched = registry.instances.filter(({ entry }) => isWatched(entry.id));
+      if (watched.length + probed.length === 0) return;
+      const { healthMonitorOf } = await import("./health_monitor_of.ts");
+      if (isStopped) return;
+      health = healthMonitorOf(parts);
       if (watched.length > 0) health.watch(intervalMs!, watched);
-      for (const { name, routing: { recovery } } of registry.pools) {
-        if (recovery.probeIntervalMs !== undefined) health.recover(name, recovery.probeIntervalMs);
-      }
-      const atStart = registry.pools.filter(({ routing }) => routing.recovery.probeOnStart);
-      await Promise.all(atStart.map(({ name }) => health.recoverOnce(name)));
+      await probePools(health, probed);
     },
     stop() {
-      health.stop();
-      maintenance.stop();
+      isStopped = true;
+      health?.stop();
+      maintenance?.stop();
     },
   };
 }
 
-/** A provider with several keys is asked with one that is not refused. */
-function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Clock): ProviderInstance {
-  const keys = apiKeyPoolOf(state, instance.entry.id);
-  return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };
+async function probePools(health: HealthMonitor, pools: readonly Pool[]): Promise<void> {
+  for (const { name, routing: { recovery } } of pools) {
+    if (recovery.probeIntervalMs !== undefined) health.recover(name, recovery.probeIntervalMs);
+  }
+  const atStart = pools.filter(({ routing }) => routing.recovery.probeOnStart);
+  await Promise.all(atStart.map(({ name }) => health.recoverOnce(name)));
 }
 
 function plansOf({ pools }: Registry): MaintenancePlan[] {

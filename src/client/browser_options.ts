@@ -11,7 +11,7 @@ import type { MeshParts } from "../background/mesh_parts.ts";
 import type { CreateOptions } from "./options.ts";
 
 /** What a client is made of: settings, and the code that serves them. */
-export interface ClientPlan extends Pick<MeshParts, "connectors" | "fill" | "discover" | "costOf"> {
+export interface ClientPlan extends Pick<MeshParts, "connectors"> {
   /** The settings. */
   readonly settings: Settings;
 }

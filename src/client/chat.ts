@@ -8,6 +8,7 @@ import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { MeshClient } from "./client.ts";
+import { routingConstraintsOf } from "./routing_constraints_of.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { ChatStream } from "./stream.ts";
@@ -106,11 +107,10 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh, check, routingConstraintsOf } = this.#client;
+    const { mesh, check } = this.#client;
     checkTimeout(settings.timeout);
     const request = check(given);
-    if (routingConstraintsOf === undefined) refuseRoute(request, settings);
-    const routingConstraints = routingConstraintsOf?.(request, settings);
+    const routingConstraints = routingConstraintsOf(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();
     if (!mesh.isReady) {
@@ -148,17 +148,6 @@ function checkTimeout(timeout: unknown): void {
     code: "invalid_value",
     param: "timeout",
   });
-}
-
-/** Pages have no room for what reads these; ignored, they would seem to have been heeded. */
-function refuseRoute({ mesh }: ChatCompletionRequest, { route, headers }: CallSettings): void {
-  const inHeader = new Headers(headers).get("x-mesh-route") === null ? undefined : "x-mesh-route";
-  const param = (mesh ?? undefined) !== undefined ? "mesh" : route !== undefined ? "route" : inHeader;
-  if (param === undefined) return;
-  throw new UnsupportedRequestError(
-    `"${param}" has no effect in a page: choose with "model" and "models", or make a client with the providers wanted`,
-    { code: "invalid_value", param },
-  );
 }
 
 async function before(

@@ -8,7 +8,6 @@ import type { Mesh } from "../mesh.ts";
 import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
-import type { routingConstraintsOf } from "./routing_constraints_of.ts";
 import { describe, type Description } from "./describe.ts";
 import type { Middleware } from "./options.ts";
 
@@ -24,8 +23,6 @@ export interface ClientParts {
   readonly middleware: readonly Middleware[];
   /** Checks every request; only its shape when left out. */
   readonly check?: CheckRequest;
-  /** Reads how a call narrows its own routing; without it none can. */
-  readonly routingConstraintsOf?: typeof routingConstraintsOf;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -62,12 +59,6 @@ export class MeshClient {
    * @internal
    */
   readonly check: CheckRequest;
-  /**
-   * Reads how a call narrows its own routing.
-   *
-   * @internal
-   */
-  readonly routingConstraintsOf: ClientParts["routingConstraintsOf"];
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -82,7 +73,6 @@ export class MeshClient {
     this.mesh = parts.mesh;
     this.middleware = parts.middleware;
     this.check = parts.check ?? checkShape;
-    this.routingConstraintsOf = parts.routingConstraintsOf;
     this.chat = new Chat(this);
     this.models = {
       list: async () => {

@@ -15,7 +15,6 @@ import { nearestCapabilities } from "../capability/nearest.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
-import { routingConstraintsOf } from "./routing_constraints_of.ts";
 import type { CreateOptions } from "./options.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
 import { ServerClient } from "./server_client.ts";
@@ -76,7 +75,6 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
     check: checkChatRequest,
-    routingConstraintsOf,
     pool: options.pool,
     load: config === undefined || isRead ? undefined : () => load(mesh, config, options),
   });

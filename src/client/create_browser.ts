@@ -9,7 +9,7 @@ import { ConfigError } from "../errors.ts";
 import { Mesh } from "../mesh.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor } from "./_target.ts";
-import type { BrowserCreateOptions, ClientPlan } from "./browser_options.ts";
+import type { BrowserCreateOptions } from "./browser_options.ts";
 import { MeshClient } from "./client.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
 
@@ -57,7 +57,7 @@ export function createBrowserClient(
   if (config !== undefined && typeof config?.plan !== "function") {
     throw refused("config", "expected what MeshConfig.parse(document) of this entry returns");
   }
-  const { settings, ...plan } = config?.plan(options) ?? explicitPlan(options, parts.strategy) as ClientPlan;
+  const { settings, ...plan } = config?.plan(options) ?? explicitPlan(options, parts.strategy);
   const mesh = new Mesh({ ...plan, runtime: runtimeWith(parts, options), on, storage });
   mesh.configure(settings, config === undefined ? poolsFor(capability) : undefined);
   checkTarget(mesh, options);

@@ -7,7 +7,7 @@ import { configuredPersistence } from "../background/configured_store.ts";
 import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
-import { serverParts } from "../background/server_parts.ts";
+import { startWatch } from "../background/watch.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
@@ -29,6 +29,7 @@ import { ServerMesh } from "../server_mesh.ts";
 import { UsageSnapshotMapper } from "../state/persistence/usage_snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot.ts";
 import type { UsageSnapshot } from "../state/persistence/usage_snapshot.ts";
+import { loadKeyPools } from "../state/limits/key_pools.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
@@ -56,7 +57,7 @@ export class ModelMeshBase extends ServerMesh {
    */
   constructor(parts: CreateParts, options: MeshOptions) {
     const runtime = runtimeWith(parts, options);
-    const watch = new RenewableWatch(serverParts.watch);
+    const watch = new RenewableWatch(startWatch);
     const { on, storage = configuredPersistence(() => this) } = options;
     super({ connectors: parts.connectors, runtime, on, storage, watch: (parts) => watch.start(parts) });
     this.#statistics = statisticsOf(this.hub, runtime.clock);
@@ -248,6 +249,7 @@ export class ModelMeshBase extends ServerMesh {
     const listed = found.size === 0 ? first : draftWith(found);
     const answers = await askProviders(instanceOf(listed), listed.registry, this);
     const drafted = answers === undefined ? listed : draftWith(found, answers);
+    await loadKeyPools(settings.providers.values());
     extend(this.registry, drafted, { settings, state: this.state });
     this.#config = config;
     this.#settings = settings;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "./connector.ts";
-import type { CapabilityPath, ModelInfo, ModelListing, Provider } from "./provider.ts";
+import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -15,14 +15,15 @@ export type ApiKey = string | (() => Promise<string | undefined>);
 
 /** What a provider instance says of itself; what it leaves out is as built in. */
 export interface InstanceSettings {
-  /** Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. */
+  /**
+   * Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. A server on
+   * one's own machine is asked for them when it has none here.
+   */
   readonly models?: readonly ModelInfo[];
   /** Its key. Told, so that it comes with every call, and no record and no message shows it. */
   readonly apiKey?: ApiKey;
   /** What its vendor's connector says of it, such as the rewording that all its models need. */
   readonly facts?: Partial<ProviderDeclaration>;
-  /** Asks servers on one's own machine for their models; the engine's own, which `ollama` brings along. */
-  readonly discover?: (...parts: never[]) => Promise<ReadonlyMap<string, ModelListing>>;
   /** Limit of a whole answer, and of silence in a stream, ms. */
   readonly timeout?: number;
   /** Retries on the same model, beyond the first try. */

@@ -9,7 +9,7 @@ import { editMembers } from "../util/json_members.ts";
 import type { Outcome } from "../state/model_state.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
-import type { OutputEstimate } from "./output_estimate.ts";
+import { OutputEstimate } from "./output_estimate.ts";
 import type { Routed } from "./request.ts";
 
 /** What an {@linkcode AnswerStream} is made of. */
@@ -22,13 +22,12 @@ export interface AnswerStreamParts {
   readonly onInterrupt: () => void;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
-  /** Estimates what was streamed, where that counts. */
-  readonly estimate?: OutputEstimate | undefined;
 }
 
 /** The events of one answer, one after the other. */
 export class AnswerStream {
   readonly #parts: AnswerStreamParts;
+  readonly #written = new OutputEstimate();
   #place = 0;
   #usage: CompletionUsage | undefined;
   /** The last event that told of nothing but usage. */
@@ -101,9 +100,8 @@ export class AnswerStream {
 
   /** Also what the client leaves unread was written. */
   #measure({ value, others }: CompletionChunk): void {
-    const { estimate } = this.#parts;
-    estimate?.add(value.choices);
-    others?.forEach(({ choices }) => estimate?.add(choices));
+    this.#written.add(value.choices);
+    others?.forEach(({ choices }) => this.#written.add(choices));
   }
 
   async #next(): Promise<CompletionChunk | undefined> {
@@ -145,7 +143,7 @@ export class AnswerStream {
   #end(outcome: Outcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#parts.routed.settle(outcome, { usage: this.#usage, written: () => this.#parts.estimate?.tokens });
+    this.#parts.routed.settle(outcome, { usage: this.#usage, written: () => this.#written.tokens });
     if (outcome === "failure") this.#parts.onInterrupt();
     if (outcome === "success") this.#closeSource();
   }

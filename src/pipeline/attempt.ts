@@ -3,48 +3,25 @@
  * @module
  */
 import type { RetrySettings } from "../config/settings/settings.ts";
-import type { CompletionRequest } from "../contracts/provider.ts";
-import { NetworkError } from "../errors.ts";
-import type { Member } from "../registry/registry.ts";
-import { untilAborted } from "../util/until_aborted.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { decide, type Rotate } from "./decide.ts";
-import { type Failure, failureOf } from "./failure.ts";
-import type { CallReservation } from "../state/usage.ts";
-import type { Permit } from "../state/limits/permit.ts";
-import type { Call, RouteDeps, Served } from "./request.ts";
+import type { Failure } from "./failure.ts";
+import type { RouteDeps, Served } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
+import { tryKeys } from "./try_keys.ts";
+import type { TryPlan } from "./try_once.ts";
+
+/** One model to be asked. */
+export interface AttemptPlan<T> extends TryPlan<T> {
+  readonly settings: RetrySettings;
+  /** Nobody else could take the request. */
+  readonly alone: boolean;
+}
 
 /** What asking a model came to. */
 export type AttemptEnd<T> =
   | { readonly served: Served<T>; readonly connection: Connection }
   | { readonly failure: Failure; readonly next: Rotate };
-
-/** What asking it once came to. */
-export type TryEnd<T> = Extract<AttemptEnd<T>, { served: unknown }> | FailedTry;
-
-/** A try that failed. */
-export interface FailedTry {
-  readonly failure: Failure;
-  /** Its share in the counts. */
-  readonly spending?: CallReservation | undefined;
-  /** What follows from it; left out where that has yet to be decided. */
-  readonly next?: Rotate;
-}
-
-/** One model to be asked. */
-export interface AttemptPlan<T> {
-  readonly member: Member;
-  /** Its right to be asked. */
-  readonly permit: Permit;
-  readonly completion: CompletionRequest;
-  readonly call: Call<T>;
-  readonly settings: RetrySettings;
-  /** Nobody else could take the request. */
-  readonly alone: boolean;
-  /** Whether it may be asked once more; if so, that call is counted. */
-  readonly again: () => Promise<boolean>;
-}
 
 /**
  * Asks one model, again after a wait where that makes sense.
@@ -63,7 +40,7 @@ export async function attempt<T>(
   const { instance } = plan.member.model;
   instance.retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
-    const end = await (deps.tryKeys ?? tryOnce)(plan, context, deps);
+    const end = await tryKeys(plan, context, deps);
     if ("served" in end) return end;
     const { failure } = end;
     const next = end.next ?? decide(failure, {
@@ -81,44 +58,5 @@ export async function attempt<T>(
       if (await plan.again()) continue;
     }
     return { failure, next: next.otherwise };
-  }
-}
-
-/**
- * Asks one model once.
- *
- * @param plan Whom to ask what.
- * @param context What the request has done so far.
- * @param deps What the pipeline works with.
- * @throws The client's abort or the deadline; a failure of the model is returned.
- */
-export async function tryOnce<T>(
-  { member, permit, completion, call }: AttemptPlan<T>,
-  context: RequestContext,
-  { runtime, redact }: RouteDeps,
-): Promise<TryEnd<T>> {
-  context.unansweredMs = 0; // what another model was waited for is not this one's
-  context.check();
-  const { instance } = member.model;
-  const spending = permit.take();
-  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", spending);
-  context.follow(connection);
-  const from = runtime.clock.monotonic();
-  try {
-    const answer = call(member, completion, connection);
-    return { served: await untilAborted(answer, connection.stop), connection };
-  } catch (error) {
-    const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
-    context.possiblyBilled ||= wasSent && !connection.answered;
-    context.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
-    if (wasSent && context.isStopped) spending?.end({}); // who went away may be billed for what was set aside
-    else spending?.fail(wasSent);
-    context.check();
-    const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    connection.abort(error); // frees a socket whose answer nobody will read to its end
-    return { failure, spending };
-  } finally {
-    context.attempts += connection.calls;
-    context.awayMs += runtime.clock.monotonic() - from;
   }
 }

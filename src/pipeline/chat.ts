@@ -9,6 +9,7 @@ import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError }
 import { AnswerStream } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
+import { OutputEstimate } from "./output_estimate.ts";
 import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
 import { route } from "./route.ts";
 
@@ -90,7 +91,7 @@ async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAn
   const { answer } = routed;
   const { costNano, estimated } = routed.settle("success", {
     usage: answer.body.usage,
-    written: () => deps.estimateOutput?.().add(answer.body.choices).tokens,
+    written: () => new OutputEstimate().add(answer.body.choices).tokens,
   });
   return {
     kind: "whole",
@@ -122,7 +123,6 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
       wantsUsage,
       onInterrupt,
       redact: deps.redact,
-      estimate: deps.estimateOutput?.(),
     }),
   };
 }

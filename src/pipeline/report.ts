@@ -6,6 +6,7 @@ import type { CompletionUsage } from "../contracts/openai.ts";
 import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Load, Usage } from "../state/usage.ts";
+import { costNanoUsd } from "../util/cost.ts";
 import { readUsage, tokenBound } from "./read_usage.ts";
 import type { AnswerUsage, RouteDeps, RoutedRequest } from "./request.ts";
 
@@ -28,12 +29,10 @@ export interface ReportContext {
  */
 export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
   const { model: { info, instance } } = member;
-  const { deps: { runtime, hub, costOf } } = context;
-  const taken = usageOf(member, answer, context);
-  if (taken === undefined) return {};
-  const { usage, isEstimated } = taken;
+  const { deps: { runtime, hub } } = context;
+  const { usage, isEstimated } = usageOf(member, answer, context);
   const { prompt_tokens: input, completion_tokens: output, total_tokens: tokens } = usage;
-  const costNano = costOf?.(usage, info.pricing, runtime.clock.now());
+  const costNano = costNanoUsd(usage, info.pricing, runtime.clock.now());
   if (isEstimated) return { input, output, tokens, costNano, estimated: true };
   const costUsd = costNano && costNano / 1e9;
   notifySafely(
@@ -54,17 +53,15 @@ function usageOf(
   { model: { info } }: Member,
   { usage, written }: AnswerUsage,
   { request: { body }, load }: ReportContext,
-): TakenUsage | undefined {
+): TakenUsage {
   const bound = tokenBound(info.constraints, body.n);
   const { input, output, total, cached, cacheWrite } = readUsage(usage, bound);
   if (input !== undefined && output !== undefined) {
     const details = { cached_tokens: cached ?? 0, cache_write_tokens: cacheWrite ?? 0 };
     return { usage: { ...countsOf(input, output, total), prompt_tokens_details: details }, isEstimated: false };
   }
-  const estimate = written();
-  if (estimate === undefined) return undefined; // nothing counts here
   const read = input ?? Math.min(load.input, total ?? bound);
-  const rest = total === undefined ? Math.min(estimate, bound) : total - read;
+  const rest = total === undefined ? Math.min(written(), bound) : total - read;
   return { usage: countsOf(read, output ?? rest, total), isEstimated: true };
 }
 

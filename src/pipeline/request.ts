@@ -12,12 +12,8 @@ import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/model_state.ts";
-import type { costNanoUsd } from "../util/cost.ts";
 import type { Connection } from "./connection.ts";
-import type { eligibility } from "./eligibility.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
-import type { OutputEstimate } from "./output_estimate.ts";
-import type { tryKeys } from "./try_keys.ts";
 
 /** Who sends requests, where clients have names. */
 export interface RequestClient {
@@ -62,14 +58,6 @@ export interface RouteDeps {
   readonly hub: Hub;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
-  /** Finds whom a request fits; without it the short check of features holds. */
-  readonly eligibility?: typeof eligibility | undefined;
-  /** Rotates over the keys of a provider; without it every provider has one. */
-  readonly tryKeys?: typeof tryKeys | undefined;
-  /** What a usage costs, nano-dollars; without it no cost is told. */
-  readonly costOf?: typeof costNanoUsd;
-  /** Estimates what was written where a provider does not say it; without it nothing is estimated. */
-  readonly estimateOutput?: (() => OutputEstimate) | undefined;
 }
 
 /** An answer, and whether there is anything in it. */
@@ -108,8 +96,8 @@ export interface Routed<T> {
 export interface AnswerUsage {
   /** As its provider wrote it; it may be anything. */
   readonly usage: unknown;
-  /** Tokens written, estimated from what the answer says; undefined where nothing counts. */
-  readonly written: () => number | undefined;
+  /** Tokens written, estimated from what the answer says. */
+  readonly written: () => number;
 }
 
 /** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */

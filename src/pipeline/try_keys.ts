@@ -3,9 +3,9 @@
  * @module
  */
 import type { KeyRejection } from "../state/limits/api_key_pool.ts";
-import { type AttemptPlan, type FailedTry, type TryEnd, tryOnce } from "./attempt.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
+import { type FailedTry, type TryEnd, tryOnce, type TryPlan } from "./try_once.ts";
 
 /**
  * Asks one model once; where its provider has several keys, with one after the other until one is not refused. That is
@@ -16,11 +16,11 @@ import type { RequestContext } from "./request_context.ts";
  * @param deps What the pipeline works with.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
-export function tryKeys<T>(plan: AttemptPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
+export function tryKeys<T>(plan: TryPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
   return plan.member.state.keys === undefined ? tryOnce(plan, context, deps) : tryEach(plan, context, deps);
 }
 
-async function tryEach<T>(plan: AttemptPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
+async function tryEach<T>(plan: TryPlan<T>, context: RequestContext, deps: RouteDeps): Promise<TryEnd<T>> {
   for (let tries = 1;; tries++) {
     const end = await tryOnce(plan, context, deps);
     if ("served" in end) return end;
@@ -37,7 +37,7 @@ async function tryEach<T>(plan: AttemptPlan<T>, context: RequestContext, deps: R
 
 function tell<T>(
   { position, of, standbyMs }: KeyRejection,
-  { member: { state: { provider } } }: AttemptPlan<T>,
+  { member: { state: { provider } } }: TryPlan<T>,
   { kind }: FailedTry["failure"],
   { hub }: RouteDeps,
 ): void {

@@ -2,10 +2,9 @@
  * The mesh of a proxy under one configuration, and how the next one takes over from it.
  * @module
  */
-import { serverParts } from "../background/server_parts.ts";
 import { ConfiguredStore } from "../background/configured_store.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import type { Watch } from "../background/watch.ts";
+import { startWatch, type Watch } from "../background/watch.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";
@@ -57,7 +56,7 @@ export class MeshGeneration {
       runtime,
       metering: (settings, clock) =>
         (this.#usageTrackers = new UsageTrackers(settings, clock, this.#before?.countsFor(settings))).makeState,
-      watch: (parts) => this.#watch = serverParts.watch(parts),
+      watch: (parts) => this.#watch = startWatch(parts),
       storage: { storeFor: () => this.#stateStore() },
     });
     for (const sink of sinks) this.mesh.addSink(sink);

@@ -1,19 +1,30 @@
 /**
- * What a configuration says of models and pools. Only what configures a mesh imports it, so that programs which give
- * their providers by hand have none of it in their bundles.
+ * What a configuration says of models and pools.
  * @module
  */
 import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { ConfiguredModel, PoolSettings } from "../config/settings/settings.ts";
+import type { ConfiguredModel, PoolSettings, Settings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { DatedPricing, Delivery, ModelInfo } from "../contracts/provider.ts";
+import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
+import type { SelectionStrategy } from "../contracts/rotation.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { nearest } from "../util/nearest.ts";
 import { withFallback } from "../rotation/fallback.ts";
-import { addDistinct, type BuildParts, catalogueModels, leavesOf, strategyOf, withConnectorFacts } from "./build.ts";
+import type { ConnectorCatalogue } from "./catalogue.ts";
+import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registry.ts";
+
+/** What models and pools are made of. */
+export interface FillParts {
+  readonly settings: Settings;
+  readonly catalogue: ConnectorCatalogue;
+  readonly runtime: Runtime;
+  /** What became of asking providers for their models, by entry id. */
+  readonly discovered?: ReadonlyMap<string, ModelListing>;
+}
 
 /**
  * Puts in the models configured, those of the catalogue that may stand beside them, and the pools configured.
@@ -21,13 +32,8 @@ import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registr
  * @param registry Knows its providers.
  * @param parts The settings, and what servers listed.
  * @throws {ConfigError} When a pool's strategy does not exist.
- *
- * @example
- * ```ts ignore
- * const mesh = new Mesh({ connectors, runtime, fill: fillAsConfigured });
- * ```
  */
-export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
+export function fillAsConfigured(registry: Registry, parts: FillParts): void {
   const { models, pools } = parts.settings;
   registry.suggest = (name) => nearest(name, [...namesIn(registry), ...nearestCapabilities(registry.tree, name)]);
   registry.backUp = (strategy, { fallbackStrategy: id }) =>
@@ -44,11 +50,25 @@ export function fillAsConfigured(registry: Registry, parts: BuildParts): void {
   for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
 }
 
+/**
+ * Makes a strategy.
+ *
+ * @param id Its connector's.
+ * @param parts The catalogue.
+ * @throws {ConfigError} When there is none.
+ */
+export function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
+  return catalogue.loaded("strategy", id)?.create({}, runtime) ?? unloaded;
+}
+
+/** In pools that are only described: `ready()` loads the strategies and builds the registry anew. */
+const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
+
 /** What a provider offers beside the models configured; one that has the upstream id of such a model gives way to it. */
 function offeredModels(
   instance: ProviderInstance,
   registry: Registry,
-  { settings, discovered }: BuildParts,
+  { settings, discovered }: FillParts,
 ): ModelEntry[] {
   const own = [...settings.models.values()].filter(({ provider }) => provider === instance.entry.id);
   const taken = new Set(own.map(({ id }) => id));

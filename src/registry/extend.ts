@@ -3,8 +3,8 @@
  * @module
  */
 import { MeshState } from "../state/mesh_state.ts";
-import { addDistinct, type BuildParts, buildRegistry } from "./build.ts";
-import { fillAsConfigured } from "./configured.ts";
+import { type BuildParts, buildRegistry } from "./build.ts";
+import { addDistinct } from "./offered.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./registry.ts";
 
 /** The registry that the settings alone would make. */
@@ -22,8 +22,8 @@ export interface Draft {
  * @param parts What a registry is built from.
  * @throws {ConfigError} When a connector does not exist.
  */
-export function draft(id: string, parts: Omit<BuildParts, "state" | "fill">): Draft {
-  const registry = buildRegistry({ ...parts, state: new MeshState(() => {}), fill: fillAsConfigured });
+export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
+  const registry = buildRegistry({ ...parts, state: new MeshState(() => {}) });
   return { registry, instance: registry.instances.find(({ entry }) => entry.id === id) };
 }
 

@@ -213,7 +213,9 @@ export class UsageTracker implements Meter {
     const { clock } = this.#parts;
     const budgets = this.#budgetsOf(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
-    if (this.#parts.replicator.isFailClosed) return { reason: "storage_unavailable", until: now + unavailableRetryMs };
+    if (this.#parts.replicator.replication?.isFailClosed) {
+      return { reason: "storage_unavailable", until: now + unavailableRetryMs };
+    }
     const cost = this.costOf(load);
     if (cost === undefined) return { reason: "budget", until: Infinity };
     const wall = clock.now();

@@ -3,11 +3,10 @@
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
-import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { Budget } from "./limits/budget.ts";
-import { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { PooledRateLimiter } from "./limits/pooled_rate_limiter.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
+import { newKeyPool, newRateLimiter } from "./limits/key_pools.ts";
 import { Latency } from "./metrics/latency.ts";
 import { type BudgetScope, type SharedCounts, UsageTracker } from "./usage_tracker.ts";
 import type { MakeState } from "./mesh_state.ts";
@@ -15,7 +14,6 @@ import type { Meter, TrackedModel } from "./usage.ts";
 import { MeteredState } from "./metered_state.ts";
 import { OutageDetector } from "./breaker/outage_detector.ts";
 import { OutputTokens } from "./metrics/output_tokens.ts";
-import { type ModelRateLimiter, RateLimiter } from "./limits/rate_limiter.ts";
 import { CounterReplicator } from "./replication/counter_replicator.ts";
 
 /**
@@ -47,7 +45,7 @@ export class UsageTrackers {
   readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), trackers: new Map() };
   readonly #before: MeshCounters | undefined;
   /** What several processes count together, once they do. */
-  readonly replicator: CounterReplicator;
+  readonly replicator: CounterReplicator = new CounterReplicator();
   /** By provider. */
   readonly #outages = new Map<string, OutageDetector>();
 
@@ -60,7 +58,6 @@ export class UsageTrackers {
     this.#settings = settings;
     this.#clock = clock;
     this.#before = before && before.#counted;
-    this.replicator = new CounterReplicator(clock);
   }
 
   /** Makes the state of a model that is counted here. */
@@ -92,14 +89,13 @@ export class UsageTrackers {
     return meter;
   }
 
-  /** A ring is for several: one key has nothing to rotate over. */
-  #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
-    if (apiKeys.length < 2) return undefined;
+  #keysOf(provider: ProviderEntry): ApiKeyPool | undefined {
+    const { id, apiKeys } = provider;
     const { keyPools } = this.#counted;
     const before = this.#before?.keyPools.get(id);
-    const ring = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : new ApiKeyPool(id, apiKeys));
-    keyPools.set(id, ring);
-    return ring;
+    const pool = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : newKeyPool(provider));
+    if (pool !== undefined) keyPools.set(id, pool);
+    return pool;
   }
 
   #outagesOf(provider: string): OutageDetector {
@@ -117,7 +113,7 @@ export class UsageTrackers {
     const keys = this.#keysOf(provider);
     const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
     const made = {
-      rate: rate?.isUnder(limits, keys) ? rate : newRates(keys, info.id, limits),
+      rate: rate?.isUnder(limits, keys) ? rate : newRateLimiter(keys, info.id, limits),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
     };
@@ -135,8 +131,4 @@ export class UsageTrackers {
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];
   }
-}
-
-function newRates(keys: ApiKeyPool | undefined, model: string, limits: RateLimits | undefined): ModelRateLimiter {
-  return keys === undefined ? new RateLimiter(limits) : new PooledRateLimiter(keys, model, limits);
 }

@@ -10,7 +10,7 @@ import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
 import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
-import { filterByFeatures } from "../../src/pipeline/filter_by_features.ts";
+import { filterByRequest } from "../../src/pipeline/filter_by_request.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { withFallback } from "../../src/rotation/fallback.ts";
@@ -75,7 +75,7 @@ describe("filterByDelivery()", () => {
   });
 });
 
-describe("filterByFeatures()", () => {
+describe("filterByRequest()", () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA" } };
   const asking = (...content: { type: string }[]) => ({ messages: [{ role: "user", content }] });
   const tool = { type: "function", function: { name: "f" } };
@@ -96,8 +96,8 @@ describe("filterByFeatures()", () => {
   for (const [feature, body] of needs) {
     it(`leaves out for ${JSON.stringify(body).slice(0, 60)} what says it has no ${feature}`, () => {
       const members = modelsBy((value) => ({ features: value === undefined ? {} : { [feature]: value } }));
-      assertEquals(namesOf(filterByFeatures(members, { messages, ...body })), ["undefined", "true"]);
-      const error = assertThrows(() => filterByFeatures([members[0]!], { messages, ...body }), UnsupportedRequestError);
+      assertEquals(namesOf(filterByRequest(members, { messages, ...body })), ["undefined", "true"]);
+      const error = assertThrows(() => filterByRequest([members[0]!], { messages, ...body }), UnsupportedRequestError);
       assertEquals(error.code, "unsupported_by_pool");
       assertStringIncludes(error.message, `"false" has no ${feature}`);
     });
@@ -117,7 +117,7 @@ describe("filterByFeatures()", () => {
   for (const body of weighty) {
     it(`leaves out for ${JSON.stringify(body)} a model that refuses it`, () => {
       const members = modelsBy((value) => value === false ? { parameters: { refuse: refusing } } : {});
-      assertEquals(namesOf(filterByFeatures(members, { messages, ...body })), ["undefined", "true"]);
+      assertEquals(namesOf(filterByRequest(members, { messages, ...body })), ["undefined", "true"]);
     });
   }
 
@@ -132,7 +132,7 @@ describe("filterByFeatures()", () => {
       { n: null, stop: null, logprobs: null, max_tokens: null, tool_choice: "none" },
       asking({ type: "text" }),
     ];
-    for (const body of neutral) assertStrictEquals(filterByFeatures(members, { messages, ...body }), members);
+    for (const body of neutral) assertStrictEquals(filterByRequest(members, { messages, ...body }), members);
   });
 });
 

@@ -3,28 +3,30 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { Budget, type Reservation } from "../../src/state/limits/budget.ts";
+import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
 interface Party {
   readonly budget: Budget;
-  readonly ledger: CounterReplicator;
+  readonly replication: CounterReplication;
   /** Asks for room and takes it, as a request does. */
   ask(nano: number): Promise<Reservation | undefined>;
 }
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
-  const ledger = new CounterReplicator(clock);
+  const replicator = new CounterReplicator();
   const budget = new Budget({ daily: 100 }, "all");
-  ledger.register(budget);
-  ledger.open({ shared, onUnavailable, onOutage: () => {} });
+  replicator.register(budget);
+  const replication = new CounterReplication(replicator, { shared, onUnavailable, clock, onOutage: () => {} });
+  replicator.open(replication);
   return {
     budget,
-    ledger,
+    replication,
     ask: async (nano) => {
       const hold = budget.reserve(nano, clock.now());
       const confirm = () => budget.confirm(hold);
-      if (await ledger.reserve(budget.counterRequests(hold), confirm)) {
+      if (await replication.reserve(budget.counterRequests(hold), confirm)) {
         confirm();
         return hold;
       }
@@ -48,7 +50,7 @@ describe("a budget of two processes", () => {
     const hold = await one.ask(60);
     assertEquals(await other.ask(60), undefined);
     one.budget.settle(hold!, 10);
-    await one.ledger.sync();
+    await one.replication.sync();
     assertEquals((await other.ask(60))?.nano, 60);
   });
 
@@ -57,14 +59,14 @@ describe("a budget of two processes", () => {
     const hold = await one.ask(60);
     assertEquals(taken(shared), 60);
     one.budget.settle(hold!, 0);
-    await one.ledger.sync();
+    await one.replication.sync();
     assertEquals(taken(shared), 0);
   });
 
   it("is not told the same twice by syncs at once", async () => {
     const { shared, one } = scene();
     one.budget.settle((await one.ask(30))!, 40);
-    await Promise.all([one.ledger.sync(), one.ledger.sync(), one.ledger.sync()]);
+    await Promise.all([one.replication.sync(), one.replication.sync(), one.replication.sync()]);
     assertEquals([taken(shared), spent(shared)], [40, 40]);
   });
 
@@ -73,21 +75,21 @@ describe("a budget of two processes", () => {
     shared.isAway = true;
     one.budget.settle((await one.ask(30))!, 30);
     other.budget.settle((await other.ask(30))!, 30);
-    await one.ledger.sync();
-    assertEquals([one.ledger.isUnavailable, spent(shared)], [true, undefined]);
+    await one.replication.sync();
+    assertEquals([one.replication.isUnavailable, spent(shared)], [true, undefined]);
     shared.isAway = false;
-    await one.ledger.sync();
-    await other.ledger.sync();
-    assertEquals([taken(shared), spent(shared), one.ledger.isUnavailable], [60, 60, false]);
+    await one.replication.sync();
+    await other.replication.sync();
+    assertEquals([taken(shared), spent(shared), one.replication.isUnavailable], [60, 60, false]);
   });
 
   it("is known again to a store that has lost it", async () => {
     const { shared, one, other } = scene();
     one.budget.settle((await one.ask(30))!, 30);
     other.budget.settle((await other.ask(30))!, 30);
-    for (const { ledger } of [one, other, one]) await ledger.sync();
+    for (const { replication } of [one, other, one]) await replication.sync();
     shared.sums.clear();
-    for (const { ledger } of [one, other]) await ledger.sync();
+    for (const { replication } of [one, other]) await replication.sync();
     assertEquals([taken(shared), spent(shared)], [60, 60]);
     assertEquals(await one.ask(50), undefined);
   });
@@ -105,7 +107,7 @@ describe("a budget of two processes", () => {
     assertEquals((await asked)?.nano, 60);
     release();
     await clock.advance(1);
-    await one.ledger.sync();
+    await one.replication.sync();
     assertEquals(taken(shared), 60);
   });
 
@@ -113,8 +115,8 @@ describe("a budget of two processes", () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
     const one = party(shared, clock, "closed");
     shared.isAway = true;
-    await one.ledger.sync();
-    assertEquals([await one.ask(1), one.ledger.isFailClosed, clock.pending], [undefined, true, 0]);
+    await one.replication.sync();
+    assertEquals([await one.ask(1), one.replication.isFailClosed, clock.pending], [undefined, true, 0]);
   });
 
   it("knows nothing better than the store does", async () => {
@@ -123,7 +125,7 @@ describe("a budget of two processes", () => {
     before.settle(before.reserve(40, clock.now())!, 40);
     const one = party(shared, clock);
     one.budget.restore(before.snapshot());
-    await one.ledger.sync();
+    await one.replication.sync();
     assertEquals([spent(shared), (await one.ask(100))?.nano], [0, 100]);
   });
 });

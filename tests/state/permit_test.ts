@@ -5,6 +5,7 @@ import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { meteringOf } from "../../src/state/usage_trackers.ts";
+import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import type { Permit } from "../../src/state/limits/permit.ts";
@@ -109,12 +110,17 @@ describe("A permit", () => {
   });
 });
 
+function share({ replicator }: ModelState, shared: MemoryShared, clock: FakeClock): void {
+  const target = { shared, clock, onUnavailable: "open", onOutage: () => {} } as const;
+  replicator!.open(new CounterReplication(replicator!, target));
+}
+
 describe("Permits of two processes", () => {
   it("asked for at once fit into the money that both spend", async () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
     const models = [modelOf(clock), modelOf(clock)];
-    for (const { replicator } of models) replicator!.open({ shared, onUnavailable: "open", onOutage: () => {} });
+    models.forEach((model) => share(model, shared, clock));
     const granted = await Promise.all(Array.from({ length: 30 }, async (_, index) => {
       const model = models[index % 2]!;
       if (reasonOf(model, clock) !== undefined) return undefined;
@@ -126,7 +132,7 @@ describe("Permits of two processes", () => {
     assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
     assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
     for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNano: cost });
-    for (const { replicator } of models) await replicator!.sync();
+    for (const { replicator } of models) await replicator!.replication!.sync();
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
 
@@ -134,15 +140,15 @@ describe("Permits of two processes", () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
     const [one, other] = [modelOf(clock), modelOf(clock)];
-    for (const { replicator } of [one, other]) replicator!.open({ shared, onUnavailable: "open", onOutage: () => {} });
+    [one, other].forEach((model) => share(model, shared, clock));
     const held = one.admit({ input: 250, output: 0 }, 0);
     assertEquals(await held.confirm(clock), true);
     const refused = other.admit(load, 0);
     assertEquals(await refused.confirm(clock), false);
     refused.withdraw(0);
     held.withdraw(0);
-    await one.replicator!.sync();
-    await other.replicator!.sync();
+    await one.replicator!.replication!.sync();
+    await other.replicator!.replication!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
     assertEquals(await next.confirm(clock), true);
   });

@@ -7,7 +7,6 @@ import { describe, it } from "@std/testing/bdd";
 import { serverConnectors } from "../../connectors/server.ts";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
-import { serverParts } from "../../src/background/server_parts.ts";
 import { stateIn } from "../../src/state/persistence/state_sync.ts";
 import { settingsOf } from "../../src/config/load/sources.ts";
 import { Mesh } from "../../src/mesh.ts";
@@ -42,7 +41,6 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   await using upstream = await startUpstream(probe);
   const records: (MeshEvent | RoutingRecord)[] = [];
   const mesh = new Mesh({
-    ...serverParts,
     connectors: serverConnectors,
     runtime: { ...serverRuntime(), clock, random: () => 0.5 },
     storage: stateIn(await storageOf(clock, reason, whose)),

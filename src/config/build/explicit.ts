@@ -28,7 +28,7 @@ export interface ExplicitOptions {
 }
 
 /** What that makes up. */
-export interface ExplicitPlan extends Pick<InstanceSettings, "discover"> {
+export interface ExplicitPlan {
   /** The settings: no pools, they are made on demand. */
   readonly settings: Settings;
   /** The providers' connectors, and the strategy's. */
@@ -64,7 +64,6 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
   const connectors = known.map(connectorOf);
   return {
     connectors: isConnector ? [...connectors, strategy] : connectors,
-    discover: known.find(({ says }) => says.discover)?.says.discover,
     settings: settingsOf(known, isConnector ? strategy.id : strategy),
   };
 }
@@ -104,7 +103,7 @@ function readProviders(given: readonly ProviderInstance[], problems: ConfigProbl
     const id = provider.id || `provider-${place + 1}`;
     const other = known.find((one) => one.id === id);
     if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it another`);
-    if (!says.models?.length && !says.discover) blame("has no models: name them in its instanceSettings");
+    if (!says.models?.length && !says.facts?.local) blame("has no models: name them in its instanceSettings");
     const problem = says.apiKey === undefined ? undefined : apiKeyProblem(says.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
     known.push({ path, id, provider, says });

@@ -4,7 +4,6 @@
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
 import { hash53 } from "../../util/hash.ts";
-import type { MeshState } from "../mesh_state.ts";
 import { maxCooldownMs, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 import type { SavedApiKey, TimePair } from "../persistence/snapshot.ts";
 
@@ -243,17 +242,6 @@ export class ApiKeyPool {
     const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
     return bits.toString(16).padStart(8, "0");
   }
-}
-
-/**
- * The keys of a provider.
- *
- * @param state The mesh's.
- * @param provider Its entry id.
- * @returns Undefined where it has one key, or none.
- */
-export function apiKeyPoolOf({ members }: Pick<MeshState, "members">, provider: string): ApiKeyPool | undefined {
-  return members.find(({ state }) => state.provider === provider)?.state.keys;
 }
 
 /** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */

@@ -6,7 +6,7 @@ import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { CallReservation, Load, RequestEnd } from "../usage.ts";
 import type { ModelState, Outcome, Ticket } from "../model_state.ts";
-import type { CounterRequest } from "../replication/counter_replicator.ts";
+import type { CounterRequest, Replication } from "../replication/counter_replicator.ts";
 
 /**
  * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
@@ -60,22 +60,25 @@ export class Permit {
    *   has to be withdrawn.
    */
   confirm(clock: Pick<Clock, "monotonic">): Promise<boolean> | undefined {
-    const { replicator } = this.#state;
-    const wanted = replicator?.isOpen ? this.#reservation?.counterRequests() : undefined;
-    if (wanted?.length) return this.#reserveShared(wanted, clock);
+    const replication = this.#state.replicator?.replication;
+    const wanted = replication && this.#reservation?.counterRequests();
+    if (wanted?.length) return this.#reserveShared(replication!, wanted, clock);
     this.#reservation?.confirm();
     this.#send(this.#at);
     return undefined;
   }
 
-  async #reserveShared(wanted: readonly CounterRequest[], clock: Pick<Clock, "monotonic">): Promise<boolean> {
-    const { replicator } = this.#state;
+  async #reserveShared(
+    replication: Replication,
+    wanted: readonly CounterRequest[],
+    clock: Pick<Clock, "monotonic">,
+  ): Promise<boolean> {
     const spending = this.#reservation!;
     const grant = () => spending.confirm();
-    let isGranted = await replicator!.reserve(wanted, grant);
+    let isGranted = await replication.reserve(wanted, grant);
     if (!isGranted) {
-      await replicator!.refresh(); // gives back what was reserved here and not used
-      isGranted = await replicator!.reserve(wanted, grant);
+      await replication.refresh(); // gives back what was reserved here and not used
+      isGranted = await replication.reserve(wanted, grant);
     }
     if (!isGranted) return false;
     grant(); // also where the store is unavailable: it is informed later

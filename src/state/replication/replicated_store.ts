@@ -7,7 +7,7 @@ import type { Shared } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { MeteredState } from "../metered_state.ts";
-import type { CounterReplicator } from "./counter_replicator.ts";
+import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 
@@ -38,7 +38,7 @@ export class ReplicatedStore implements StateStore {
   readonly #parts: ReplicatedStoreParts;
   #state: MeshState | undefined;
   #breakerEvents: BreakerEvents | undefined;
-  #replicator: CounterReplicator | undefined;
+  #replication: CounterReplication | undefined;
   #cancel: Cancel = () => {};
   #unsubscribe: (() => Promise<void>) | undefined;
   #isSubscribed = false;
@@ -57,7 +57,7 @@ export class ReplicatedStore implements StateStore {
     await store.load(state);
     this.#state = state;
     this.#breakerEvents = new BreakerEvents(state, clock, id);
-    this.#replicator = undefined;
+    this.#replication = undefined;
     await this.#sync();
     for (const { state: model } of state.members) if (model instanceof MeteredState) model.recheck(clock.monotonic());
     this.#cancel = clock.every(syncMs, () => this.#sync());
@@ -72,7 +72,7 @@ export class ReplicatedStore implements StateStore {
   /** Tells what is left to tell. */
   async close(): Promise<void> {
     this.#cancel();
-    if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replicator?.sync());
+    if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replication?.sync());
     await this.#unsubscribe?.().catch(() => {}); // a store that is away forgets who listened
     await this.#parts.store.close().catch((error) => this.#ignoreUnavailable(error));
   }
@@ -85,19 +85,23 @@ export class ReplicatedStore implements StateStore {
 
   async #sync(): Promise<void> {
     if (!this.#isSubscribed) await this.#subscribe();
-    const counts = this.#openReplicator;
+    const counts = this.#openReplication;
     await counts?.sync();
     if (this.#isSubscribed && !counts?.isUnavailable) this.#setUnavailable(false);
     await this.#publish(); // what could not be told
   }
 
   /** The mesh's counting, once there is a model that counts. */
-  get #openReplicator(): CounterReplicator | undefined {
-    if (this.#replicator !== undefined) return this.#replicator;
-    const { shared, onUnavailable } = this.#parts;
-    this.#replicator = this.#state?.members.find(({ state }) => state.replicator !== undefined)?.state.replicator;
-    this.#replicator?.open({ shared, onUnavailable, onOutage: () => this.#setUnavailable(true) });
-    return this.#replicator;
+  get #openReplication(): CounterReplication | undefined {
+    if (this.#replication !== undefined) return this.#replication;
+    const replicator = this.#state?.members.find(({ state }) => state.replicator !== undefined)?.state.replicator;
+    if (replicator === undefined) return undefined;
+    this.#replication = new CounterReplication(replicator, {
+      ...this.#parts,
+      onOutage: () => this.#setUnavailable(true),
+    });
+    replicator.open(this.#replication);
+    return this.#replication;
   }
 
   /** Hears the others from now on, and asks what they know. */

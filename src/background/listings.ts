@@ -1,0 +1,63 @@
+/**
+ * Asking providers which models they have.
+ * @module
+ */
+import type { Settings } from "../config/settings/settings.ts";
+import type { ModelListing } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import { Connection } from "../pipeline/connection.ts";
+import { failureOf } from "../pipeline/failure.ts";
+import type { ProviderInstance } from "../registry/registry.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+
+/** Longest wait for a list, ms. */
+const listingLimitMs = 5_000;
+
+/** What asking needs. */
+export interface DiscoveryParts {
+  /** Say whom to ask. */
+  readonly settings: Settings;
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * Asks all of them at once. Never throws; one that does not answer is logged.
+ *
+ * @param instances The providers, opened.
+ * @param parts What asking needs.
+ * @returns What became of it, by entry id.
+ */
+export async function listingsOf(
+  instances: readonly ProviderInstance[],
+  parts: DiscoveryParts,
+): Promise<ReadonlyMap<string, ModelListing>> {
+  const found = new Map<string, ModelListing>();
+  await Promise.all(
+    instances.map(async (instance) => void found.set(instance.entry.id, await listingOf(instance, parts))),
+  );
+  return found;
+}
+
+async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Promise<ModelListing> {
+  const { runtime, hub, redact } = parts;
+  const { entry } = instance;
+  const reported = (problem: string): ModelListing => {
+    hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
+    return { problem };
+  };
+  const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
+  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
+  try {
+    const models = await untilAborted(instance.provider!.listModels(connection), connection.stop);
+    return models.length > 0 ? { models } : reported("listed no model");
+  } catch (error) {
+    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
+    return reported(`did not list its models: ${message}`);
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * How the sums of a mesh are exchanged with other processes, by way of a store.
+ * @module
+ */
+import type { Cancel, Clock } from "../../contracts/runtime.ts";
+import type { Shared, SharedClaim } from "../../contracts/storage.ts";
+import type {
+  Acknowledged,
+  CounterReplicator,
+  CounterRequest,
+  ReplicatedCounter,
+  Replication,
+} from "./counter_replicator.ts";
+
+/**
+ * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,
+ * come before the next step.
+ */
+const [claimStepMs, claimSteps] = [10, 5];
+
+/** Counting not acknowledged for so long means that the store is away, ms; until then it may just be slow. */
+const maxResponseMs = 500;
+
+/** Where a ledger has its sums. */
+export interface ReplicationTarget {
+  /** The store. */
+  readonly shared: Shared;
+  /** What becomes of requests that need the store while it is away: served by what this process knows, or not. */
+  readonly onUnavailable: "open" | "closed";
+  /** Told when the store goes away. */
+  readonly onOutage: () => void;
+  /** Wall clock for expiry, and for time limits. */
+  readonly clock: Clock;
+}
+
+/**
+ * Exchanges the sums of one mesh. What a process counts is told to the store at every {@linkcode CounterReplication.sync} as the
+ * difference to what the store has acknowledged: so what is counted while the store is away is added when it is back,
+ * what was asked for and not used is given back, and nothing is read and written in two steps.
+ */
+export class CounterReplication implements Replication {
+  readonly #replicator: CounterReplicator;
+  readonly #target: ReplicationTarget;
+  #isUnavailable = false;
+  /** The one under way, or the last one. */
+  #syncing: Promise<void> = Promise.resolve();
+  /** The one after it, where somebody waits for that. */
+  #next: Promise<void> | undefined;
+
+  /**
+   * @param replicator Whose sums.
+   * @param target Where they are shared.
+   */
+  constructor(replicator: CounterReplicator, target: ReplicationTarget) {
+    this.#replicator = replicator;
+    this.#target = target;
+  }
+
+  /** Whether the store is away, as far as this process knows. */
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
+  }
+
+  /** Whether the store is away, and requests that need it are not to be served without. */
+  get isFailClosed(): boolean {
+    return this.#isUnavailable && this.#target.onUnavailable === "closed";
+  }
+
+  /**
+   * Tells the store all that has been counted, and learns what the others have. Never throws; one after the other, since
+   * two at once would tell the same twice.
+   */
+  sync(): Promise<void> {
+    const { shared } = this.#target;
+    return this.#next ??= this.#syncing.then(() => {
+      this.#next = undefined;
+      return this.#syncing = this.#sync(shared);
+    });
+  }
+
+  /** The same for a request, which waits no longer than for a claim. */
+  async refresh(): Promise<void> {
+    if (!this.#isUnavailable) await this.#withTimeout(this.sync());
+  }
+
+  async #sync(shared: Shared): Promise<void> {
+    const wall = this.#target.clock.now();
+    const parts = this.#replicator.sources.flatMap((source) => [...source.counters(wall)]).filter((part) =>
+      this.#hasChanged(part)
+    );
+    const told = parts.map((part) => ({
+      part,
+      account: this.#acknowledgedOf(part),
+      by: part.own - this.#acknowledgedOf(part).amount,
+    }));
+    const cancel = this.#target.clock.after(maxResponseMs, () => this.#setUnavailable(true));
+    try {
+      const totals = await shared.add(told.map(({ part, by }) => ({ ...sumOf(part), by })));
+      told.forEach(({ part, account, by }, place) => applyTotal(part, account, by, totals[place]!));
+      this.#setUnavailable(false);
+      this.#forget(parts);
+    } catch {
+      this.#setUnavailable(true); // what it does not know it is told the next time
+    } finally {
+      cancel();
+    }
+  }
+
+  /**
+   * Asks for room in sums, for all of it or none. What is granted has to be part of this process's own from then on;
+   * what is not is given back by the next {@linkcode CounterReplication.sync}.
+   *
+   * @param wanted How much of which sums.
+   * @param onGrant Called in the moment in which it is granted, so that no sync comes between.
+   * @returns Whether to go on. While the store is away nobody waits for it.
+   */
+  async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<boolean> {
+    if (wanted.length === 0) return true;
+    const { shared, onUnavailable } = this.#target;
+    if (this.#isUnavailable) return onUnavailable === "open";
+    return await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant)) ?? onUnavailable === "open";
+  }
+
+  #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      let steps = 0;
+      let cancel: Cancel;
+      const step = () => {
+        if (steps++ === claimSteps) return resolve(undefined);
+        cancel = this.#target.clock.after(claimStepMs, step);
+      };
+      step();
+      asked.then((answer) => {
+        cancel();
+        resolve(answer);
+      });
+    });
+  }
+
+  /** Also an answer that comes too late is taken in: the store has counted it. */
+  async #requestRoom(
+    shared: Shared,
+    wanted: readonly CounterRequest[],
+    onGrant: () => void,
+  ): Promise<boolean | undefined> {
+    const accounts = wanted.map(({ counter }) => this.#acknowledgedOf(counter));
+    const claims = wanted.map(({ counter, amount, limit }): SharedClaim => ({ ...sumOf(counter), amount, limit }));
+    try {
+      const { isGranted, sums } = await shared.reserve(claims);
+      wanted.forEach(({ counter, amount }, place) =>
+        applyTotal(counter, accounts[place]!, isGranted ? amount : 0, sums[place]!)
+      );
+      if (isGranted) onGrant();
+      return isGranted;
+    } catch {
+      this.#setUnavailable(true);
+      return undefined;
+    }
+  }
+
+  #hasChanged({ key, own, isPresent }: ReplicatedCounter): boolean {
+    return isPresent || own !== (this.#replicator.acknowledged.get(key)?.amount ?? 0);
+  }
+
+  #acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
+    const known = this.#replicator.acknowledged.get(key);
+    if (known !== undefined) return known;
+    const made = { amount: 0 };
+    this.#replicator.acknowledged.set(key, made);
+    return made;
+  }
+
+  /** Accounts of times that are over. */
+  #forget(parts: readonly ReplicatedCounter[]): void {
+    if (this.#replicator.acknowledged.size <= 2 * parts.length + 100) return;
+    const inUse = new Set(parts.map(({ key }) => key));
+    const wall = this.#target.clock.now();
+    const kept = new Set(
+      this.#replicator.sources.flatMap((source) => [...source.counters(wall)].map(({ key }) => key)),
+    );
+    for (const key of this.#replicator.acknowledged.keys()) {
+      if (!inUse.has(key) && !kept.has(key)) this.#replicator.acknowledged.delete(key);
+    }
+  }
+
+  #setUnavailable(isAway: boolean): void {
+    if (this.#isUnavailable === isAway) return;
+    this.#isUnavailable = isAway;
+    if (isAway) this.#target.onOutage();
+  }
+}
+
+function sumOf({ key, expiresAt, atLeast }: ReplicatedCounter) {
+  return { key, expiresAt, ...(atLeast === undefined ? {} : { atLeast }) };
+}
+
+function applyTotal(part: ReplicatedCounter, account: Acknowledged, by: number, total: number): void {
+  account.amount += by;
+  part.apply(Math.max(0, total - account.amount), total);
+}
