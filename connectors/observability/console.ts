@@ -18,8 +18,7 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
  * error unless said), `format` is `json` (unless said) or `text`, for people. It never throws, and no record can
  * break out of its line or steer the terminal.
  */
-export const consoleObservability: Connector<"observability"> = {
-  ...consoleDeclaration,
+export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign({
   create({ write = console.error, format = "json" }) {
     if (typeof write !== "function") throw problem("write", "a function", write);
     if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
@@ -32,7 +31,7 @@ export const consoleObservability: Connector<"observability"> = {
     };
     return { emit: put, log: put, trace: put, flush: () => Promise.resolve() };
   },
-};
+}, consoleDeclaration);
 
 function problem(setting: string, allowed: string, found: unknown): ConfigError {
   const message = `"${setting}" of "mesh.console.v1" must be ${allowed}: ${JSON.stringify(found) ?? typeof found}`;
