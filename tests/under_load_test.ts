@@ -5,7 +5,7 @@ import { type Run, runAll, startLoad } from "../scripts/test_under_load.ts";
 import { happens } from "./support/patience.ts";
 
 /** Runs with these outcomes; gives whether all were good, and what was told. */
-async function told(runs: number, outcomes: readonly Run[]): Promise<[boolean, string[]]> {
+async function reported(runs: number, outcomes: readonly Run[]): Promise<[boolean, string[]]> {
   const lines: string[] = [];
   const left = [...outcomes];
   const areGood = await runAll({
@@ -28,14 +28,14 @@ function isAlive(pid: number): boolean {
 }
 
 Deno.test("runAll() tells each run by a line", async () => {
-  assertEquals(await told(2, [good, good]), [true, [
+  assertEquals(await reported(2, [good, good]), [true, [
     "run 1 of 2: 12 passed, 0 failed, 1.0 s",
     "run 2 of 2: 12 passed, 0 failed, 1.0 s",
   ]]);
 });
 
 Deno.test("runAll() ends with the first run that fails, and shows why", async () => {
-  const [areGood, lines] = await told(3, [good, bad]);
+  const [areGood, lines] = await reported(3, [good, bad]);
   assertEquals([areGood, lines[1], lines.length], [false, "run 2 of 3: 11 passed, 1 failed, 1.0 s", 3]);
   assertMatch(lines[2]!, /^\n ERRORS \n\na => b/);
 });

@@ -97,8 +97,8 @@ describe("addProvider()", () => {
     await scene.proxy.mesh.addProvider(late(upstream));
     await scene.askTimes(2);
     assertEquals(members(scene), ["a active", "late standby"]);
-    const told = scene.proxy.records.filter((record): record is MeshEvent => record.type === "event");
-    assertEquals(told.map(({ event, provider }) => `${event} ${provider}`), ["deactivation late", "rotation a"]);
+    const reported = scene.proxy.records.filter((record): record is MeshEvent => record.type === "event");
+    assertEquals(reported.map(({ event, provider }) => `${event} ${provider}`), ["deactivation late", "rotation a"]);
   });
 
   it("is probed from now on, like those that were there", async () => {

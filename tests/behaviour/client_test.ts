@@ -28,7 +28,7 @@ function frozenRequest(): ChatCompletionRequest & { stream?: null } {
 /** Set aside at its first failure, so that a miscounted abort shows. */
 const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
 
-function assertNobodyIsBlamed({ client, records }: TestClient): void {
+function assertNoModelIsBlamed({ client, records }: TestClient): void {
   assertEquals(client.mesh.poolStatus().chat?.standby, 0);
   assertEquals(records.filter(({ type }) => type === "event"), []);
 }
@@ -128,9 +128,9 @@ describe("client.chat.completions.create()", () => {
     const refused = await assertRejects(call, ProviderError);
     assertEquals([refused.status, refused.code, refused.provider], [502, "upstream_auth_error", "alpha"]);
     assertEquals(refused.attempts, [{ model: "alpha", provider: "alpha", kind: "auth", status: 401 }]);
-    const resting = await assertRejects(call, NoActiveModelError);
-    assertEquals([resting.retryAfterMs, resting.reasons], [60_000, { alpha: "retry_limit" }]);
-    assertStringIncludes(resting.message, "60 s");
+    const inStandby = await assertRejects(call, NoActiveModelError);
+    assertEquals([inStandby.retryAfterMs, inStandby.reasons], [60_000, { alpha: "retry_limit" }]);
+    assertStringIncludes(inStandby.message, "60 s");
   });
 });
 
@@ -146,7 +146,7 @@ describe("The signal of a call", () => {
       assertStrictEquals(await call.catch((error) => error), reason);
     }
     assertEquals(upstream.calls, 0);
-    assertNobodyIsBlamed(one);
+    assertNoModelIsBlamed(one);
   });
 
   for (const streamed of [false, true]) {
@@ -161,7 +161,7 @@ describe("The signal of a call", () => {
       assertEquals(await call.catch((error) => error), "any value will do");
       await assertClosesAtOnce(request);
       assertEquals(upstream.calls, 1);
-      assertNobodyIsBlamed(one);
+      assertNoModelIsBlamed(one);
     });
   }
 
@@ -175,7 +175,7 @@ describe("The signal of a call", () => {
     controller.abort();
     assertStrictEquals(await call.catch((error) => error), controller.signal.reason);
     assertEquals(upstream.calls, 1);
-    assertNobodyIsBlamed(one);
+    assertNoModelIsBlamed(one);
   });
 
   it("ends a stream midway, read or not, with its reason and without blame", async () => {
@@ -194,7 +194,7 @@ describe("The signal of a call", () => {
       assertStrictEquals(await (early ?? chunks.next()).catch((error) => error), signal.reason);
       await assertClosesAtOnce(upstream.requests[0]);
       assertEquals((await chunks.next()).done, true);
-      assertNobodyIsBlamed(one);
+      assertNoModelIsBlamed(one);
     }
   });
 

@@ -40,8 +40,8 @@ describe("A rotation connector's shouldDeactivate", () => {
     await using limited = await over({ a, b }, never, { deactivation: { request_limit: 1 } });
     assertEquals([await texts(limited, 2), limited.states().a], ["ab", "request_limit for 60s"]);
     const busy = status(429, { headers: { "retry-after": "30" } });
-    await using told = await over({ a: busy, b }, never);
-    assertEquals([await texts(told, 1), told.states().a], ["b", "rate_limited for 30s"]);
+    await using reported = await over({ a: busy, b }, never);
+    assertEquals([await texts(reported, 1), reported.states().a], ["b", "rate_limited for 30s"]);
   });
 
   it("that throws leaves it to the built-in one", async () => {

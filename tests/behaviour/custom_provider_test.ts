@@ -51,10 +51,10 @@ const stream = { messages, stream: true } as const;
 
 describe("A provider of the program's own", () => {
   it("serves whole and streamed answers, and is told what it needs and what was used", async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const usage: UsageReport[] = [];
     const note = ({ model, stream, body }: CompletionRequest, { credential, signal }: CallOptions) =>
-      told.push([model.id, stream, body.seed, credential, signal.aborted]);
+      reported.push([model.id, stream, body.seed, credential, signal.aborted]);
     const good = customProvider();
     await using one = clientOf({
       complete: (request, options) => (note(request, options), good.complete(request, options)),
@@ -63,7 +63,7 @@ describe("A provider of the program's own", () => {
     });
     assertEquals(textOf(await one.client.chat.completions.create({ messages, seed: 7 })), "Custom");
     assertEquals(await read(await one.client.chat.completions.create({ ...stream, seed: 8 })), "Custom");
-    assertEquals(told, [
+    assertEquals(reported, [
       ["first-1", false, 7, "key-of-own-0123456789", false],
       ["first-1", true, 8, "key-of-own-0123456789", false],
     ]);

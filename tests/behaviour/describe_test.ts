@@ -224,13 +224,13 @@ describe("ModelMesh", () => {
   it("tells a listener of the program everything, and a listener that throws costs nothing", async () => {
     await using bad = await startUpstream(status(401));
     await using good = await startUpstream(answer());
-    const told: string[] = [];
+    const reported: string[] = [];
     await using one = clientOver({
       upstreams: { alpha: bad.url, beta: good.url },
       pool: strict,
       options: {
         on(record) {
-          told.push(
+          reported.push(
             record.type === "event" ? `${record.event} ${record.model} ${record.reason}` : `routed ${record.model}`,
           );
           throw new Error("a bad listener");
@@ -239,7 +239,7 @@ describe("ModelMesh", () => {
     });
     await one.client.chat.completions.create({ messages });
     await one.clock.advance(60_000);
-    assertEquals(told, [
+    assertEquals(reported, [
       "deactivation alpha retry_limit",
       "rotation beta auth",
       "routed beta",

@@ -100,7 +100,7 @@ async function answerer(proxy: TestProxy): Promise<string | null> {
   return response.headers.get("x-mesh-model");
 }
 
-function restOf(proxy: TestProxy): unknown {
+function standbyOf(proxy: TestProxy): unknown {
   const { status, reason, retryAt } = proxy.mesh.poolStatus().chat!.models[0]!;
   const waitMs = retryAt === undefined ? undefined : Date.parse(retryAt) - proxy.clock.now();
   return [status, reason, waitMs];
@@ -134,7 +134,7 @@ describe("A vendor's own word for a wait", () => {
     it(`is heeded: ${name}`, () =>
       withSecond(dialect, [script, speaking[dialect].answer()], async (proxy, calls) => {
         assertEquals(await answerer(proxy), "second");
-        assertEquals(restOf(proxy), ["standby", "rate_limited", waitMs]);
+        assertEquals(standbyOf(proxy), ["standby", "rate_limited", waitMs]);
         await proxy.clock.advance(waitMs - 1);
         assertEquals([await answerer(proxy), calls()], ["second", 1]);
         await proxy.clock.advance(1);
@@ -157,7 +157,7 @@ describe("An overload without a hint", () => {
   it("that passes is not noticed by the client", () =>
     withSecond("anthropic", [busy, speaking.anthropic.answer()], async (proxy, calls) => {
       assertEquals([await answerer(proxy), calls()], ["first", 2]);
-      assertEquals(restOf(proxy), ["active", undefined, undefined]);
+      assertEquals(standbyOf(proxy), ["active", undefined, undefined]);
     }));
 });
 

@@ -26,7 +26,7 @@ const toOld = { parameters: { rename: { max_completion_tokens: "max_tokens" } } 
 
 describe("The token limit goes by the name the provider knows", () => {
   const limit = (name: string, value: number) => ({ [name]: value });
-  const rows: [name: string, provider: Omit<DialectProvider, "url">, asked: Json, told: Json][] = [
+  const rows: [name: string, provider: Omit<DialectProvider, "url">, asked: Json, reported: Json][] = [
     ["as it came", { dialect: "openai" }, limit("max_tokens", 7), limit("max_tokens", 7)],
     [
       "the new name",
@@ -72,13 +72,13 @@ describe("The token limit goes by the name the provider knows", () => {
     ["Google's, from the old", { dialect: "gemini" }, limit("max_tokens", 7), limit("maxOutputTokens", 7)],
     ["Google's, from the new", { dialect: "gemini" }, limit("max_completion_tokens", 7), limit("maxOutputTokens", 7)],
   ];
-  for (const [name, provider, asked, told] of rows) {
+  for (const [name, provider, asked, reported] of rows) {
     it(name, async () => {
       for (const stream of [false, true]) {
         const { request } = await sent(provider, { ...asked, stream });
         const { generationConfig, ...body } = request.json();
         const limits = Object.entries({ ...body, ...generationConfig }).filter(([key]) => /^max.*tokens$/i.test(key));
-        assertEquals(Object.fromEntries(limits), told);
+        assertEquals(Object.fromEntries(limits), reported);
       }
     });
   }

@@ -188,10 +188,15 @@ describe("Why an answer ended is told in OpenAI's words, whole and streamed", ()
 });
 
 describe("Tokens are counted in OpenAI's way, cached ones within the prompt", () => {
-  const rows: Record<Dialect, { usage: Json; told: Json; cost: string | null }> = {
+  const rows: Record<Dialect, { usage: Json; reported: Json; cost: string | null }> = {
     openai: {
       usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, prompt_tokens_details: { cached_tokens: 4 } },
-      told: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, prompt_tokens_details: { cached_tokens: 4 } },
+      reported: {
+        prompt_tokens: 9,
+        completion_tokens: 1,
+        total_tokens: 10,
+        prompt_tokens_details: { cached_tokens: 4 },
+      },
       cost: null,
     },
     anthropic: {
@@ -201,7 +206,7 @@ describe("Tokens are counted in OpenAI's way, cached ones within the prompt", ()
         cache_read_input_tokens: 2000,
         output_tokens: 15,
       },
-      told: {
+      reported: {
         prompt_tokens: 2120,
         completion_tokens: 15,
         total_tokens: 2135,
@@ -217,7 +222,7 @@ describe("Tokens are counted in OpenAI's way, cached ones within the prompt", ()
         thoughtsTokenCount: 320,
         totalTokenCount: 2383,
       },
-      told: {
+      reported: {
         prompt_tokens: 2051,
         completion_tokens: 332,
         total_tokens: 2383,
@@ -229,12 +234,12 @@ describe("Tokens are counted in OpenAI's way, cached ones within the prompt", ()
   };
   for (const dialect of dialects) {
     it(dialect, async () => {
-      const { usage, told, cost } = rows[dialect];
+      const { usage, reported, cost } = rows[dialect];
       const whole = await chat(dialect, { usage });
-      assertEquals(whole.answer.usage, told);
+      assertEquals(whole.answer.usage, reported);
       assertEquals(whole.answer.headers.get("x-mesh-cost-usd"), cost);
       const asked = { stream: true, stream_options: { include_usage: true } };
-      assertEquals((await chat(dialect, { usage }, asked)).answer.usage, told);
+      assertEquals((await chat(dialect, { usage }, asked)).answer.usage, reported);
       assertEquals((await chat(dialect, {}, { stream: true })).answer.usage, undefined);
     });
   }

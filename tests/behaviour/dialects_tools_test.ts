@@ -114,8 +114,8 @@ describe("Tools are offered in the vendor's words", () => {
       const body = { messages: [question], ...(tool_choice === undefined ? {} : { tool_choice }) };
       const [plain, claude, google] = await Promise.all(dialects.map((dialect) => ask(dialect, { calls }, body)));
       assertEquals(plain!.sent.json().tool_choice, tool_choice);
-      const { tool_choice: told } = claude!.sent.json();
-      assertEquals(told === undefined && tool_choice === "auto" ? anthropic : told, anthropic);
+      const { tool_choice: reported } = claude!.sent.json();
+      assertEquals(reported === undefined && tool_choice === "auto" ? anthropic : reported, anthropic);
       assertEquals(google!.sent.json().toolConfig?.functionCallingConfig, gemini);
     });
   }

@@ -97,13 +97,13 @@ const rows: readonly Row[] = [
   },
 ];
 
-const oneVote = { deactivation: { retry_limit: 1 } };
+const oneOutcome = { deactivation: { retry_limit: 1 } };
 const voted = "retry_limit for 60s";
 
 describe("one provider gives nothing of use, another is up", () => {
   for (const { name, behaviour, outcome, calls = 3, state = voted, billed } of rows) {
     it(`${name}: the other one answers`, async () => {
-      await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneVote });
+      await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertEquals([seen.status, seen.text, seen.route], [200, "from b", `b ${calls + 1}/1`]);
       assertEquals(scene.calls, { a: calls, b: 1 });
@@ -117,7 +117,7 @@ describe("one provider gives nothing of use, another is up", () => {
 describe("the only provider gives nothing of use", () => {
   for (const { name, behaviour, calls = 3, state = voted, alone = "502 all_attempts_failed" } of rows) {
     it(`${name}: ${alone}`, async () => {
-      await using scene = await stage({ a: behaviour }, { pool: oneVote });
+      await using scene = await stage({ a: behaviour }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertFailed(seen, alone);
       assertEquals([scene.calls, scene.states(), seen.route], [{ a: calls }, { a: state }, `a ${calls}/1`]);
@@ -127,7 +127,7 @@ describe("the only provider gives nothing of use", () => {
 
 describe("a provider on whose port nobody listens", () => {
   it("is left at once for another", async () => {
-    await using scene = await stage({ a: refusing, b: ok({ text: "from b" }) }, { pool: oneVote });
+    await using scene = await stage({ a: refusing, b: ok({ text: "from b" }) }, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.text, scene.clock.sleeps, scene.calls], ["from b", [], { b: 1 }]);
     assertEquals(scene.states(), { a: voted, b: "active" });
@@ -136,7 +136,7 @@ describe("a provider on whose port nobody listens", () => {
   });
 
   it("and nobody else is there: tried again after a wait, then 502", async () => {
-    await using scene = await stage({ a: refusing }, { pool: oneVote });
+    await using scene = await stage({ a: refusing }, { pool: oneOutcome });
     assertFailed(await scene.ask(), "502 all_attempts_failed");
     assertEquals([scene.clock.sleeps, scene.states()], [[250, 500], { a: voted }]);
     assertEquals(scene.routing.possibly_billed, undefined);
@@ -151,7 +151,7 @@ describe("a provider that never answers", () => {
   ];
   for (const [name, behaviour] of silences) {
     it(`${name}: after execution.timeout, not a ms before, the other one answers`, async () => {
-      const options = { pool: oneVote, provider: { execution: { timeout: "301s" } } };
+      const options = { pool: oneOutcome, provider: { execution: { timeout: "301s" } } };
       await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, options);
       const answer = scene.ask();
       const call = await scene.received("a");
@@ -176,7 +176,7 @@ describe("a provider that never answers", () => {
   });
 
   it("is asked again where the deadline has room for two more such waits", async () => {
-    const options = { pool: oneVote, provider: { execution: { timeout: "10s" } } };
+    const options = { pool: oneOutcome, provider: { execution: { timeout: "10s" } } };
     const script: Script = [hang(), ok({ text: "from a, late" })];
     await using scene = await stage({ a: script, b: ok() }, options);
     const answer = scene.ask();
@@ -186,7 +186,7 @@ describe("a provider that never answers", () => {
   });
 
   it("and is alone is asked again all the same, then 502", async () => {
-    const options = { pool: oneVote, provider: { execution: { timeout: "150s" } } };
+    const options = { pool: oneOutcome, provider: { execution: { timeout: "150s" } } };
     await using scene = await stage({ a: hang() }, options);
     const answer = scene.ask();
     for (const number of [1, 2, 3]) {

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type Cast, readStream, type Stage, stage, type StageOptions } from "../support/_failover.ts";
 import { answer, type Behaviour, emptyAnswer, json, ok, status, type StreamOptions } from "../support/upstream.ts";
 
-const oneVote: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
+const oneOutcome: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
 const empty = emptyAnswer();
 const full = answer({ text: "from b" });
 const allActive = { a: "active", b: "active" };
@@ -13,7 +13,7 @@ const allActive = { a: "active", b: "active" };
 function bothWays(name: string, cast: Cast, check: (scene: Stage, stream: boolean) => Promise<void>): void {
   for (const stream of [false, true]) {
     it(`${name} (${stream ? "streamed" : "whole"})`, async () => {
-      await using scene = await stage(cast, oneVote);
+      await using scene = await stage(cast, oneOutcome);
       await check(scene, stream);
     });
   }
@@ -108,7 +108,7 @@ describe("an empty answer", () => {
   ];
   for (const [name, behaviour] of shapes) {
     it(`is one with ${name}, too`, async () => {
-      await using scene = await stage({ a: behaviour, b: full }, oneVote);
+      await using scene = await stage({ a: behaviour, b: full }, oneOutcome);
       assertEquals([(await scene.ask()).text, scene.calls, scene.states()], ["from b", { a: 1, b: 1 }, allActive]);
     });
   }

@@ -8,7 +8,7 @@ import { stage } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, errorIn200, ok, status, stream } from "../support/upstream.ts";
 
-const oneVote = { deactivation: { retry_limit: 1 } };
+const oneOutcome = { deactivation: { retry_limit: 1 } };
 const tooLong = {
   message: "This model's maximum context length is 8192 tokens",
   type: "invalid_request_error",
@@ -19,7 +19,7 @@ const tooLong = {
 describe("a fault of the request", () => {
   for (const code of [400, 413, 422]) {
     it(`${code}: another provider takes the request, and the first one is not blamed`, async () => {
-      await using scene = await stage({ a: status(code), b: ok({ text: "from b" }) }, { pool: oneVote });
+      await using scene = await stage({ a: status(code), b: ok({ text: "from b" }) }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertEquals([seen.status, seen.text, seen.route], [200, "from b", "b 2/1"]);
       assertEquals([scene.calls, scene.states()], [{ a: 1, b: 1 }, { a: "active", b: "active" }]);
@@ -28,7 +28,7 @@ describe("a fault of the request", () => {
 
     it(`${code} from all: the client reads the first one's words, and all stay active`, async () => {
       const other = status(code, { error: { message: "The words of b" } });
-      await using scene = await stage({ a: status(code, { error: tooLong }), b: other }, { pool: oneVote });
+      await using scene = await stage({ a: status(code, { error: tooLong }), b: other }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertEquals([seen.status, seen.error], [code, tooLong]);
       assertEquals(seen.headers.get("retry-after"), null);
@@ -37,7 +37,7 @@ describe("a fault of the request", () => {
     });
 
     it(`${code} before a stream: the same`, async () => {
-      await using scene = await stage({ a: status(code, { error: tooLong }) }, { pool: oneVote });
+      await using scene = await stage({ a: status(code, { error: tooLong }) }, { pool: oneOutcome });
       const response = await scene.proxy.chat({ stream: true });
       assertEquals([response.status, await response.json()], [code, { error: tooLong }]);
       assertEquals([scene.calls, scene.states()], [{ a: 1 }, { a: "active" }]);
@@ -46,7 +46,7 @@ describe("a fault of the request", () => {
 
   it("400, 413, 422 from three: the first one's status counts", async () => {
     const cast = { a: status(422, { error: tooLong }), b: status(400), c: status(413) };
-    await using scene = await stage(cast, { pool: oneVote });
+    await using scene = await stage(cast, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error], [422, tooLong]);
     assertEquals(scene.calls, { a: 1, b: 1, c: 1 });
@@ -54,14 +54,14 @@ describe("a fault of the request", () => {
 
   it("is carried to three models at most", async () => {
     const cast = { a: status(400), b: status(400), c: status(400), d: ok() };
-    await using scene = await stage(cast, { pool: oneVote });
+    await using scene = await stage(cast, { pool: oneOutcome });
     assertEquals((await scene.ask()).status, 400);
     assertEquals(scene.calls, { a: 1, b: 1, c: 1, d: 0 });
   });
 
   it("other failures do not count among those three", async () => {
     const cast = { a: status(400), b: status(500), c: status(400), d: ok({ text: "from d" }) };
-    await using scene = await stage(cast, { pool: { ...oneVote, retry: { max_attempts: 0 } } });
+    await using scene = await stage(cast, { pool: { ...oneOutcome, retry: { max_attempts: 0 } } });
     assertEquals((await scene.ask()).text, "from d");
     assertEquals(scene.calls, { a: 1, b: 1, c: 1, d: 1 });
   });
@@ -118,7 +118,7 @@ describe("a fault of the request", () => {
   });
 
   it("400 that means a bad key is the provider's fault: blamed, and not shown", async () => {
-    await using scene = await stage({ a: status(400, { error: { code: "invalid_api_key" } }) }, { pool: oneVote });
+    await using scene = await stage({ a: status(400, { error: { code: "invalid_api_key" } }) }, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error?.code], [502, "upstream_auth_error"]);
     assertEquals(scene.states(), { a: "retry_limit for 60s" });
@@ -128,25 +128,25 @@ describe("a fault of the request", () => {
 describe("a fault of the request under status 200", () => {
   const said = { ...tooLong, code: "context_length_exceeded" };
   it("another provider takes the request", async () => {
-    await using scene = await stage({ a: errorIn200(said), b: ok({ text: "from b" }) }, { pool: oneVote });
+    await using scene = await stage({ a: errorIn200(said), b: ok({ text: "from b" }) }, { pool: oneOutcome });
     assertEquals((await scene.ask()).text, "from b");
     assertEquals(scene.calls, { a: 1, b: 1 });
   });
 
   it("from all: never a success of 200, but 400 and the words", async () => {
-    await using scene = await stage({ a: errorIn200(said) }, { pool: oneVote });
+    await using scene = await stage({ a: errorIn200(said) }, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error], [400, said]);
   });
 
   it("with a numeric code: that status and the words", async () => {
-    await using scene = await stage({ a: errorIn200({ ...said, code: 413 }) }, { pool: oneVote });
+    await using scene = await stage({ a: errorIn200({ ...said, code: 413 }) }, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error?.message], [413, said.message]);
   });
 
   it("as the first event of a stream: 400 and the words", async () => {
-    await using scene = await stage({ a: stream({ error: { after: "headers", error: said } }) }, { pool: oneVote });
+    await using scene = await stage({ a: stream({ error: { after: "headers", error: said } }) }, { pool: oneOutcome });
     const response = await scene.proxy.chat({ stream: true });
     assertEquals([response.status, await response.json()], [400, { error: said }]);
   });

@@ -8,7 +8,7 @@ import { after, breathe, isOpen, readStream, soon, type Stage, stage } from "../
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, Gate, headOf, ok, raw, status, stream, type StreamOptions } from "../support/upstream.ts";
 
-const oneVote = { pool: { deactivation: { retry_limit: 1 } } };
+const oneOutcome = { pool: { deactivation: { retry_limit: 1 } } };
 const pieces = ["Zoë", " says 🙂", " naïvely"];
 const plain: StreamOptions = { pieces, usage: null };
 
@@ -29,7 +29,7 @@ async function textOf(scene: Stage, behaviour: Behaviour, body: Record<string, u
 
 describe("a stream", () => {
   it("goes to the client event by event as the provider wrote it, and fits OpenAI's schema", async () => {
-    await using scene = await stage({ a: stream(plain), b: ok() }, oneVote);
+    await using scene = await stage({ a: stream(plain), b: ok() }, oneOutcome);
     const response = await scene.proxy.chat({ stream: true });
     assertEquals(response.headers.get("content-type"), "text/event-stream");
     assertEquals(response.headers.get("x-mesh-cost-usd"), null);
@@ -40,7 +40,7 @@ describe("a stream", () => {
   });
 
   it("reads the same whatever its line ends and wherever it is split", async () => {
-    await using scene = await stage({ a: stream(plain) }, oneVote);
+    await using scene = await stage({ a: stream(plain) }, oneOutcome);
     const expected = await textOf(scene, stream(plain));
     for (const lineEnd of ["\n", "\r\n", "\r"] as const) {
       for (const split of [1, 2, 3, 7]) {
@@ -67,7 +67,7 @@ describe("a stream", () => {
   ];
   for (const [name, text] of same) {
     it(`with ${name} is complete: the client reads the plain events and one [DONE]`, async () => {
-      await using scene = await stage({ a: sse(text), b: ok() }, oneVote);
+      await using scene = await stage({ a: sse(text), b: ok() }, oneOutcome);
       const given = lines.filter((line) => text.includes(line.slice("data: ".length, -2))).join("");
       assertEquals(await textOf(scene, sse(text)), `${given}data: [DONE]\n\n`);
       assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: "active", b: "active" }]);
@@ -84,7 +84,7 @@ describe("a stream", () => {
         await exchange.write("0\r\n\r\n");
       },
     };
-    await using scene = await stage({ a: ok() }, oneVote);
+    await using scene = await stage({ a: ok() }, oneOutcome);
     for (const behaviour of [sse(text), byByte]) {
       const seen = readStream(await textOf(scene, behaviour));
       assertEquals([seen.text, seen.last], [pieces.join(""), "done"]);
@@ -92,7 +92,7 @@ describe("a stream", () => {
   });
 
   it("that stays open after [DONE] ends for the client, and its call is given up", async () => {
-    await using scene = await stage({ a: ok() }, oneVote);
+    await using scene = await stage({ a: ok() }, oneOutcome);
     const open = raw(headOf(200, { "content-type": "text/event-stream" }) + whole + "data: [DONE]\n\n", "hang");
     assertEquals(readStream(await soon(textOf(scene, open))).last, "done");
     await soon((await scene.received("a")).closed);
@@ -123,8 +123,8 @@ describe("the usage of a stream", () => {
   });
 
   it("comes so, too, when the provider tells it with the finish reason", async () => {
-    const told = events[4]!.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`);
-    const text = `${lines.slice(0, 4).join("")}data: ${told}\n\ndata: [DONE]\n\n`;
+    const reported = events[4]!.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`);
+    const text = `${lines.slice(0, 4).join("")}data: ${reported}\n\ndata: [DONE]\n\n`;
     await using scene = await stage({ a: sse(text) });
     const seen = readStream(await textOf(scene, sse(text), asked));
     assertEquals([seen.chunks.at(-1)!.choices.length, seen.chunks.at(-1)!.usage], [0, usage]);
@@ -134,7 +134,7 @@ describe("the usage of a stream", () => {
 
 describe("a whole JSON answer to a request for a stream", () => {
   it("is turned into a stream, with its usage where it was asked for", async () => {
-    await using scene = await stage({ a: ok({ text: "Hello there" }), b: ok() }, oneVote);
+    await using scene = await stage({ a: ok({ text: "Hello there" }), b: ok() }, oneOutcome);
     const seen = await scene.askStream();
     assertEquals([seen.text, seen.done, seen.last], ["Hello there", 1, "done"]);
     assertEquals(seen.chunks.at(-1)!.choices[0]!.finish_reason, "stop");
@@ -159,7 +159,7 @@ describe("a stream of which nothing is said for long", () => {
 
   it("is passed on once 64 KiB are held", async () => {
     const open = raw(headOf(200, { "content-type": "text/event-stream" }) + role.repeat(250), "hang");
-    await using scene = await stage({ a: open, b: ok() }, oneVote);
+    await using scene = await stage({ a: open, b: ok() }, oneOutcome);
     const response = await soon(scene.proxy.chat({ stream: true }));
     assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "a"]);
     await response.body!.cancel();
@@ -167,14 +167,14 @@ describe("a stream of which nothing is said for long", () => {
   });
 
   it("and then breaks has been passed on: an error ends it", async () => {
-    await using scene = await stage({ a: sse(role.repeat(250)), b: ok() }, oneVote);
+    await using scene = await stage({ a: sse(role.repeat(250)), b: ok() }, oneOutcome);
     const seen = await scene.askStream();
     assertEquals([seen.chunks.length, seen.last, seen.error?.code], [250, "error", "stream_interrupted"]);
     assertEquals([scene.calls, scene.states().a], [{ a: 1, b: 0 }, "retry_limit for 60s"]);
   });
 
   it("and breaks before that goes to the other provider", async () => {
-    await using scene = await stage({ a: sse(role.repeat(150)), b: ok({ text: "from b" }) }, oneVote);
+    await using scene = await stage({ a: sse(role.repeat(150)), b: ok({ text: "from b" }) }, oneOutcome);
     assertEquals((await scene.askStream()).text, "from b");
   });
 });
@@ -199,7 +199,7 @@ describe("comments of a stream are signs of life", () => {
       const gate = new Gate();
       const rest = lines.slice(held).join("") + "data: [DONE]\n\n";
       const behaviour = pinging(gate, lines.slice(0, held).join(""), rest);
-      await using scene = await stage({ a: behaviour, b: status(500) }, oneVote);
+      await using scene = await stage({ a: behaviour, b: status(500) }, oneOutcome);
       const text = scene.proxy.chat({ stream: true }).then((response) => response.text());
       for (let count = 0; count < 3; count++) {
         await gate.reached(count + 1);

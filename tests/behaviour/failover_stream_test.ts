@@ -20,7 +20,7 @@ import {
   truncatedJson,
 } from "../support/upstream.ts";
 
-const oneVote = { deactivation: { retry_limit: 1 } };
+const oneOutcome = { deactivation: { retry_limit: 1 } };
 const voted = "retry_limit for 60s";
 const fromB = stream({ pieces: ["from", " b"] });
 const brokenJson = 'data: {"choices":[{"del';
@@ -92,7 +92,7 @@ const early: readonly Early[] = [
 describe("a stream that breaks before its first content", () => {
   for (const { name, behaviour, outcome, calls = 3, state = voted } of early) {
     it(`${name}: the client reads the other provider's stream and nothing else`, async () => {
-      await using scene = await stage({ a: behaviour, b: fromB }, { pool: oneVote });
+      await using scene = await stage({ a: behaviour, b: fromB }, { pool: oneOutcome });
       const seen = await scene.askStream();
       assertEquals([seen.status, seen.text, seen.done, seen.last], [200, "from b", 1, "done"]);
       assertEquals(seen.chunks.map((chunk) => (chunk as unknown as { model: string }).model), Array(4).fill("b"));
@@ -145,7 +145,7 @@ describe("a stream that breaks after its first content", () => {
   const options: StreamOptions = { pieces: ["one", " two"] };
   for (const { name, breaks, pieces = 2 } of late) {
     it(`${name}: what was sent stays as it was, then one error, no [DONE], and nobody else is asked`, async () => {
-      await using scene = await stage({ a: stream(options), b: fromB }, { pool: oneVote });
+      await using scene = await stage({ a: stream(options), b: fromB }, { pool: oneOutcome });
       const whole = (await (await scene.proxy.chat({ stream: true })).text()).split(/(?<=\n\n)/);
       scene.upstreams.a!.follow(stream({ ...options, ...breaks }));
       const response = await scene.proxy.chat({ stream: true });
@@ -175,7 +175,7 @@ describe("a stream that breaks after its first content", () => {
 });
 
 describe("a stream that falls silent", () => {
-  const noRetry = { pool: { ...oneVote, retry: { max_attempts: 0 } } };
+  const noRetry = { pool: { ...oneOutcome, retry: { max_attempts: 0 } } };
   const silent: readonly [name: string, behaviour: Behaviour][] = [
     ["before its head", hang()],
     ["after its head", stream({ cut: { after: "headers", how: "hang" } })],

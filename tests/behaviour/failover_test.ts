@@ -130,12 +130,12 @@ const rows: readonly Row[] = [
   { name: "304", behaviour: status(304), ...misconfigured },
 ];
 
-const oneVote = { deactivation: { retry_limit: 1 } };
+const oneOutcome = { deactivation: { retry_limit: 1 } };
 
 describe("one provider fails, another is up", () => {
   for (const { name, behaviour, calls, outcome, state } of rows) {
     it(`${name}: the other one answers`, async () => {
-      await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneVote });
+      await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertEquals([seen.status, seen.text, seen.route], [200, "from b", `b ${calls + 1}/1`]);
       assertEquals(scene.calls, { a: calls, b: 1 });
@@ -211,7 +211,7 @@ describe("a request that fails over", () => {
 describe("the only provider fails", () => {
   for (const { name, behaviour, calls, outcome, state, alone } of rows) {
     it(`${name}: the client gets ${alone.status} ${alone.code}`, async () => {
-      await using scene = await stage({ a: behaviour }, { pool: oneVote });
+      await using scene = await stage({ a: behaviour }, { pool: oneOutcome });
       const seen = await scene.ask();
       assertErrorSeen(seen, alone);
       assertEquals(seen.route, `a ${alone.calls ?? calls}/1`);
@@ -248,7 +248,7 @@ describe("a redirect", () => {
     it(`${code} is not followed, so that no key leaks: the other provider answers`, async () => {
       await using trap = await startUpstream(ok({ text: "trapped" }));
       const away = status(code, { headers: { location: `${trap.url}/chat/completions` } });
-      await using scene = await stage({ a: away, b: ok({ text: "from b" }) }, { pool: oneVote });
+      await using scene = await stage({ a: away, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       assertEquals((await scene.ask()).text, "from b");
       assertEquals(scene.states(), { a: voted, b: "active" });
       scene.upstreams.b!.follow(away);

@@ -17,7 +17,7 @@ interface Site extends AsyncDisposable {
   readonly secrets: Map<string, string>;
   /** Names looked up, in order. */
   readonly asked: string[];
-  readonly told: (MeshEvent | RoutingRecord | TraceEntry)[];
+  readonly reported: (MeshEvent | RoutingRecord | TraceEntry)[];
   ask(): Promise<unknown>;
 }
 
@@ -30,10 +30,10 @@ async function startSite(
   const [a, b] = [await startUpstream(ok()), await startUpstream(ok())];
   const secrets = new Map([["KEY_A", "key-of-a-1"], ["KEY_B", "key-of-b-1"], ["KEY_C", "key-of-c-1"]]);
   const asked: string[] = [];
-  const told: Site["told"] = [];
+  const reported: Site["reported"] = [];
   const clock = fakeClock({ skipSleeps: true });
-  const mesh = new ModelMesh({ clock, env: {}, on: (record) => told.push(record) });
-  mesh.addSink({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
+  const mesh = new ModelMesh({ clock, env: {}, on: (record) => reported.push(record) });
+  mesh.addSink({ emit: () => {}, trace: (entry) => reported.push(entry), flush: () => Promise.resolve() });
   const store: SecretStore = { get: get ?? ((name) => Promise.resolve(secrets.get(name))) };
   mesh.registerConnector("test.store.v1", {
     id: "test.store.v1",
@@ -69,7 +69,7 @@ async function startSite(
     b,
     secrets,
     asked,
-    told,
+    reported,
     ask: () =>
       mesh.chat({ id: "r", operation: "chat", delivery: "sync", model: "chat", body: request, timeoutMs: 60_000 }),
     async [Symbol.asyncDispose]() {
@@ -108,7 +108,7 @@ describe("A provider that takes over from another", () => {
     site.b.follow((request) => status(400, { error: { message: `Wrong: ${keyOf(request)}` } }));
     const error = await site.ask().catch((error) => error);
     assertEquals(site.b.requests.map(keyOf), ["key-of-b-after-a-change"]);
-    assert(!JSON.stringify([error, String(error), site.told]).includes("after-a-change"));
+    assert(!JSON.stringify([error, String(error), site.reported]).includes("after-a-change"));
   });
 
   it("keeps its key where secrets are not reloaded", async () => {
@@ -145,10 +145,12 @@ describe("A provider that takes over from another", () => {
       site.a.follow(status(500));
       await site.ask();
       assertEquals(site.b.requests.map(keyOf), ["key-of-b-1"], expected);
-      const warning = site.told.find((one): one is TraceEntry => one.type === "trace" && one.component === "secrets");
+      const warning = site.reported.find((one): one is TraceEntry =>
+        one.type === "trace" && one.component === "secrets"
+      );
       assertStringIncludes(warning?.message ?? "nothing", 'The keys of "b" stay as they are');
       assertStringIncludes(warning!.message, expected);
-      assert(!JSON.stringify(site.told).includes("with-a-break"));
+      assert(!JSON.stringify(site.reported).includes("with-a-break"));
     }
   });
 

@@ -4,7 +4,15 @@ import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";
 import type { Stage } from "../support/_failover.ts";
 import { broke, byKey, keyed, keyIn, keys, keysSeen, limited, refuse } from "../support/_keys.ts";
-import { asideEvent, assertRests, changes, listed, probeAfter, providerA, stateOf } from "../support/_transitions.ts";
+import {
+  asideEvent,
+  assertInStandby,
+  changes,
+  listed,
+  probeAfter,
+  providerA,
+  stateOf,
+} from "../support/_transitions.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, type ReceivedRequest, startUpstream, status, stream } from "../support/upstream.ts";
 
@@ -126,7 +134,7 @@ describe("a key answered 401 or 403", () => {
     assertEquals(stateOf(scene), { status: "active" });
     scene.upstreams.a!.follow(refuse);
     assertEquals((await scene.ask()).route, "b 2/1");
-    assertRests(scene, "provider_auth_failure", 60);
+    assertInStandby(scene, "provider_auth_failure", 60);
     assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "provider_auth_failure", 60)]);
   });
 
@@ -184,7 +192,7 @@ describe("a key answered 429", () => {
     await using scene = await keyed(byKey({ 1: limited(40), 2: limited(20) }), { models: { a: "a" } });
     const { status: code, headers } = await scene.ask();
     assertEquals([code, headers.get("retry-after"), seen(scene)], [429, "20", "1 2"]);
-    assertRests(scene, "rate_limited", 20);
+    assertInStandby(scene, "rate_limited", 20);
     scene.upstreams.a!.follow(ok());
     await scene.clock.advance(20_000);
     await scene.askTimes(2);
@@ -197,7 +205,7 @@ describe("a key answered 429", () => {
     const pool = { provider_deactivation: "on_auth_failure" };
     await using scene = await keyed(byKey({ 1: limited(20), 2: refuse }), { pool });
     assertEquals((await scene.ask()).route, "b 3/1");
-    assertRests(scene, "rate_limited", 20);
+    assertInStandby(scene, "rate_limited", 20);
   });
 
   it("when all rest without a hint, the model is tried again after a back-off", async () => {
@@ -241,7 +249,7 @@ describe("a key whose quota is exhausted", () => {
   it("when all are, the provider rests", async () => {
     await using scene = await keyed(broke);
     assertEquals((await scene.ask()).route, "b 3/1");
-    assertRests(scene, "quota_exhausted", 6 * 3600);
+    assertInStandby(scene, "quota_exhausted", 6 * 3600);
     assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "quota_exhausted", 6 * 3600)]);
   });
 });

@@ -90,7 +90,7 @@ async function askOne(proxy: TestProxy, number: number): Promise<Outcome> {
   const isStream = number % 2 === 0;
   const response = await proxy.chat({ messages: [{ role: "user", content: question }], stream: isStream });
   const body = await response.text();
-  const told = response.status !== 200
+  const reported = response.status !== 200
     ? body
     : isStream
     ? streamedText(body)
@@ -99,7 +99,7 @@ async function askOne(proxy: TestProxy, number: number): Promise<Outcome> {
   return {
     id: headers.get("x-request-id")!,
     model: headers.get("x-mesh-model")!,
-    ...(told === echoOf(question) ? {} : { problem: `${response.status} to ${question}: ${told}` }),
+    ...(reported === echoOf(question) ? {} : { problem: `${response.status} to ${question}: ${reported}` }),
   };
 }
 
@@ -201,19 +201,19 @@ async function checkOverload(response: Response): Promise<void> {
 
 const mebibyte = 1024 * 1024;
 const streamSize = 64 * mebibyte;
-const mostGrowth = 24 * mebibyte;
+const maxGrowth = 24 * mebibyte;
 
 /** Streams as much as is asked for, as fast as it is read; counts what it got rid of. */
-function flood(size: number, told: { written: number }): Behaviour {
+function flood(size: number, reported: { written: number }): Behaviour {
   const chunk = { id: "c1", object: "chat.completion.chunk", created: 1, model: "one" };
   const choices = [{ index: 0, delta: { content: "x".repeat(16 * 1024) }, finish_reason: null }];
   const event = new TextEncoder().encode(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`);
   return {
     async play(exchange) {
       await exchange.write(headOf(200, { "content-type": "text/event-stream" }));
-      while (told.written < size && !exchange.request.isClosed) {
+      while (reported.written < size && !exchange.request.isClosed) {
         await exchange.write(event);
-        told.written += event.length;
+        reported.written += event.length;
       }
       await exchange.write("data: [DONE]\n\n");
       exchange.close();
@@ -225,8 +225,8 @@ describe("A client that does not read its stream", () => {
   for (const listener of [undefined, "node"]) {
     it(`holds the provider up, not the proxy's memory (${listener ?? "default"} listener)`, async () => {
       const warmUp = { written: 0 };
-      const told = { written: 0 };
-      await using upstream = await startUpstream([flood(8 * mebibyte, warmUp), flood(streamSize, told)]);
+      const reported = { written: 0 };
+      await using upstream = await startUpstream([flood(8 * mebibyte, warmUp), flood(streamSize, reported)]);
       const section = { proxy: { ...(listener === undefined ? {} : { listener }) } };
       await using proxy = await spawnProxy(testConfig({ upstreams: { one: upstream.url }, config: section }));
       const body = JSON.stringify({ model: "chat", stream: true, messages: [{ role: "user", content: "Hi" }] });
@@ -238,10 +238,10 @@ describe("A client that does not read its stream", () => {
       const socket = connect({ host: "127.0.0.1", port: Number(new URL(proxy.url).port) });
       const head = `host: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
       socket.pause().write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`);
-      const written = await standsStill(() => told.written);
+      const written = await standsStill(() => reported.written);
 
       assertLess(written, streamSize / 2);
-      assertLess(await proxy.memory() - before, mostGrowth);
+      assertLess(await proxy.memory() - before, maxGrowth);
       socket.destroy();
       await upstream.requests[1]!.closed;
     });

@@ -176,8 +176,8 @@ describe("A name that means models", () => {
     assertEquals(one.client.mesh.poolStatus().chat?.models[0]?.status, "standby");
     assertEquals(await ask(one.client, "twin-a"), { model: "twin", pool: "twin-a" });
     await assertRejects(() => ask(one.client, "twin-a"), ProviderError);
-    const resting = await assertRejects(() => ask(one.client, "twin-a"), NoActiveModelError);
-    assertEquals(resting.reasons, { "twin-a": "retry_limit" });
+    const inStandby = await assertRejects(() => ask(one.client, "twin-a"), NoActiveModelError);
+    assertEquals(inStandby.reasons, { "twin-a": "retry_limit" });
     assertEquals(await ask(one.client, "twin"), { model: "twin", pool: "twin" });
     assertEquals(flaky.calls, 4);
   });

@@ -128,9 +128,9 @@ describe("What a program plugs in to watch", () => {
   };
 
   it("may reject in a listener, a sink or a usage report: answers come, and the client closes", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const reject = (what: string) => {
-      told.push(what);
+      reported.push(what);
       return Promise.reject(new Error(what));
     };
     const client = clientOfOwn(
@@ -144,7 +144,7 @@ describe("What a program plugs in to watch", () => {
     await breathe(); // a rejection that nobody handles ends the test run here
     await client.close();
     await breathe();
-    assertEquals([...new Set(told)].sort(), ["flush", "on", "usage"]);
+    assertEquals([...new Set(reported)].sort(), ["flush", "on", "usage"]);
   });
 });
 

@@ -100,14 +100,14 @@ describe("within one request", () => {
 
 describe("the strategy", () => {
   const cast = (a: Behaviour | readonly Behaviour[]) => ({ a, b, c: ok({ text: "from c" }) });
-  const oneVote = { ...noRetry, deactivation: { retry_limit: 1 } };
+  const oneOutcome = { ...noRetry, deactivation: { retry_limit: 1 } };
   const texts = async (scene: Stage, count: number) =>
     (await scene.askTimes(count)).map(({ text }) => text?.replace("from ", "")).join(" ");
   const a = ok({ text: "from a" });
   const options = (strategy: string, pool: object = noRetry): StageOptions => ({ pool: { strategy, ...pool } });
 
   it("priority: the best that is up, request by request", async () => {
-    await using scene = await stage(cast([a, bad, a, bad, a]), options("priority", oneVote));
+    await using scene = await stage(cast([a, bad, a, bad, a]), options("priority", oneOutcome));
     assertEquals(await texts(scene, 3), "a b b"); // the second one sets a aside
     await scene.clock.advance(60_000);
     assertEquals(await texts(scene, 2), "a b");
@@ -138,7 +138,7 @@ describe("the strategy", () => {
   });
 
   it("round-robin: a resting model has no turn, and has its own again when it is back", async () => {
-    await using scene = await stage(cast([bad, a]), options("round-robin", oneVote));
+    await using scene = await stage(cast([bad, a]), options("round-robin", oneOutcome));
     assertEquals(await texts(scene, 5), "b b c b c");
     await scene.clock.advance(60_000);
     const after = (await texts(scene, 6)).split(" ");
@@ -156,7 +156,7 @@ describe("the strategy", () => {
   });
 
   it("stick-until-failure: left by all once it rests, and not returned to while the new one serves", async () => {
-    await using scene = await stage(cast([bad, a]), options("stick-until-failure", oneVote));
+    await using scene = await stage(cast([bad, a]), options("stick-until-failure", oneOutcome));
     assertEquals(await texts(scene, 2), "b b");
     await scene.clock.advance(60_000);
     assertEquals([scene.states().a, await texts(scene, 2)], ["active", "b b"]);

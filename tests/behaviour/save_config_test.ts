@@ -247,14 +247,14 @@ describe("client.explain()", () => {
   it("tells where a call would go and sends nothing, as mesh.explain() does", async () => {
     await using a = await startUpstream(ok());
     await using it = clientOver({ upstreams: { a: a.url, b: a.url } });
-    const told = await it.client.explain({ messages, mesh: { ignore: ["a"] } });
-    assertEquals([told.pool, told.order.map(({ model }) => model), told.excluded], [
+    const reported = await it.client.explain({ messages, mesh: { ignore: ["a"] } });
+    assertEquals([reported.pool, reported.order.map(({ model }) => model), reported.excluded], [
       "chat",
       ["b"],
       [{ model: "a", reason: "route" }],
     ]);
     await withMesh(meshOf(testConfig({ upstreams: { a: a.url, b: a.url } })), async (mesh) => {
-      assertEquals(await mesh.explain({ messages, mesh: { ignore: ["a"] } }), told);
+      assertEquals(await mesh.explain({ messages, mesh: { ignore: ["a"] } }), reported);
     });
     assertEquals([a.calls, it.records], [0, []]);
   });

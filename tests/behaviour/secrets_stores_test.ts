@@ -47,11 +47,11 @@ for (const store of ["mesh.dotenv.v1", "mesh.encrypted-file.v1"]) {
         const config: Record<string, unknown> = { ...canaryConfig(upstream.url), secrets };
         const providers = config.providers as Record<string, object>;
         providers.b = { ...providers.b, api_key: "${secrets:SECOND}" };
-        const told: (MeshEvent | RoutingRecord | TraceEntry)[] = [];
+        const reported: (MeshEvent | RoutingRecord | TraceEntry)[] = [];
         const storage = memoryStorage();
         const clock = fakeClock({ skipSleeps: true });
-        const mesh = new ModelMesh({ clock, env, on: (record) => told.push(record), storage: stateIn(storage) });
-        mesh.addSink({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
+        const mesh = new ModelMesh({ clock, env, on: (record) => reported.push(record), storage: stateIn(storage) });
+        mesh.addSink({ emit: () => {}, trace: (entry) => reported.push(entry), flush: () => Promise.resolve() });
         await mesh.initialize(config);
         const server = await listen(createHandler(mesh), { port: 0 });
         try {
@@ -65,8 +65,8 @@ for (const store of ["mesh.dotenv.v1", "mesh.encrypted-file.v1"]) {
             [mesh.exportState(), mesh.stats(), mesh.poolStatus(), mesh.listModels(), mesh.settings.secrets, explained],
             "what it tells of itself",
           );
-          assert(told.length > 10);
-          assertNoSecretIn(told, "records and traces");
+          assert(reported.length > 10);
+          assertNoSecretIn(reported, "records and traces");
           assertNoSecret(inspect(mesh, { depth: 9, showHidden: true }) + JSON.stringify(mesh), "the mesh itself");
         } finally {
           await server.stop(0);

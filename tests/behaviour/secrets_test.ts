@@ -86,11 +86,11 @@ async function checkState(site: Site, where: string): Promise<void> {
     const response = await fetch(site.url + path, { headers: { authorization: `Bearer ${canaries.token}` } });
     assertNoSecret(await everything(response), `${where}: ${path}`);
   }
-  const { mesh, told } = site;
+  const { mesh, reported } = site;
   assertNoSecretIn([mesh.poolStatus(), mesh.listModels(), mesh.listPools(), mesh.activeProviders()], where);
   assertNoSecret(inspect(mesh, { depth: 9, showHidden: true }) + JSON.stringify(mesh), `${where}: the mesh itself`);
-  assert(told.length > 0);
-  assertNoSecretIn(told, `${where}: records and traces`);
+  assert(reported.length > 0);
+  assertNoSecretIn(reported, `${where}: records and traces`);
 }
 
 async function readAll(chunks: Promise<AsyncIterable<unknown>>): Promise<void> {
@@ -133,7 +133,7 @@ describe("No key and no token leaves by the proxy", () => {
       assertStringIncludes(answer, "401");
       assertNoSecret(answer, "401");
     }
-    assertEquals(site.told, []);
+    assertEquals(site.reported, []);
   });
 
   it("when we have a bug that quotes it", async () => {
@@ -155,7 +155,7 @@ describe("No key and no token leaves by the proxy", () => {
       const provider = { connector: "vllm.local.v1", base_url: url, api_key: "${secrets:KEY}" };
       const config = { providers: { local: provider }, pools: { chat: { capability: "chat-completion" } } };
       await using site = await startSite({ ...config, proxy: { auth: { tokens: ["${secrets:TOKEN}"] } } });
-      const [trace] = site.told;
+      const [trace] = site.reported;
       assertStringIncludes(trace?.type === "trace" ? trace.message : "", "did not list its models");
       await checkState(site, "listing");
     }

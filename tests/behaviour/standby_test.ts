@@ -7,8 +7,8 @@ import { Gate, hang, ok, type Script, status, stream } from "../support/upstream
 
 const b = ok({ text: "from b" });
 const noRetry = { retry: { max_attempts: 0 } };
-const oneVote = { pool: { ...noRetry, deactivation: { retry_limit: 1 } } };
-const resting = "retry_limit for 60s";
+const oneOutcome = { pool: { ...noRetry, deactivation: { retry_limit: 1 } } };
+const inStandby = "retry_limit for 60s";
 
 describe("a model that fails", () => {
   it("is set aside after three requests, however often each tried it", async () => {
@@ -16,7 +16,7 @@ describe("a model that fails", () => {
     await scene.askTimes(2);
     assertEquals([scene.calls, scene.states()], [{ a: 6, b: 2 }, { a: "active", b: "active" }]);
     await scene.ask();
-    assertEquals([scene.calls, scene.states()], [{ a: 9, b: 3 }, { a: resting, b: "active" }]);
+    assertEquals([scene.calls, scene.states()], [{ a: 9, b: 3 }, { a: inStandby, b: "active" }]);
     assertEquals((await scene.ask()).route, "b 1/0");
     assertEquals(scene.calls, { a: 9, b: 4 });
     const rotations = Array(2).fill("rotation a>b server");
@@ -28,7 +28,7 @@ describe("a model that fails", () => {
     await scene.askTimes(4);
     assertEquals(scene.states().a, "active");
     await scene.ask();
-    assertEquals(scene.states().a, resting);
+    assertEquals(scene.states().a, inStandby);
   });
 
   it("stays active while a success comes in between", async () => {
@@ -38,7 +38,7 @@ describe("a model that fails", () => {
     await scene.askTimes(8);
     assertEquals(scene.states().a, "active");
     await scene.ask();
-    assertEquals(scene.states().a, resting);
+    assertEquals(scene.states().a, inStandby);
   });
 
   it("has one vote per request, of requests at once too", async () => {
@@ -52,12 +52,12 @@ describe("a model that fails", () => {
     assertEquals(scene.states().a, "active");
     gate.open();
     assertEquals((await Promise.all(answers)).map(({ text }) => text), Array(3).fill("from b"));
-    assertEquals(scene.states().a, resting);
+    assertEquals(scene.states().a, inStandby);
   });
 
   it("tells of its rest whose it is, why, and for how long", async () => {
     await using scene = await stage({ a: status(500), b }, {
-      pool: { ...oneVote.pool, recovery: { cooldown: "90s" } },
+      pool: { ...oneOutcome.pool, recovery: { cooldown: "90s" } },
     });
     await scene.ask();
     const { id, timestamp, ...event } = scene.proxy.records[0] as MeshEvent;
@@ -86,7 +86,7 @@ describe("a model that fails", () => {
   });
 
   it("is told of by /health and by the list of models", async () => {
-    await using scene = await stage({ a: status(500), b: status(500) }, oneVote);
+    await using scene = await stage({ a: status(500), b: status(500) }, oneOutcome);
     const look = async (path: string) => await (await fetch(`${scene.proxy.url}${path}`)).json();
     await scene.ask();
     assertEquals((await look("/health")).status, "unavailable");
@@ -104,7 +104,7 @@ describe("what counts neither as failure nor as success", () => {
     await something(scene);
     assertEquals(scene.states().a, "active");
     await scene.ask();
-    assertEquals(scene.states().a, resting);
+    assertEquals(scene.states().a, inStandby);
   }
   const bad = status(500);
 
@@ -183,13 +183,13 @@ describe("deactivation.error_codes", () => {
     assertEquals(scene.states().a, "active");
     scene.upstreams.a!.follow(status(500));
     await scene.askTimes(3);
-    assertEquals(scene.states().a, resting);
+    assertEquals(scene.states().a, inStandby);
   });
 });
 
 describe("when nobody is left", () => {
   it("503 no_active_model names the rests and the soonest recovery; nobody is called", async () => {
-    await using scene = await stage({ a: status(500), b: status(500) }, oneVote);
+    await using scene = await stage({ a: status(500), b: status(500) }, oneOutcome);
     await scene.ask();
     await scene.clock.advance(20_500);
     const { status: code, error, headers, route } = await scene.ask();
@@ -200,23 +200,25 @@ describe("when nobody is left", () => {
   });
 
   it("the soonest of several recoveries counts", async () => {
-    await using scene = await stage({ a: status(500), b: [ok(), status(500)] }, oneVote);
+    await using scene = await stage({ a: status(500), b: [ok(), status(500)] }, oneOutcome);
     await scene.ask();
     await scene.clock.advance(30_000);
     await scene.ask();
-    assertEquals(scene.states(), { a: "retry_limit for 30s", b: resting });
+    assertEquals(scene.states(), { a: "retry_limit for 30s", b: inStandby });
     assertEquals((await scene.ask()).headers.get("retry-after-ms"), "30000");
   });
 
   it("beyond a minute another try is no use", async () => {
-    await using scene = await stage({ a: status(500) }, { pool: { ...oneVote.pool, recovery: { cooldown: "61s" } } });
+    await using scene = await stage({ a: status(500) }, {
+      pool: { ...oneOutcome.pool, recovery: { cooldown: "61s" } },
+    });
     await scene.ask();
     const { status: code, headers } = await scene.ask();
     assertEquals([code, headers.get("retry-after"), headers.get("x-should-retry")], [503, "61", "false"]);
   });
 
   it("a stream is refused in the same way", async () => {
-    await using scene = await stage({ a: status(500) }, oneVote);
+    await using scene = await stage({ a: status(500) }, oneOutcome);
     await scene.ask();
     const response = await scene.proxy.chat({ stream: true });
     assertEquals([response.status, (await response.json()).error.code], [503, "no_active_model"]);
@@ -225,7 +227,7 @@ describe("when nobody is left", () => {
 
 describe("a recovery", () => {
   it("comes by the timer, to the millisecond, whether or not anybody asks", async () => {
-    await using scene = await stage({ a: status(500), b }, oneVote);
+    await using scene = await stage({ a: status(500), b }, oneOutcome);
     await scene.ask();
     await scene.clock.advance(59_999);
     assertEquals(scene.events.at(-1), "rotation a>b server");
@@ -235,7 +237,7 @@ describe("a recovery", () => {
   });
 
   it("of several, each in its time", async () => {
-    await using scene = await stage({ a: status(500), b: [ok(), status(500), ok()] }, oneVote);
+    await using scene = await stage({ a: status(500), b: [ok(), status(500), ok()] }, oneOutcome);
     await scene.ask();
     await scene.clock.advance(25_000);
     await scene.ask();
@@ -250,10 +252,10 @@ describe("a recovery", () => {
 
   it("comes when its time has passed, whatever the wall clock is set to meanwhile", async () => {
     for (const jump of [86_400_000, -86_400_000]) {
-      await using scene = await stage({ a: status(500), b }, oneVote);
+      await using scene = await stage({ a: status(500), b }, oneOutcome);
       await scene.ask();
       scene.clock.jumpWall(jump);
-      assertEquals(scene.states().a, resting);
+      assertEquals(scene.states().a, inStandby);
       await scene.clock.advance(59_999);
       assertEquals((await scene.ask()).headers.get("x-mesh-attempts"), "1");
       assertEquals(scene.states().a, "retry_limit for 0.001s");
@@ -263,7 +265,7 @@ describe("a recovery", () => {
   });
 
   it("is not told by a mesh that is closed, and holds nobody up", async () => {
-    const scene = await stage({ a: status(500), b }, oneVote);
+    const scene = await stage({ a: status(500), b }, oneOutcome);
     await scene.ask();
     await scene[Symbol.asyncDispose]();
     assertEquals(scene.clock.pending, 0);

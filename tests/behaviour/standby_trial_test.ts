@@ -6,10 +6,10 @@ import { answer, type Behaviour, Gate, hang, type Script, status, stream } from 
 
 const b = answer({ text: "from b" });
 const fromA = answer({ text: "from a" });
-const oneVote: StageOptions = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } };
+const oneOutcome: StageOptions = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } };
 
 /** A provider whose model has rested and is on trial from now on, and another one. */
-async function halfOpen(script: Script, options = oneVote): Promise<Stage> {
+async function halfOpen(script: Script, options = oneOutcome): Promise<Stage> {
   const scene = await stage({ a: status(500), b }, options);
   await scene.ask();
   await scene.clock.advance(60_000);
@@ -94,7 +94,7 @@ describe("a failed trial", () => {
   ];
   for (const [cooldown, seconds] of ladders) {
     it(`after a cooldown of ${cooldown} rests for ${seconds.join(", ")} s`, async () => {
-      await using scene = await stage({ a: status(500), b }, { pool: { ...oneVote.pool, recovery: { cooldown } } });
+      await using scene = await stage({ a: status(500), b }, { pool: { ...oneOutcome.pool, recovery: { cooldown } } });
       for (const rest of seconds) {
         await scene.ask();
         assertEquals(scene.states().a, `retry_limit for ${rest}s`);
@@ -164,7 +164,7 @@ describe("a trial that tells nothing", () => {
 
   it("a success of a request from before the rest: the rest goes on", async () => {
     const gate = new Gate();
-    await using scene = await stage({ a: [behind(gate, fromA), status(500)], b }, oneVote);
+    await using scene = await stage({ a: [behind(gate, fromA), status(500)], b }, oneOutcome);
     const early = scene.ask();
     await scene.received("a", 1);
     await scene.ask();

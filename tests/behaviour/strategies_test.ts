@@ -290,13 +290,13 @@ describe("load-balanced", () => {
   });
 
   it("deals out by the vendors' own limits once they are told", async () => {
-    const told = (text: string, limit: number) =>
+    const reported = (text: string, limit: number) =>
       ok({
         text,
         headers: { "x-ratelimit-limit-requests": String(limit), "x-ratelimit-remaining-requests": String(limit - 1) },
       });
     const pool = by("load-balanced", { balance_mode: "relative" });
-    await using scene = await stage({ a: told("a", 4_000), b: told("b", 1_000) }, { pool });
+    await using scene = await stage({ a: reported("a", 4_000), b: reported("b", 1_000) }, { pool });
     await scene.askTimes(2);
     const { a: first = 0, b: second = 0 } = tally([...await texts(scene, 100)]);
     assert(Math.abs(first - 80) <= 2 && first + second === 100, `${first} to ${second}`);

@@ -9,7 +9,7 @@ import { readStream, stage } from "../support/_failover.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { headOf, ok, raw, startUpstream } from "../support/upstream.ts";
 
-const oneVote = { pool: { deactivation: { retry_limit: 1 } } };
+const oneOutcome = { pool: { deactivation: { retry_limit: 1 } } };
 const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "a" };
 const usageOf = (tokens: number) => ({ prompt_tokens: 10, completion_tokens: tokens, total_tokens: 10 + tokens });
 const asked = { stream_options: { include_usage: true } };
@@ -86,7 +86,7 @@ const unreadable: Readonly<Record<string, string>> = {
 describe("usage in the events of a stream", () => {
   for (const [what, events] of Object.entries(telling)) {
     it(`is kept from a client that did not ask: in ${what}`, async () => {
-      await using scene = await stage({ a: sse(...events), b: ok() }, oneVote);
+      await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
       const all = await (await scene.proxy.chat({ stream: true })).text();
       const seen = readStream(all);
       assertEquals([seen.text, seen.last, all.includes("_tokens")], ["one two three", "done", false]);
@@ -95,7 +95,7 @@ describe("usage in the events of a stream", () => {
     });
 
     it(`is told once, at the end, to a client that asked: in ${what}`, async () => {
-      await using scene = await stage({ a: sse(...events), b: ok() }, oneVote);
+      await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
       const seen = await scene.askStream(asked);
       assertEquals([seen.text, seen.last], ["one two three", "done"]);
       assertEquals(seen.chunks.flatMap(({ usage }) => usage ?? []), [usageOf(7)]);
@@ -129,7 +129,7 @@ describe("an event that cannot be read", () => {
   for (const [what, broken] of Object.entries(unreadable)) {
     it(`ends a stream that has begun as a failure of its model: ${what}`, async () => {
       const events = [...opening, text(" two"), broken, text(" three"), ...closing];
-      await using scene = await stage({ a: sse(...events), b: ok() }, oneVote);
+      await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
       const all = await (await scene.proxy.chat({ stream: true })).text();
       const seen = readStream(all);
       assertEquals([seen.text, seen.last, seen.error?.code], ["one two", "error", "stream_interrupted"]);
@@ -138,14 +138,20 @@ describe("an event that cannot be read", () => {
     });
 
     it(`before the first content leads to another model: ${what}`, async () => {
-      await using scene = await stage({ a: sse(opening[0]!, broken, ...closing), b: ok({ text: "from b" }) }, oneVote);
+      await using scene = await stage(
+        { a: sse(opening[0]!, broken, ...closing), b: ok({ text: "from b" }) },
+        oneOutcome,
+      );
       const seen = await scene.askStream();
       assertEquals([seen.text, seen.last, scene.states().a], ["from b", "done", "retry_limit for 60s"]);
     });
   }
 
   it("is one after the finish reason, too", async () => {
-    await using scene = await stage({ a: sse(...opening, event(undefined), '{"usage":{', "[DONE]"), b: ok() }, oneVote);
+    await using scene = await stage(
+      { a: sse(...opening, event(undefined), '{"usage":{', "[DONE]"), b: ok() },
+      oneOutcome,
+    );
     const seen = await scene.askStream();
     assertEquals([seen.last, seen.error?.code, scene.states().a], [
       "error",

@@ -14,7 +14,7 @@ import {
   tokenAt,
   tracesOf,
 } from "../support/_token_endpoint.ts";
-import { assertRests, scenery, stateOf } from "../support/_transitions.ts";
+import { assertInStandby, scenery, stateOf } from "../support/_transitions.ts";
 import { Gate, hang, json, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const hourMs = 3_600_000;
@@ -120,7 +120,7 @@ describe("a token", () => {
     const pool = { provider_deactivation: "on_auth_failure" };
     await using scene = await cast({ token_url: endpoint.url, ...client }, status(401), { pool });
     assertEquals([(await scene.ask()).route, endpoint.calls], ["b 3/1", 2]);
-    assertRests(scene, "provider_auth_failure", 60);
+    assertInStandby(scene, "provider_auth_failure", 60);
   });
 });
 
@@ -254,7 +254,7 @@ describe("tokens and what they are fetched with", () => {
     const { body, error } = await scene.ask();
     assertEquals(error?.message, "Wrong: [redacted]");
     const { mesh, records } = scene.proxy;
-    const told = [body, traces, records, mesh.exportState(), mesh.poolStatus(), mesh.stats()];
-    assertFalse(JSON.stringify(told).includes("canary"));
+    const reported = [body, traces, records, mesh.exportState(), mesh.poolStatus(), mesh.stats()];
+    assertFalse(JSON.stringify(reported).includes("canary"));
   });
 });

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { Stage } from "../support/_failover.ts";
 import {
   asideEvent,
-  assertRests,
+  assertInStandby,
   backEvent,
   changes,
   dollar,
@@ -33,7 +33,7 @@ const noModel = status(404, { error: { code: "model_not_found" } });
 const probes = ({ upstreams }: Stage) => upstreams.a!.requests.filter(({ method }) => method === "GET").length;
 
 /** A rest, from one request to the provider. */
-interface Rest {
+interface StandbyCase {
   readonly reason: string;
   readonly answer: Behaviour;
   readonly pool?: object;
@@ -42,11 +42,11 @@ interface Rest {
 }
 
 const probeEach = { recovery: { probe_interval: "20s", cooldown: "90s" } };
-const oneVote = { retry_limit: 1 };
+const oneOutcome = { retry_limit: 1 };
 
-const disproved: readonly Rest[] = [
-  { reason: "retry_limit", answer: bad, pool: { deactivation: oneVote } },
-  { reason: "error_code", answer: status(422), pool: { deactivation: { ...oneVote, error_codes: [422] } } },
+const disproved: readonly StandbyCase[] = [
+  { reason: "retry_limit", answer: bad, pool: { deactivation: oneOutcome } },
+  { reason: "error_code", answer: status(422), pool: { deactivation: { ...oneOutcome, error_codes: [422] } } },
   {
     reason: "error_rate",
     answer: bad,
@@ -77,7 +77,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     });
   }
 
-  const others: readonly Rest[] = [
+  const others: readonly StandbyCase[] = [
     { reason: "request_limit", answer: fromA, pool: { deactivation: { request_limit: 1 } } },
     { reason: "quota_window", answer: fromA, pool: { deactivation: { request_limit: 1, quota_window: "daily" } } },
     { reason: "provider_budget", answer: fromA, provider: { budget: { daily_limit: 1 } } },
@@ -111,7 +111,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     await scene.askTimes(2);
     await probeAfter(scene, 20_000);
     await scene.ask();
-    assertRests(scene, "retry_limit", 180);
+    assertInStandby(scene, "retry_limit", 180);
     assertEquals(changes(scene.proxy.records), [
       asideEvent(modelA, "retry_limit", 90),
       backEvent(modelA, "retry_limit"),
@@ -120,7 +120,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
   });
 
   it("that fails leaves it to the cooldown, and blames nobody else", async () => {
-    const pool = { recovery: { probe_interval: "10s" }, deactivation: oneVote };
+    const pool = { recovery: { probe_interval: "10s" }, deactivation: oneOutcome };
     await using scene = await scenery({ a: probed(bad, bad), b }, { pool });
     await scene.ask();
     for (let count = 0; count < 5; count++) await probeAfter(scene, 10_000);
@@ -133,7 +133,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     const deactivation = { error_rate_threshold: 0.5, error_rate_min_requests: 4, retry_limit: 10 };
     await using scene = await scenery({ a: probed(listed, bad), b }, { pool: { ...probeEach, deactivation } });
     await scene.askTimes(4);
-    assertRests(scene, "error_rate", 90);
+    assertInStandby(scene, "error_rate", 90);
     await probeAfter(scene, 20_000);
     scene.upstreams.a!.follow(fromA);
     assertEquals((await scene.askTimes(2)).map(({ text }) => text), ["from a", "from a"]);
@@ -149,7 +149,7 @@ describe("standby, provider_recovery", () => {
     const pool = { ...auth, recovery: { probe_interval: "2m" } };
     await using scene = await scenery({ a: probed(status(401), status(401)), b }, { models, pool });
     await scene.ask();
-    for (const name of ["a", "a2"]) assertRests(scene, "provider_auth_failure", undefined, [name]);
+    for (const name of ["a", "a2"]) assertInStandby(scene, "provider_auth_failure", undefined, [name]);
     await probeAfter(scene, 120_000); // longer than the cooldown
     assertEquals(stateOf(scene).reason, "provider_auth_failure");
     scene.upstreams.a!.follow(probed(listed, fromA));
@@ -168,7 +168,7 @@ describe("standby, provider_recovery", () => {
     const cast = { a: probed(listed, reset()), b };
     await using scene = await scenery(cast, { models, pool: { ...pool, deactivation }, config: health });
     await scene.askTimes(3);
-    assertRests(scene, "provider_outage", undefined, ["a2", "other"]);
+    assertInStandby(scene, "provider_outage", undefined, ["a2", "other"]);
     await probeAfter(scene, 30_000);
     assertEquals([stateOf(scene), stateOf(scene, "a2", "other")], [{ status: "active" }, { status: "active" }]);
     assertEquals(changes(scene.proxy.records).at(-1), backEvent(providerA, "provider_outage"));
@@ -178,7 +178,7 @@ describe("standby, provider_recovery", () => {
     const pool = { ...auth, provider_recovery: "on_manual" };
     await using scene = await scenery({ a: probed(listed, status(401)), b }, { models, pool, config: health });
     await scene.ask();
-    assertRests(scene, "provider_auth_failure", undefined);
+    assertInStandby(scene, "provider_auth_failure", undefined);
     for (let count = 0; count < 3; count++) await probeAfter(scene, 30_000);
     assertEquals(stateOf(scene).reason, "provider_auth_failure");
   });
@@ -211,7 +211,7 @@ describe("standby, the health monitor", () => {
         backEvent(providerA, "health_probe"),
       ]);
       await scene.ask();
-      assertRests(scene, "retry_limit", 60); // one failure is enough
+      assertInStandby(scene, "retry_limit", 60); // one failure is enough
     });
   }
 
@@ -252,7 +252,7 @@ describe("standby, a quota that starts anew", () => {
       const provider = schedule === undefined ? {} : { quota: { reset_schedule: schedule } };
       await using scene = await scenery({ a: [noQuota, fromA], b }, { pool: { recovery }, provider });
       await scene.ask();
-      assertRests(scene, "quota_exhausted", seconds);
+      assertInStandby(scene, "quota_exhausted", seconds);
       await scene.clock.advance(seconds * 1000 - 1);
       const aside = [asideEvent(providerA, "quota_exhausted", seconds)];
       assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);

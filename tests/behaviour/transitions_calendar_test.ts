@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   asideEvent,
-  assertRests,
+  assertInStandby,
   backEvent,
   changes,
   dollar,
@@ -40,7 +40,7 @@ describe("maintenance_window", () => {
     await scene.clock.advance(90 * minute - 1);
     assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
     await scene.clock.advance(1);
-    for (const name of ["a", "b"]) assertRests(scene, reason, 1200, [name]);
+    for (const name of ["a", "b"]) assertInStandby(scene, reason, 1200, [name]);
     assertEquals(stateOf(scene, "a", "other"), { status: "active" });
     const aside = [asideEvent(modelA, reason, 1200), asideEvent(fromB, reason, 1200)];
     assertEquals(changes(scene.proxy.records), aside);
@@ -59,7 +59,7 @@ describe("maintenance_window", () => {
     await using scene = await maintenance(at(18, 0));
     await scene.clock.advance(90 * minute);
     await scene.clock.advance(24 * 60 * minute);
-    assertRests(scene, reason, 1200);
+    assertInStandby(scene, reason, 1200);
     assertEquals(changes(scene.proxy.records).length, 6);
   });
 
@@ -75,7 +75,7 @@ describe("maintenance_window", () => {
       if (seconds === undefined) {
         assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
       } else {
-        assertRests(scene, reason, seconds);
+        assertInStandby(scene, reason, seconds);
         assertEquals(changes(scene.proxy.records)[0], asideEvent(modelA, reason, seconds));
         await scene.clock.advance(seconds * 1000);
         assertEquals(changes(scene.proxy.records).at(-2), backEvent(modelA, reason));
@@ -87,7 +87,7 @@ describe("maintenance_window", () => {
   it("lasts an hour unless said", async () => {
     const pool = { deactivation: { maintenance_window: "0 20 * * *" } };
     await using scene = await scenery({ a: fromA, b }, { now: at(20, 10), pool });
-    assertRests(scene, reason, 50 * 60);
+    assertInStandby(scene, reason, 50 * 60);
   });
 
   it("goes on after a shorter rest for another reason is over", async () => {
@@ -106,7 +106,7 @@ describe("maintenance_window", () => {
     await scene.clock.advance(3 * 60 * minute); // the calendar is looked at in between
     assertEquals([stateOf(scene).status, stateOf(scene, "b").reason], ["active", reason]);
     await scene.clock.advance(21 * 60 * minute - 5 * minute);
-    assertRests(scene, reason, 4 * 3600);
+    assertInStandby(scene, reason, 4 * 3600);
   });
 
   it("is not ended by a probe", async () => {
@@ -138,7 +138,7 @@ describe("counts without a window", () => {
       const each = value === 1 ? 1 : 2;
       for (let turn = 0; turn < 4; turn++) {
         assertEquals((await scene.askTimes(each)).map(({ text }) => text), Array(each).fill("from a"));
-        assertRests(scene, key, 60);
+        assertInStandby(scene, key, 60);
         await scene.clock.advance(minute);
         assertEquals(stateOf(scene), { status: "active" });
       }
@@ -151,7 +151,7 @@ describe("counts without a window", () => {
     assertEquals(stateOf(scene), { status: "active" });
     await scene.ask();
     assertEquals(stateOf(scene, "a", "other"), { status: "active" });
-    assertRests(scene, "request_limit", 60);
+    assertInStandby(scene, "request_limit", 60);
   });
 });
 
@@ -165,16 +165,16 @@ describe("counts within a quota_window", () => {
     await scene.askTimes(2);
     assertEquals(stateOf(scene), { status: "active" });
     await scene.ask();
-    assertRests(scene, "quota_window", 86_400);
+    assertInStandby(scene, "quota_window", 86_400);
   });
 
   it("go on through a rest for another reason", async () => {
     const both = { deactivation: { ...pool.deactivation, retry_limit: 1 } };
     await using scene = await scenery({ a: [fromA, bad, fromA], b }, { pool: both });
     await scene.askTimes(2);
-    assertRests(scene, "retry_limit", 60);
+    assertInStandby(scene, "retry_limit", 60);
     await scene.clock.advance(minute);
     await scene.ask();
-    assertRests(scene, "quota_window", 6 * 3600 - 60);
+    assertInStandby(scene, "quota_window", 6 * 3600 - 60);
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { Cast, Stage } from "../support/_failover.ts";
 import {
   asideEvent,
-  assertRests,
+  assertInStandby,
   backEvent,
   changes,
   dollar,
@@ -38,7 +38,7 @@ describe("active, deactivate()", () => {
   it("a model: standby in every pool and by its own name, until activate()", async () => {
     await using scene = await cast(fromA);
     scene.proxy.mesh.deactivate("a1");
-    for (const pool of ["chat", "other"]) assertRests(scene, "manual", undefined, ["a1", pool]);
+    for (const pool of ["chat", "other"]) assertInStandby(scene, "manual", undefined, ["a1", pool]);
     assertEquals(states(scene), ["standby active", "standby active"]);
     await scene.clock.advance(86_400_000);
     assertEquals([(await scene.ask()).route, (await scene.ask({ model: "a1" })).status], ["a2 1/0", 503]);
@@ -51,7 +51,7 @@ describe("active, deactivate()", () => {
   it("a provider: standby for all its models in all pools, until activate()", async () => {
     await using scene = await cast(fromA);
     scene.proxy.mesh.deactivate("a");
-    for (const model of ["a1", "a2"]) assertRests(scene, "manual", undefined, [model, "other"]);
+    for (const model of ["a1", "a2"]) assertInStandby(scene, "manual", undefined, [model, "other"]);
     assertEquals([states(scene), (await scene.ask()).route], [["standby standby", "standby standby"], "b 1/0"]);
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene), ["active active", "active active"]);
@@ -103,7 +103,7 @@ describe("standby, activate()", () => {
     assertEquals(states(scene)[0], "standby standby");
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene)[0], "standby active");
-    assertRests(scene, "retry_limit", 60, ["a1"]);
+    assertInStandby(scene, "retry_limit", 60, ["a1"]);
   });
 
   it("what rests for several reasons: all of them end, and that is told once", async () => {
@@ -122,19 +122,19 @@ describe("standby, activate()", () => {
   it("retry_limit: active in every pool, and with no trial to pass", async () => {
     await using scene = await cast([bad, fromA, bad, fromA, fromA], { pool: { deactivation: { retry_limit: 1 } } });
     await scene.ask();
-    assertRests(scene, "retry_limit", 60, ["a1"]);
+    assertInStandby(scene, "retry_limit", 60, ["a1"]);
     scene.proxy.mesh.activate("a1");
     assertEquals(stateOf(scene, "a1"), active);
     assertEquals(changes(scene.proxy.records).at(-1), backEvent(inChat, "manual"));
     await scene.ask();
-    assertRests(scene, "retry_limit", 60, ["a1"]); // and not twice as long
+    assertInStandby(scene, "retry_limit", 60, ["a1"]); // and not twice as long
   });
 
   it("provider_recovery on_manual: active for all models of the provider", async () => {
     const pool = { provider_deactivation: "on_auth_failure", provider_recovery: "on_manual" };
     await using scene = await cast([status(401), fromA], { pool });
     await scene.ask();
-    for (const model of ["a1", "a2"]) assertRests(scene, "provider_auth_failure", undefined, [model, "other"]);
+    for (const model of ["a1", "a2"]) assertInStandby(scene, "provider_auth_failure", undefined, [model, "other"]);
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene), ["active active", "active active"]);
     const aside = asideEvent(providerA, "provider_auth_failure");
@@ -149,7 +149,7 @@ describe("standby, activate()", () => {
     await scene.ask();
     assertEquals(stateOf(scene, "a1"), active);
     await scene.ask();
-    assertRests(scene, "request_limit", 60, ["a1"]);
+    assertInStandby(scene, "request_limit", 60, ["a1"]);
   });
 
   it("error_rate: what failed before is forgotten", async () => {
@@ -157,7 +157,7 @@ describe("standby, activate()", () => {
     await using scene = await cast([bad, fromA, bad, fromA], { pool: { deactivation } });
     await scene.ask(); // a1 fails, a2 serves
     await scene.ask(); // a1 fails again
-    assertRests(scene, "error_rate", 60, ["a1"]);
+    assertInStandby(scene, "error_rate", 60, ["a1"]);
     scene.proxy.mesh.activate("a1");
     await scene.askTimes(2);
     assertEquals(stateOf(scene, "a1"), active);

@@ -5,7 +5,7 @@ import { after } from "../support/_failover.ts";
 import { until } from "../support/patience.ts";
 import {
   asideEvent,
-  assertRests,
+  assertInStandby,
   backEvent,
   changes,
   dollar,
@@ -32,8 +32,8 @@ describe("a rest that is over while a limit still holds", () => {
     const pool = { budget: { daily_limit: 1 }, deactivation: { retry_limit: 1 } };
     await using scene = await scenery({ a: [bad, fromA], b }, { pool, model: dollar });
     await scene.ask(); // a fails and costs nothing, b spends the pool's budget
-    assertRests(scene, "retry_limit", 60);
-    assertRests(scene, "budget_limit", 6 * 3600, ["b"]);
+    assertInStandby(scene, "retry_limit", 60);
+    assertInStandby(scene, "budget_limit", 6 * 3600, ["b"]);
     await scene.clock.advance(minute);
     const { reason, retryAt } = stateOf(scene);
     assertEquals([reason, retryAt], ["budget_limit", "2026-01-02T00:00:00.000Z"]);
@@ -54,10 +54,10 @@ describe("a rest that is over while a limit still holds", () => {
     const provider = { budget: { daily_limit: 2, monthly_limit: 3 } };
     await using scene = await scenery({ a: fromA, b }, { provider, model: dollar });
     await scene.askTimes(2);
-    assertRests(scene, "provider_budget", 6 * 3600);
+    assertInStandby(scene, "provider_budget", 6 * 3600);
     await scene.clock.advance(6 * hour);
     assertEquals((await scene.ask()).text, "from a");
-    assertRests(scene, "provider_budget", 30 * 86_400);
+    assertInStandby(scene, "provider_budget", 30 * 86_400);
     await scene.clock.advance(30 * 24 * hour);
     assertEquals((await scene.ask()).text, "from a");
   });
@@ -70,7 +70,7 @@ describe("a model and its provider at rest", () => {
     const health = { discovery: { health: { interval: "45s", failure_threshold: 1 } } };
     await using scene = await scenery({ a: probed(bad, bad), b }, { pool, config: health });
     await scene.ask();
-    assertRests(scene, "retry_limit", 60);
+    assertInStandby(scene, "retry_limit", 60);
     await probeAfter(scene, 45_000);
     assertEquals(stateOf(scene, "a", "other").status, "standby");
     assertEquals([stateOf(scene).reason, stateOf(scene).retryAt], ["health_probe", undefined]);
@@ -89,7 +89,7 @@ describe("a model and its provider at rest", () => {
     await using scene = await scenery({ a: status(401), b }, { pool: lenient });
     for (const seconds of [60, 120, 240]) {
       await scene.ask();
-      assertRests(scene, "provider_auth_failure", seconds);
+      assertInStandby(scene, "provider_auth_failure", seconds);
       assertEquals(changes(scene.proxy.records).at(-1), asideEvent(providerA, "provider_auth_failure", seconds));
       await scene.clock.advance(seconds * 1000);
     }
@@ -120,7 +120,7 @@ describe("a provider's trial", () => {
     await scene.ask();
     await scene.clock.advance(minute);
     await scene.ask();
-    assertRests(scene, "retry_limit", 60);
+    assertInStandby(scene, "retry_limit", 60);
     assertEquals(stateOf(scene, "a", "other"), { status: "active" });
   });
 
@@ -131,10 +131,10 @@ describe("a provider's trial", () => {
     await scene.ask();
     await scene.clock.advance(minute);
     await scene.ask();
-    assertRests(scene, "provider_budget", 6 * 3600 - 60);
+    assertInStandby(scene, "provider_budget", 6 * 3600 - 60);
     await scene.clock.advance(6 * hour - minute);
     await scene.ask();
-    assertRests(scene, "provider_auth_failure", 60); // not twice as long
+    assertInStandby(scene, "provider_auth_failure", 60); // not twice as long
   });
 });
 

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { Cast, Stage } from "../support/_failover.ts";
 import {
   asideEvent,
-  assertRests,
+  assertInStandby,
   backEvent,
   changes,
   dollar,
@@ -49,7 +49,7 @@ interface Line extends Scenery {
   readonly seconds: number | undefined;
   readonly metadata?: object;
   /** What is told before it is. */
-  readonly told?: readonly unknown[];
+  readonly reported?: readonly unknown[];
 }
 
 const ask = (times: number) => (scene: Stage) => scene.askTimes(times);
@@ -217,12 +217,12 @@ const byProvider: readonly Line[] = [
     whose: "provider",
     reason: "health_probe",
     seconds: undefined,
-    told: [healthEvent("healthy", "unhealthy", "server")],
+    reported: [healthEvent("healthy", "unhealthy", "server")],
   },
 ];
 
 /** The models that rest, and in which pools, when a line has come true. */
-function restingOf({ whose, models = { a: "a" } }: Line): (readonly [model: string, pool: string])[] {
+function expectedStandby({ whose, models = { a: "a" } }: Line): (readonly [model: string, pool: string])[] {
   if (whose === "model") return [["a", "chat"]];
   const names = Object.keys(models).filter((name) => models[name] === "a");
   return names.flatMap((name) => [[name, "chat"], [name, "other"]] as const);
@@ -236,7 +236,7 @@ function standbyOf({ proxy }: Stage): string[] {
 }
 
 async function prove(line: Line): Promise<void> {
-  const { whose, reason, seconds, metadata, told = [] } = line;
+  const { whose, reason, seconds, metadata, reported = [] } = line;
   const owner = whose === "model" ? modelA : providerA;
   await using scene = await scenery(line.cast, line);
   if (line.almost !== undefined) {
@@ -244,10 +244,10 @@ async function prove(line: Line): Promise<void> {
     assertEquals([standbyOf(scene), changes(scene.proxy.records)], [[], []]);
   }
   await line.enough(scene);
-  const resting = restingOf(line);
-  assertEquals(standbyOf(scene).toSorted(), resting.map((where) => where.join(" ")).toSorted());
-  for (const where of resting) assertRests(scene, reason, seconds, where);
-  const aside = [...told, asideEvent(owner, reason, seconds, metadata)];
+  const inStandby = expectedStandby(line);
+  assertEquals(standbyOf(scene).toSorted(), inStandby.map((where) => where.join(" ")).toSorted());
+  for (const where of inStandby) assertInStandby(scene, reason, seconds, where);
+  const aside = [...reported, asideEvent(owner, reason, seconds, metadata)];
   assertEquals(changes(scene.proxy.records), aside);
   const { a: calls } = scene.calls;
   assertEquals([(await scene.ask()).text, scene.calls.a], ["from b", calls]);

@@ -24,7 +24,7 @@ const asked: Program<{ url: string; key: string }, string> = async (modelmesh, {
 };
 
 /** Fails unless an error says what to do, and neither it nor the console gives the key away. */
-function assertTells({ name, text }: PageError, page: TestPage, ...parts: readonly string[]): void {
+function assertReports({ name, text }: PageError, page: TestPage, ...parts: readonly string[]): void {
   assertEquals(name, "ProviderError");
   for (const part of parts) assertStringIncludes(text, part);
   assert(!`${text}${page.console}`.includes(key), "the key is shown");
@@ -46,20 +46,20 @@ describeInChromium("A page is told what to do", (open) => {
     for (const toPreflight of [status(405), status(204)]) {
       await using provider = await startUpstream(({ method }) => method === "OPTIONS" ? toPreflight : answer());
       const error = await page.failure(asked, { url: provider.url, key });
-      assertTells(error, page, "CORS", "proxyUrl", "proxy.cors.origins");
+      assertReports(error, page, "CORS", "proxyUrl", "proxy.cors.origins");
     }
   });
 
   it("when nobody listens at the provider's address", async () => {
     await using page = await open();
-    assertTells(await page.failure(asked, { url: await refusingUrl(), key }), page, "nobody listening");
+    assertReports(await page.failure(asked, { url: await refusingUrl(), key }), page, "nobody listening");
   });
 
   it("when there is no network", async () => {
     await using provider = await startProvider(answer());
     await using page = await open();
     await page.setOffline(true);
-    assertTells(await page.failure(asked, { url: provider.url, key }), page, "offline");
+    assertReports(await page.failure(asked, { url: provider.url, key }), page, "offline");
     await page.setOffline(false);
     assertEquals(await page.run(asked, { url: provider.url, key }), "Hello world");
   });
@@ -67,13 +67,13 @@ describeInChromium("A page is told what to do", (open) => {
   it("when the provider's address leads elsewhere", async () => {
     await using provider = await startProvider(status(307, { headers: { location: "http://127.0.0.1:9/" } }));
     await using page = await open();
-    assertTells(await page.failure(asked, { url: provider.url, key }), page, "misconfigured, 302");
+    assertReports(await page.failure(asked, { url: provider.url, key }), page, "misconfigured, 302");
     assertEquals(provider.requests.length, 1, "it would lead there again");
   });
 
   it("when the key is refused", async () => {
     await using provider = await startProvider(status(401, { error: { message: `Incorrect API key: ${key}` } }));
     await using page = await open();
-    assertTells(await page.failure(asked, { url: provider.url, key }), page, "401");
+    assertReports(await page.failure(asked, { url: provider.url, key }), page, "401");
   });
 });

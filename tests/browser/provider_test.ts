@@ -153,8 +153,8 @@ describeInChromium("A page that calls its providers", (open) => {
       for (const isStream of [false, true]) {
         await using first = await startProvider(behaviour);
         const url = outcome === "network" ? await refusingUrl() : first.url;
-        const told = await page.run(askedInTurn, { first: url, second: second.url, isStream });
-        assertEquals(told, { text: "Hello", model: "second.m", chain: [`first.m ${outcome}`, "second.m ok"] });
+        const reported = await page.run(askedInTurn, { first: url, second: second.url, isStream });
+        assertEquals(reported, { text: "Hello", model: "second.m", chain: [`first.m ${outcome}`, "second.m ok"] });
         assertEquals(first.requests.length, calls, outcome);
       }
     }
@@ -177,8 +177,8 @@ describeInChromium("A page that calls its providers", (open) => {
     await using second = await startProvider(answer({ text: "Hello" }));
     await using page = await open();
     const facts = { first: first.url, second: second.url, isStream: true };
-    const told = await page.run(askedInTurn, facts, "worker");
-    assertEquals(told, { text: "Hello", model: "second.m", chain: ["first.m server", "second.m ok"] });
+    const reported = await page.run(askedInTurn, facts, "worker");
+    assertEquals(reported, { text: "Hello", model: "second.m", chain: ["first.m server", "second.m ok"] });
   });
 
   it("ends the provider's call with an AbortController, at any moment, and gets an AbortError", async () => {

@@ -13,10 +13,10 @@ type Maker = typeof makers[number];
 const key = "key-of-the-user-0123456789";
 
 /** A model that answers so is not asked again for an hour. */
-const resting = status(429, { headers: { "retry-after": "3600" } });
+const inStandby = status(429, { headers: { "retry-after": "3600" } });
 
 /** Fails unless an error says what to do, and gives no key away. */
-function assertTells({ name, message, text }: PageError, advice: string): void {
+function assertReports({ name, message, text }: PageError, advice: string): void {
   assertEquals(name, "ConnectorError");
   assertStringIncludes(message, advice);
   assert(!text.includes("key-of-"), "a key is shown");
@@ -160,7 +160,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
 
   it("lets go of its database when others delete or change it", async () => {
     await using page = await open();
-    assertTells(await page.failure(databaseOfOthers, null), "choose another database");
+    assertReports(await page.failure(databaseOfOthers, null), "choose another database");
     await page.shows("deleted: true");
     await page.shows("saved again: 2");
   });
@@ -168,7 +168,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   it("leaves a model that rests alone after a reload", async () => {
     await using page = await open();
     for (const maker of makers) {
-      await using first = await startProvider(resting);
+      await using first = await startProvider(inStandby);
       await using second = await startProvider(answer());
       const facts = { first: first.url, second: second.url, maker };
       for (const when of ["before", "after"]) {
@@ -182,7 +182,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   });
 
   it("is answered when its storage is full, and told at close() what to do", async () => {
-    await using first = await startProvider(resting);
+    await using first = await startProvider(inStandby);
     await using second = await startProvider(answer());
     await using page = await open();
     await page.run(fill, null);
@@ -190,7 +190,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     for (const maker of makers) {
       const facts = { first: first.url, second: second.url, maker };
       assertEquals(await page.run(asked, facts), "second.m");
-      assertTells(await page.failure(asked, { ...facts, isClosed: true }), "Delete what");
+      assertReports(await page.failure(asked, { ...facts, isClosed: true }), "Delete what");
     }
   });
 
@@ -199,7 +199,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     await using page = await open({ path: "/sandboxed" });
     const facts = { first: provider.url, second: provider.url };
     for (const maker of makers) {
-      assertTells(await page.failure(asked, { ...facts, maker }), "Allow the site to store data");
+      assertReports(await page.failure(asked, { ...facts, maker }), "Allow the site to store data");
     }
     assertEquals(provider.requests.length, 0);
     assertEquals(await page.run(asked, facts), "first.m");
@@ -209,7 +209,10 @@ describeInChromium("A page that keeps what it learns", (open) => {
     await using provider = await startProvider(answer());
     await using page = await open();
     const facts = { first: provider.url, second: provider.url, isClosed: true };
-    assertTells(await page.failure(asked, { ...facts, maker: "localStorageStorage" }, "worker"), "indexedDbStorage()");
+    assertReports(
+      await page.failure(asked, { ...facts, maker: "localStorageStorage" }, "worker"),
+      "indexedDbStorage()",
+    );
     assertEquals(await page.run(asked, { ...facts, maker: "indexedDbStorage" }, "worker"), "first.m");
   });
 
@@ -231,7 +234,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   it("is told where the browser forbids to keep a key", async () => {
     await using page = await open({ path: "/sandboxed" });
     for (const persist of [false, true]) {
-      assertTells(await page.failure(keyKept, { persist, key }), "memorySecrets()");
+      assertReports(await page.failure(keyKept, { persist, key }), "memorySecrets()");
     }
   });
 });

@@ -14,8 +14,8 @@ Deno.test("validate() answers whatever stands anywhere with settings or a Config
         validate(put(value), { known });
         accepted++;
       } catch (error) {
-        const isTold = ConfigError.isInstance(error) && error.problems.length > 0;
-        if (!isTold) throw new AssertionError(`${Deno.inspect(put(value), { depth: 9 })}: ${Deno.inspect(error)}`);
+        const isReported = ConfigError.isInstance(error) && error.problems.length > 0;
+        if (!isReported) throw new AssertionError(`${Deno.inspect(put(value), { depth: 9 })}: ${Deno.inspect(error)}`);
         refused++;
       }
     }

@@ -12,11 +12,11 @@ const usage = {
 };
 
 /** Deltas and reasons, without what all chunks have in common. */
-function told(chunks: readonly ChatCompletionChunk[]): unknown[] {
+function reported(chunks: readonly ChatCompletionChunk[]): unknown[] {
   return chunks.flatMap(({ choices }) => choices.map(({ delta, finish_reason: reason }) => reason ?? delta));
 }
 
-const textTold = [
+const reportedText = [
   { role: "assistant", content: "" },
   { reasoning_content: "**Planning**\n\nA greeting." },
   { content: "Grüß" },
@@ -35,7 +35,7 @@ Deno.test("stream() asks streamGenerateContent for events", async () => {
 
 Deno.test("stream() says role, thoughts, text, reason and usage in this order", async () => {
   const chunks = await stream(events(bytes(await fixture("text.sse"))));
-  assertEquals(told(chunks), textTold);
+  assertEquals(reported(chunks), reportedText);
   assertEquals(chunks.at(-1)?.choices, []);
   assertEquals(chunks.at(-1)?.usage, usage);
   for (const { id, object, created, model, choices } of chunks) {
@@ -65,7 +65,7 @@ Deno.test("stream() brings each call whole, with index, id, type and signature",
   const call = (index: number, id: string, name: string, args: string, more = {}) => ({
     tool_calls: [{ index, id, type: "function", function: { name, arguments: args }, ...more }],
   });
-  assertEquals(told(chunks), [
+  assertEquals(reported(chunks), [
     { role: "assistant", content: "" },
     call(0, "nqh2j2zy", "get_weather", '{"city":"Zürich"}', {
       extra_content: { google: { thought_signature: "EuIOCt8O" } },
@@ -87,14 +87,14 @@ Deno.test("stream() keeps several answers apart", async () => {
 
 Deno.test("stream() takes a blocked prompt for a filtered answer", async () => {
   const chunks = await stream(events(bytes(await fixture("blocked.sse"))));
-  assertEquals(told(chunks), [{ role: "assistant", content: "" }, "content_filter"]);
+  assertEquals(reported(chunks), [{ role: "assistant", content: "" }, "content_filter"]);
   assertEquals(chunks.at(-1)?.usage?.prompt_tokens, 7);
 });
 
 Deno.test("stream() names no usage that nobody counted", async () => {
   const event = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n';
   const chunks = await stream(events(bytes(event)));
-  assertEquals(told(chunks), [{ role: "assistant", content: "" }, { content: "Hi" }, "stop"]);
+  assertEquals(reported(chunks), [{ role: "assistant", content: "" }, { content: "Hi" }, "stop"]);
   assertFalse(chunks.some((chunk) => "usage" in chunk));
   assert(/^chatcmpl-/.test(chunks[0]!.id));
 });
@@ -102,7 +102,7 @@ Deno.test("stream() names no usage that nobody counted", async () => {
 Deno.test("stream() waits for the last event before it says why the answer ended", async () => {
   const event = (text: string) => `data: {"candidates":[{"content":{"parts":[{${text}}]},"finishReason":"STOP"}]}\n\n`;
   const both = event('"text":"a"') + event('"functionCall":{"name":"b","args":{}}');
-  const reasons = told(await stream(events(bytes(both)))).filter((delta) => typeof delta === "string");
+  const reasons = reported(await stream(events(bytes(both)))).filter((delta) => typeof delta === "string");
   assertEquals(reasons, ["tool_calls"]);
 });
 
@@ -133,7 +133,7 @@ Deno.test("stream() yields what came before an error", async () => {
   const seen: unknown[] = [];
   const failure = await failureOf(async () => {
     const chunks = provider().stream(request(), options([events(bytes(await fixture("error.sse")))]));
-    for await (const { value } of chunks) seen.push(...told([value]));
+    for await (const { value } of chunks) seen.push(...reported([value]));
   });
   assertEquals(seen, [{ role: "assistant", content: "" }, { content: "So far" }]);
   assertEquals(failure.fault?.status, 503);
@@ -141,13 +141,13 @@ Deno.test("stream() yields what came before an error", async () => {
 
 Deno.test("stream() makes do with a last event that lacks its blank line", async () => {
   const whole = await fixture("text.sse");
-  assertEquals(told(await stream(events(bytes(whole.trimEnd())))), textTold);
-  assertEquals(told(await stream(events(bytes(`${whole}data: [DONE]\n\n`)))), textTold);
+  assertEquals(reported(await stream(events(bytes(whole.trimEnd())))), reportedText);
+  assertEquals(reported(await stream(events(bytes(`${whole}data: [DONE]\n\n`)))), reportedText);
 });
 
 Deno.test("stream() turns a whole JSON answer, or a list of events, into a stream", async () => {
   const chunks = await stream(json(await fixture("text.json")));
-  assertEquals(told(chunks).at(-1), "stop");
+  assertEquals(reported(chunks).at(-1), "stop");
   assertEquals(chunks.at(-1)?.usage?.total_tokens, 2393);
   const list = `[${(await fixture("text.sse")).trim().split("\r\n\r\n").map((event) => event.slice(6)).join(",\n")}]`;
   assertEquals(await stream(json(list)), await stream(events(bytes(await fixture("text.sse")))));

@@ -69,8 +69,8 @@ describe("IndexedDB", () => {
   });
 
   it("that is full says so, whether the request or the end of the transaction tells", async () => {
-    for (const told of ["request", "transaction"] as const) {
-      const storage = new IndexedDbStorage(clock, { factory: fullDatabases(told) });
+    for (const reported of ["request", "transaction"] as const) {
+      const storage = new IndexedDbStorage(clock, { factory: fullDatabases(reported) });
       const { message, problem } = await refusalOf(storage.save("state", data));
       assertEquals(problem, "full");
       assertMatch(message, /^"mesh\.indexeddb\.v1" cannot save "state": the browser gives this site no more room/);
@@ -125,7 +125,7 @@ async function putPlain(factory: { open(name: string, version: number): unknown 
 }
 
 /** Databases that take no more. */
-function fullDatabases(told: "request" | "transaction") {
+function fullDatabases(reported: "request" | "transaction") {
   const quota = new DOMException("the-value does not fit", "QuotaExceededError");
   const request = { onerror() {}, onsuccess() {}, error: new DOMException("", "AbortError") };
   const transaction = { onabort() {}, error: quota, objectStore: () => ({ put: () => request }) };
@@ -133,7 +133,7 @@ function fullDatabases(told: "request" | "transaction") {
     objectStoreNames: { contains: () => true },
     transaction() {
       settle().then(() => {
-        if (told === "request") request.onerror();
+        if (reported === "request") request.onerror();
         else request.onsuccess();
         transaction.onabort();
       });

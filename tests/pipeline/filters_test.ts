@@ -139,17 +139,17 @@ describe("filterByRequest()", () => {
 describe("applyStrategy()", () => {
   const choose = (select: SelectionStrategy["select"]): SelectionStrategy => ({ select, score: () => 0 });
   const second = choose((candidates) => candidates[1]);
-  const nobody = choose(() => undefined);
+  const unknownCaller = choose(() => undefined);
   const broken = choose(() => {
     throw new Error("broken");
   });
   const stranger = choose((candidates) => ({ ...candidates[1]!, name: "stranger" } as ModelView));
   const cases:
     readonly (readonly [what: string, SelectionStrategy, SelectionStrategy | undefined, string, traces: number])[] = [
-      ["its choice counts", second, nobody, "b", 0],
-      ["without a choice the fallback's does", nobody, second, "b", 0],
-      ["without any the first is taken", nobody, nobody, "a", 0],
-      ["without a fallback, too", nobody, undefined, "a", 0],
+      ["its choice counts", second, unknownCaller, "b", 0],
+      ["without a choice the fallback's does", unknownCaller, second, "b", 0],
+      ["without any the first is taken", unknownCaller, unknownCaller, "a", 0],
+      ["without a fallback, too", unknownCaller, undefined, "a", 0],
       ["a failure is told, and the fallback asked", broken, second, "b", 1],
       ["a failure of both is told, and the first taken", broken, broken, "a", 2],
       ["a stranger is nobody's choice", stranger, undefined, "a", 0],
@@ -174,18 +174,21 @@ describe("applyStrategy()", () => {
     assertEquals(chosenBy(third, ["gone", "c"], []), "b", "one of the models is there");
     assertEquals(chosenBy(third, ["gone"], ["elsewhere", "acme"]), "b", "a model of one of the providers is");
     assertEquals(chosenBy(third, ["acme"], ["a"]), "c", "a model is no provider");
-    assertEquals(chosenBy(nobody, ["gone"], []), "a", "then the first is taken");
+    assertEquals(chosenBy(unknownCaller, ["gone"], []), "a", "then the first is taken");
     assertEquals(chosenBy(undefined, ["gone"], []), "b", "without a fallback lists change nothing");
   });
 
   for (const [what, strategy, fallback, chosen, traces] of cases) {
     it(what, () => {
-      const told: TraceEntry[] = [];
+      const reported: TraceEntry[] = [];
       const hub = new Hub(fakeClock());
-      hub.add({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
+      hub.add({ emit: () => {}, trace: (entry) => reported.push(entry), flush: () => Promise.resolve() });
       const pool = poolOf([modelOf("a"), modelOf("b")], { strategy, ...(fallback === undefined ? {} : { fallback }) });
       assertEquals(namesOf([applyStrategy(pool.members, pool, contextOf([], []), hub)]), [chosen]);
-      assertEquals(told.map(({ severity, component }) => [severity, component]), Array(traces).fill(["error", "pool"]));
+      assertEquals(
+        reported.map(({ severity, component }) => [severity, component]),
+        Array(traces).fill(["error", "pool"]),
+      );
     });
   }
 });

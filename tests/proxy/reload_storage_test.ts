@@ -45,10 +45,14 @@ describe("a reload where the state is kept in a file", () => {
     const folder = await Deno.makeTempDir();
     await using upstream = await startUpstream(ok());
     const storage = { path: `${folder}/state.json` };
-    const nobody = "of-nobody-0123456789";
+    const unknownCaller = "of-nobody-0123456789";
     {
       await using started = await startOnFile(folder, budgeted(upstream, storage, 1));
-      assertEquals([await started.ask(nobody), await started.ask(nobody), await started.ask(nobody)], [200, 200, 429]);
+      assertEquals([
+        await started.ask(unknownCaller),
+        await started.ask(unknownCaller),
+        await started.ask(unknownCaller),
+      ], [200, 200, 429]);
       assertEquals(started.proxy.mesh.listModels().map(({ status }) => status), ["standby"]);
     }
     {
@@ -57,7 +61,7 @@ describe("a reload where the state is kept in a file", () => {
     }
     {
       await using started = await startOnFile(folder, budgeted(upstream, storage, 2));
-      assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
+      assertEquals([await started.ask(unknownCaller), await started.ask(unknownCaller)], [200, 429]);
     }
     await Deno.remove(folder, { recursive: true });
   });

@@ -16,7 +16,7 @@ interface Started extends AsyncDisposable {
   readonly proxy: RunningProxy;
   readonly clock: FakeClock;
   /** Kinds and reasons of all events, and the messages of all traces. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** Writes the file and has it read. */
   renew(config: Sections): Promise<readonly string[]>;
   write(text: string): void;
@@ -31,12 +31,12 @@ async function start(config: Sections): Promise<Started> {
     env: { TOKEN: "of-a-secret-0123456789" },
     files: { "mesh.json": JSON.stringify(config) },
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   const sink = {
     emit: (record: { type: string; event?: string; reason?: string }) => {
-      if (record.type === "event") told.push(`${record.event} ${record.reason}`);
+      if (record.type === "event") reported.push(`${record.event} ${record.reason}`);
     },
-    trace: ({ message }: { message: string }) => void told.push(message),
+    trace: ({ message }: { message: string }) => void reported.push(message),
     flush: () => Promise.resolve(),
   };
   const parts = { connectors: serverConnectors, runtime, shell: serverShell(), sinks: [sink] };
@@ -45,7 +45,7 @@ async function start(config: Sections): Promise<Started> {
   return {
     proxy,
     clock,
-    told,
+    reported,
     write,
     renew(config) {
       write(JSON.stringify(config));
@@ -126,7 +126,7 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
   assertEquals(states(), ["standby"]);
   await started.clock.advance(1);
   assertEquals(states(), ["active"]);
-  assertEquals(started.told, ["deactivation retry_limit", "recovery retry_limit"], "each told once, by one engine");
+  assertEquals(started.reported, ["deactivation retry_limit", "recovery retry_limit"], "each told once, by one engine");
 });
 
 Deno.test("what a request under way finds out after a reload holds for the model, and the next reload", async () => {
@@ -147,7 +147,7 @@ Deno.test("what a request under way finds out after a reload holds for the model
   assertEquals(await codeOf(refused), 429);
   const [model] = Object.values(started.proxy.mesh.poolStatus())[0]!.models;
   assertEquals([model!.status, model!.reason], ["standby", "rate_limited"]);
-  assertEquals(started.told.filter((line) => line.startsWith("deactivation")), ["deactivation rate_limited"]);
+  assertEquals(started.reported.filter((line) => line.startsWith("deactivation")), ["deactivation rate_limited"]);
   assertEquals(await codeOf(started.ask()), 429);
   assertEquals(upstream.calls, 1, "no call while the model is in standby");
 });
@@ -289,7 +289,7 @@ Deno.test("a pool that is taken out while a model rests in it leaves nothing beh
   upstream.follow(answer({ text: "good" }));
   await started.renew(over(upstream, { pools: { other: { models: ["a"] } } }));
   await started.clock.advance(3_600_000);
-  assertEquals(started.told, ["deactivation retry_limit"]);
+  assertEquals(started.reported, ["deactivation retry_limit"]);
   assertEquals(await textOf(await started.ask({ model: "other" })), "good");
   await started.renew(over(upstream, {}, noRetry));
   assertEquals(await textOf(await started.ask()), "good");

@@ -76,11 +76,11 @@ export function describeSend(name: string, send: Runtime["send"]): void {
   describe(name, () => {
     it("posts a body and hands back status, headers and bytes", async () => {
       await using upstream = await startUpstream(ok({ text: "Hi", headers: { "x-request-id": "r1" } }));
-      let told = 0;
-      const answer = await call(upstream.url, undefined, () => told++);
+      let reported = 0;
+      const answer = await call(upstream.url, undefined, () => reported++);
       assertEquals([answer.status, answer.headers.get("X-Request-Id")], [200, "r1"]);
       assertMatch(await new Response(answer.body).text(), /"content":"Hi"/);
-      assert(told >= 2, `told ${told} times`);
+      assert(reported >= 2, `told ${reported} times`);
       const request = upstream.requests[0]!;
       assertEquals([request.method, request.headers["x-api-key"], request.body], ["POST", secret, '{"model":"m"}']);
     });

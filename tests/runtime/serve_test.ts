@@ -69,13 +69,13 @@ testServers("serve() answers requests and tells its address", async (serve, isNo
 
 testServers("serve() says why it cannot listen", async (serve) => {
   const server = await serve(() => Promise.resolve(new Response()));
-  const nobody = () => Promise.resolve(new Response());
-  const busy = await assertRejects(() => serve(nobody, { port: server.port }), MeshError);
+  const unknownCaller = () => Promise.resolve(new Response());
+  const busy = await assertRejects(() => serve(unknownCaller, { port: server.port }), MeshError);
   assertEquals([busy.code, busy.message], [
     "port_in_use",
     `Cannot listen on ${host}:${server.port}: the port is in use`,
   ]);
-  const lost = await assertRejects(() => serve(nobody, { host: "no-such-host.invalid" }), MeshError);
+  const lost = await assertRejects(() => serve(unknownCaller, { host: "no-such-host.invalid" }), MeshError);
   assertEquals(lost.code, "cannot_listen");
   await server.stop(0);
 });

@@ -3,15 +3,15 @@ import { Stop } from "../../src/runtime/_stop.ts";
 
 Deno.test("Stop tells its listeners once, in their order, and keeps the first reason", () => {
   const stop = new Stop();
-  const told: string[] = [];
-  const one = () => void told.push("one");
+  const reported: string[] = [];
+  const one = () => void reported.push("one");
   stop.addEventListener("abort", one);
-  stop.addEventListener("abort", () => told.push("two"));
+  stop.addEventListener("abort", () => reported.push("two"));
   stop.addEventListener("abort", one);
   stop.abort("why");
   stop.abort("again");
-  assertEquals({ told, aborted: stop.aborted, reason: stop.reason }, {
-    told: ["one", "two"],
+  assertEquals({ reported, aborted: stop.aborted, reason: stop.reason }, {
+    reported: ["one", "two"],
     aborted: true,
     reason: "why",
   });
@@ -19,12 +19,12 @@ Deno.test("Stop tells its listeners once, in their order, and keeps the first re
 
 Deno.test("Stop forgets a listener", () => {
   const stop = new Stop();
-  const told: string[] = [];
-  const gone = () => void told.push("gone");
+  const reported: string[] = [];
+  const gone = () => void reported.push("gone");
   stop.addEventListener("abort", gone);
   stop.removeEventListener("abort", gone);
   stop.abort("why");
-  assertEquals(told, []);
+  assertEquals(reported, []);
 });
 
 Deno.test("Stop becomes an AbortSignal, before it comes and after", () => {

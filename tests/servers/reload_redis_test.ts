@@ -11,13 +11,13 @@ import { Gate, ok, startUpstream } from "../support/upstream.ts";
     const [folder, beside] = [await Deno.makeTempDir(), await Deno.makeTempDir()];
     await using upstream = await startUpstream(ok());
     const storage = { connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() };
-    const nobody = "of-nobody-0123456789";
+    const unknownCaller = "of-nobody-0123456789";
     await using started = await startOnFile(folder, budgeted(upstream, storage, 1));
     await using other = await startOnFile(beside, budgeted(upstream, storage, 1));
-    assertEquals([await started.ask(nobody), await other.ask(nobody)], [200, 200]);
-    assertEquals([await started.ask(nobody), await other.ask(nobody)], [429, 429]);
+    assertEquals([await started.ask(unknownCaller), await other.ask(unknownCaller)], [200, 200]);
+    assertEquals([await started.ask(unknownCaller), await other.ask(unknownCaller)], [429, 429]);
     await started.renew(budgeted(upstream, storage, 2));
-    assertEquals([await started.ask(nobody), await started.ask(nobody)], [200, 429]);
+    assertEquals([await started.ask(unknownCaller), await started.ask(unknownCaller)], [200, 429]);
     for (const path of [folder, beside]) await Deno.remove(path, { recursive: true });
   });
 

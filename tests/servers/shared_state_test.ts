@@ -80,8 +80,8 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals((await one.chat()).model, "b");
     await until(() => modelStatus(other, "a") === "standby");
     assertEquals([(await other.chat()).model, a.calls], ["b", 1]);
-    const told = other.records.find((record) => record.type === "event" && record.event === "deactivation");
-    assertEquals(told?.type === "event" && [told.model, told.reason, told.metadata.shared], [
+    const reported = other.records.find((record) => record.type === "event" && record.event === "deactivation");
+    assertEquals(reported?.type === "event" && [reported.model, reported.reason, reported.metadata.shared], [
       "a",
       "rate_limited",
       true,

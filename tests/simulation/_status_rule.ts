@@ -22,14 +22,14 @@ export function statusRule(
   const wrong: string[] = [];
   for (const [pool, { models, active, standby }] of Object.entries(status)) {
     for (const { name: model, provider, status, reason, retryAt } of models) {
-      const told = book.standby({ pool, model, provider });
+      const reported = book.standby({ pool, model, provider });
       const where = `${model} in ${pool}`;
-      if ((status === "standby") !== told.length > 0) {
+      if ((status === "standby") !== reported.length > 0) {
         wrong.push(
-          `${where} is ${status}, expected otherwise: ${told.map(({ key }) => key).join() || "no event"} holds`,
+          `${where} is ${status}, expected otherwise: ${reported.map(({ key }) => key).join() || "no event"} holds`,
         );
-      } else if (status === "standby" && !told.some((one) => one.reason === reason)) {
-        wrong.push(`${where} rests for ${reason}, expected ${told.map((one) => one.reason).join(" or ")}`);
+      } else if (status === "standby" && !reported.some((one) => one.reason === reason)) {
+        wrong.push(`${where} rests for ${reason}, expected ${reported.map((one) => one.reason).join(" or ")}`);
       }
       if (retryAt !== undefined && Date.parse(retryAt) < clock.now() - 1) {
         wrong.push(`${where} was to be back at ${retryAt}, expected it to be`);

@@ -7,10 +7,10 @@ import type { Scenario } from "./scenario.ts";
 import { stormFrom, stormMs } from "./_troubles.ts";
 
 /** Attempts per request under a total outage. */
-const mostAttempts = 1.2;
+const maxAttempts = 1.2;
 
 /** Requests that a verdict needs. */
-const leastRequests = 100;
+const minRequests = 100;
 
 /** Counts from the moment at which every model rests for the first time in the outage. */
 export class Storm {
@@ -48,15 +48,15 @@ export class Storm {
    */
   look(now: number): string | undefined {
     if (this.#isOver || now < stormFrom) return undefined;
-    if (this.#settledAt === undefined && this.#allRest()) this.#settledAt = now;
+    if (this.#settledAt === undefined && this.#allInStandby()) this.#settledAt = now;
     if (now < stormFrom + stormMs) return undefined;
     this.#isOver = true;
     if (this.#settledAt === undefined) {
       return this.#goesAnywhere ? "not every model has rested in a total outage, expected all of them" : undefined;
     }
-    if (this.#requests < leastRequests || this.#sends <= mostAttempts * this.#requests) return undefined;
+    if (this.#requests < minRequests || this.#sends <= maxAttempts * this.#requests) return undefined;
     return `${this.#requests} requests under a total outage led to ${this.#sends} calls since all models rested at ` +
-      `${this.#settledAt} ms, expected at most ${mostAttempts} times as many`;
+      `${this.#settledAt} ms, expected at most ${maxAttempts} times as many`;
   }
 
   #counts(now: number): boolean {
@@ -71,7 +71,7 @@ export class Storm {
     return !isBounded && pools.every(({ scope, minDeltaMs }) => scope === "any" && minDeltaMs === undefined);
   }
 
-  #allRest(): boolean {
+  #allInStandby(): boolean {
     const { pools, models } = this.#scenario;
     const providers = new Map(models.map(({ name, provider }) => [name, provider]));
     return pools.every((pool) =>

@@ -45,7 +45,7 @@ export class VendorCounts {
   }
 
   /** What its answers say of requests a minute: how many are left, and when all of them are again, ms from now. */
-  told(now: number): { readonly left: number; readonly resetMs: number } {
+  reported(now: number): { readonly left: number; readonly resetMs: number } {
     const left = Math.max(0, (this.#limits.rpm ?? Infinity) - this.#requests(now, minute));
     const newest = this.#served.at(-1);
     return { left, resetMs: newest === undefined ? 0 : Math.max(0, newest.at + minute - now) };

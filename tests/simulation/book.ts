@@ -53,29 +53,29 @@ export class Book {
     if (event.event === "recovery" && event.reason === "manual") return this.#takeBack(key);
     const place = placeOf(key, event.reason);
     const known = this.#entries.get(place);
-    const isResting = known?.state === "standby";
+    const isInStandby = known?.state === "standby";
     if (event.event === "recovery") {
       this.#entries.set(place, { key, reason: event.reason, order, at: now, since: now, state: "trial" });
-      return isResting ? undefined : `a recovery of ${key}, which was not in standby`;
+      return isInStandby ? undefined : `a recovery of ${key}, which was not in standby`;
     }
     this.#entries.set(place, {
       key,
       reason: event.reason,
       order,
       at: now,
-      since: isResting ? known.since : now,
+      since: isInStandby ? known.since : now,
       state: "standby",
     });
     if (event.pool !== undefined && event.model !== undefined) this.#endTrials(event);
-    if (isResting && known.reason === event.reason) return `a second deactivation of ${key} for ${event.reason}`;
+    if (isInStandby && known.reason === event.reason) return `a second deactivation of ${key} for ${event.reason}`;
     return undefined;
   }
 
   /** Somebody ends all that it rests for, once. */
   #takeBack(key: string): string | undefined {
-    const resting = [...this.#entries].filter(([, entry]) => entry.key === key && entry.state === "standby");
-    for (const [place] of resting) this.#entries.delete(place);
-    return resting.length > 0 ? undefined : `a recovery of ${key}, which was not in standby`;
+    const inStandby = [...this.#entries].filter(([, entry]) => entry.key === key && entry.state === "standby");
+    for (const [place] of inStandby) this.#entries.delete(place);
+    return inStandby.length > 0 ? undefined : `a recovery of ${key}, which was not in standby`;
   }
 
   /** What keeps a model from being asked. */

@@ -6,7 +6,7 @@ import type { MeshEvent, RoutingRecord, UsageReport } from "../../mod.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { Book } from "./book.ts";
 import { type Journey, journeyOf, noteCall, noteEnd } from "./journeys.ts";
-import { costOf, Purses } from "./purses.ts";
+import { BudgetScopes, costOf } from "./budget_scopes.ts";
 import {
   answeredRule,
   answerRule,
@@ -55,14 +55,14 @@ export class Referee implements VendorWatch {
   /** Reloads so far. */
   reloads = 0;
   readonly #parts: RefereeParts;
-  readonly #purses: Purses;
+  readonly #budgetScopes: BudgetScopes;
   readonly #storm: Storm;
 
   /** @param parts The world. */
   constructor(parts: RefereeParts) {
     const { scenario } = parts;
     this.#parts = parts;
-    this.#purses = new Purses(scenario);
+    this.#budgetScopes = new BudgetScopes(scenario);
     this.#storm = new Storm(scenario, this.book);
     this.models = new Map(scenario.models.map((model) => [model.name, model]));
   }
@@ -81,7 +81,7 @@ export class Referee implements VendorWatch {
 
   /** An operator took a model or a provider back. */
   takenBack(target: string): void {
-    this.#purses.takenBack(target);
+    this.#budgetScopes.takenBack(target);
   }
 
   /** A request is on its way. */
@@ -114,7 +114,7 @@ export class Referee implements VendorWatch {
     if (isRetry) return;
     this.hold("ruled out for the request", ruledOutRule(journey, model));
     if (journey.reloads === this.reloads) this.hold("one at a time on trial", trialRule(journey, model, facts));
-    const spent = this.#purses.spentFor(journey, model, facts.wall);
+    const spent = this.#budgetScopes.spentFor(journey, model, facts.wall);
     if (spent !== undefined) {
       this.hold("budgets", `request ${call.arrival.id} went to ${model.name}: ${spent} is spent`);
     }
@@ -136,7 +136,7 @@ export class Referee implements VendorWatch {
     const { arrival, model, trouble } = call;
     this.note(() => `  ${model.name} ${end} request ${arrival.id}${trouble === undefined ? "" : ` (${trouble.kind})`}`);
     const journey = this.open.get(arrival.id);
-    if (end === "left") this.#purses.givenUp++;
+    if (end === "left") this.#budgetScopes.givenUp++;
     if (journey === undefined) return;
     noteEnd(journey, call, end);
     if (end === "served") this.book.doubt(placeOf(journey, model), journey.askedOrder);
@@ -156,13 +156,13 @@ export class Referee implements VendorWatch {
     // an engine that has taken over meanwhile has its own trial
     if (text !== "" && journey.reloads === this.reloads) this.book.prove(placeOf(journey, model), journey.askedOrder);
     if (arrival.oddUsage !== undefined) {
-      this.#purses.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
+      this.#budgetScopes.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
       return;
     }
     if (costNano !== undefined && costNano !== costOf(journey, model)) {
       this.hold("cost", `request ${arrival.id} cost ${costNano} nano-dollars, expected ${costOf(journey, model)}`);
     }
-    const passed = this.#purses.pay(journey, model, journey.wall);
+    const passed = this.#budgetScopes.pay(journey, model, journey.wall);
     if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);
   }
 
@@ -210,6 +210,15 @@ export class Referee implements VendorWatch {
 
   get #facts(): Facts {
     const { book, models, counts, open, reloads } = this;
-    return { book, models, counts, open, reloads, purses: this.#purses, now: this.#now, wall: this.#parts.clock.now() };
+    return {
+      book,
+      models,
+      counts,
+      open,
+      reloads,
+      budgetScopes: this.#budgetScopes,
+      now: this.#now,
+      wall: this.#parts.clock.now(),
+    };
   }
 }

@@ -6,7 +6,7 @@ import { MeshError, type RoutingRecord, StreamInterruptedError } from "../../mod
 import { type Book, type Entry, isAbout, type Place } from "./book.ts";
 import { wired } from "./features.ts";
 import { isFaulty, type Journey } from "./journeys.ts";
-import type { Purses } from "./purses.ts";
+import type { BudgetScopes } from "./budget_scopes.ts";
 import type { ModelPlan } from "./scenario.ts";
 import { textFor } from "./_answers.ts";
 import type { VendorCounts } from "./_vendor_counts.ts";
@@ -14,7 +14,7 @@ import type { VendorCounts } from "./_vendor_counts.ts";
 /** What the rules look at. */
 export interface Facts {
   readonly book: Book;
-  readonly purses: Purses;
+  readonly budgetScopes: BudgetScopes;
   readonly models: ReadonlyMap<string, ModelPlan>;
   readonly counts: ReadonlyMap<string, VendorCounts>;
   /** Requests that are not over, by number. */
@@ -121,9 +121,9 @@ function candidates(journey: Journey, facts: Facts): ModelPlan[] {
 }
 
 /** Whether neither limits nor money nor spacing can keep a request from a model, however a mesh may reckon. */
-function hasRoom(journey: Journey, model: ModelPlan, { counts, purses, open, now, wall }: Facts): boolean {
+function hasRoom(journey: Journey, model: ModelPlan, { counts, budgetScopes, open, now, wall }: Facts): boolean {
   return counts.get(model.name)!.hasAmpleRoom(now) &&
-    purses.isAmple(journey, model, { wall, open: open.size }) &&
+    budgetScopes.isAmple(journey, model, { wall, open: open.size }) &&
     journey.pool.minDeltaMs === undefined && !isReserved(journey, model, open);
 }
 
@@ -143,9 +143,9 @@ export function answeredRule({ arrival, asked }: Journey, by: string, text: stri
 
 /** The record tells where the request has been, and no fewer calls than there were. */
 export function recordRule(journey: Journey, record: RoutingRecord): string | undefined {
-  const told = record.fallback_chain.map(({ model }) => model).join(", ");
+  const reported = record.fallback_chain.map(({ model }) => model).join(", ");
   const asked = journey.asked.join(", ");
-  if (told !== asked) return `the record of request ${journey.arrival.id} tells of ${told}, expected ${asked}`;
+  if (reported !== asked) return `the record of request ${journey.arrival.id} tells of ${reported}, expected ${asked}`;
   const { attempts } = record;
   if (attempts <= journey.sends && journey.sends <= 2 * attempts) return undefined;
   return `the record of request ${journey.arrival.id} tells of ${attempts} attempts, expected ${journey.sends}`;

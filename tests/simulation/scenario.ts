@@ -31,7 +31,7 @@ export interface ModelPlan {
   /** What the vendor counts, and what the mesh was told of it. */
   readonly limits: RateLimits;
   /** Answers carry rate-limit headers. */
-  readonly tellsLimits: boolean;
+  readonly reportsLimits: boolean;
   readonly weight: number;
 }
 
@@ -96,7 +96,7 @@ function modelPlans({ id }: ProviderPlan, chance: Chance): ModelPlan[] {
       output: chance.pick([0.4, 2, 10]),
     },
     limits: wired.has("limits") && chance.happens(0.5) ? limitsOf(chance) : {},
-    tellsLimits: chance.happens(0.5),
+    reportsLimits: chance.happens(0.5),
     weight: chance.pick([1, 1, 1, 2, 5]),
   }));
 }

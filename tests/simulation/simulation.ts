@@ -38,7 +38,7 @@ export interface SimulationEnd {
 const beginnings = [Date.UTC(2026, 0, 1), Date.UTC(2026, 5, 15, 13), Date.UTC(2028, 1, 28, 21), Date.UTC(2026, 11, 31)];
 
 /** A world takes some milliseconds of real time, ms. */
-const longestRunMs = 30_000;
+const maxRunMs = 30_000;
 
 /**
  * Lives through the world of a seed. The same seed is the same world, down to the millisecond.
@@ -59,8 +59,8 @@ export async function simulate(
   let watchdog: ReturnType<typeof setTimeout> | undefined;
   let onFault = (_event: PromiseRejectionEvent | ErrorEvent) => {};
   const stuck = new Promise<SimulationEnd>((resolve) => {
-    const message = `timers go on setting new ones: the world is not over after ${longestRunMs} ms of real time`;
-    watchdog = setTimeout(() => resolve(failed(message)), longestRunMs);
+    const message = `timers go on setting new ones: the world is not over after ${maxRunMs} ms of real time`;
+    watchdog = setTimeout(() => resolve(failed(message)), maxRunMs);
     onFault = (event) => {
       event.preventDefault();
       const fault = "reason" in event ? event.reason : event.error;

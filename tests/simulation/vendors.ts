@@ -133,11 +133,11 @@ export class Vendors {
     return new Response(null, { status, headers: this.#headers(model, trouble, status) });
   };
 
-  #headers({ name, limits, tellsLimits }: ModelPlan, trouble: Trouble | undefined, status: number): HeadersInit {
+  #headers({ name, limits, reportsLimits }: ModelPlan, trouble: Trouble | undefined, status: number): HeadersInit {
     const headers: Record<string, string> = {};
     if (trouble?.hintMs !== undefined && status !== 200) headers["retry-after-ms"] = String(trouble.hintMs);
-    if (!tellsLimits || limits.rpm === undefined) return headers;
-    const { left, resetMs } = this.counts.get(name)!.told(this.#parts.clock.monotonic());
+    if (!reportsLimits || limits.rpm === undefined) return headers;
+    const { left, resetMs } = this.counts.get(name)!.reported(this.#parts.clock.monotonic());
     headers["x-ratelimit-limit-requests"] = String(limits.rpm);
     headers["x-ratelimit-remaining-requests"] = String(left);
     headers["x-ratelimit-reset-requests"] = `${resetMs}ms`;

@@ -17,7 +17,7 @@ import { addMetered } from "./_tracked.ts";
 /** One process: a model in a pool, with a budget, a limit and a keeper. */
 export class Instance {
   readonly traces: string[] = [];
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly state: MeshState;
   readonly store: SnapshotStore;
   readonly model: ModelState;
@@ -33,7 +33,7 @@ export class Instance {
     const trace = ({ severity, message }: TraceEntry) => void this.traces.push(`${severity} ${message}`);
     hub.add({ emit: () => {}, trace, flush: () => Promise.resolve() });
     const made = addMetered(clock, (transition) => {
-      this.told.push(`${transition.to} ${transition.reason}`);
+      this.reported.push(`${transition.to} ${transition.reason}`);
       this.store.mark();
     });
     this.state = made.state;

@@ -19,8 +19,8 @@ const routing = {
 
 /** The state of one process: a clock, a state, and models by `<pool>/<model>@<provider>`. */
 export class Process {
-  readonly told: Transition[] = [];
-  readonly state: MeshState = new MeshState((transition) => this.told.push(transition));
+  readonly reported: Transition[] = [];
+  readonly state: MeshState = new MeshState((transition) => this.reported.push(transition));
   readonly archive: SnapshotMapper;
   readonly #models = new Map<string, ModelState>();
 

@@ -58,7 +58,7 @@ describe("a hold", () => {
     await process.clock.advance(minute);
     process.state.halfOpenDue(minute);
     assertEquals(process.look("chat/a@one"), "trial");
-    assertEquals(process.told, [{ owner, to: "active", reason: "maintenance_window" }]);
+    assertEquals(process.reported, [{ owner, to: "active", reason: "maintenance_window" }]);
     process.request("chat/a@one", "failure");
     assertEquals(process.look("chat/a@one"), "retry_limit for 60s");
   });

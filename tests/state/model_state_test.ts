@@ -5,7 +5,7 @@ import { ModelState, type Outcome } from "../../src/state/model_state.ts";
 import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 function model(settings: Partial<DeactivationSettings> = {}) {
-  const told: Transition[] = [];
+  const reported: Transition[] = [];
   const owner = { model: "m", provider: "p" };
   const state = new ModelState({
     name: "m",
@@ -16,18 +16,18 @@ function model(settings: Partial<DeactivationSettings> = {}) {
     providerBreaker: new CircuitBreaker({ provider: "p" }),
     cooldownMs: 60_000,
     policy: consecutiveFailures({ retryLimit: 3, errorCodes: new Set(), ...settings }),
-    onTransition: (transition) => told.push(transition),
+    onTransition: (transition) => reported.push(transition),
   });
   const request = (vote: Outcome, now = 0, status?: number) => {
     state.refresh(now);
     state.finish(state.begin(now), vote, now, { status });
     state.refresh(now);
   };
-  return { state, told, request };
+  return { state, reported, request };
 }
 
 Deno.test("a model is active at first sight and rests after retry_limit failures in a row", () => {
-  const { state, told, request } = model();
+  const { state, reported, request } = model();
   request("failure");
   request("failure");
   request("success");
@@ -36,7 +36,11 @@ Deno.test("a model is active at first sight and rests after retry_limit failures
   assertEquals(state.status, "active");
   request("failure");
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 60_000]);
-  assertEquals(told.map(({ to, reason, standbyMs }) => [to, reason, standbyMs]), [["standby", "retry_limit", 60_000]]);
+  assertEquals(reported.map(({ to, reason, standbyMs }) => [to, reason, standbyMs]), [[
+    "standby",
+    "retry_limit",
+    60_000,
+  ]]);
 });
 
 Deno.test("a request without a vote changes nothing", () => {
@@ -55,7 +59,7 @@ Deno.test("the reason tells a counted code", () => {
 });
 
 Deno.test("after the cooldown it is on trial, one request at a time, and a success proves it", () => {
-  const { state, told, request } = model({ retryLimit: 1 });
+  const { state, reported, request } = model({ retryLimit: 1 });
   request("failure");
   state.refresh(59_999);
   assertEquals(state.status, "standby");
@@ -65,7 +69,7 @@ Deno.test("after the cooldown it is on trial, one request at a time, and a succe
   assertEquals(state.hasTrialRequest, true);
   state.finish(ticket, "success", 60_000);
   assertEquals([state.isHalfOpen, state.hasTrialRequest], [false, false]);
-  assertEquals(told.map(({ to }) => to), ["standby", "active"]);
+  assertEquals(reported.map(({ to }) => to), ["standby", "active"]);
 });
 
 Deno.test("a failed trial doubles the cooldown, up to ten minutes; a success resets it", () => {
@@ -100,14 +104,14 @@ Deno.test("a late success of a request begun before the rest does not end it", (
 });
 
 Deno.test("a later hint extends a rest and never shortens it", () => {
-  const { state, told } = model();
+  const { state, reported } = model();
   const ends = [10_000, 5_000, 30_000, 29_000].map((standbyMs) => {
     state.openModelBreaker("rate_limited", 0, standbyMs);
     state.refresh(0);
     return state.retryAt;
   });
   assertEquals(ends, [10_000, 10_000, 30_000, 30_000]);
-  assertEquals(told.length, 1);
+  assertEquals(reported.length, 1);
 });
 
 Deno.test("of several rests the longest counts", () => {

@@ -51,7 +51,7 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   mesh.configure(settingsOf(settings, surroundingsOf(mesh)));
   await mesh.ready();
   const scene = { proxy: { mesh } } as unknown as Parameters<typeof stateOf>[0];
-  const atStart = { state: stateOf(scene), told: changes(records), probes: upstream.calls };
+  const atStart = { state: stateOf(scene), reported: changes(records), probes: upstream.calls };
   await clock.advance(60_000);
   const later = stateOf(scene);
   await mesh.close();
@@ -59,7 +59,7 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
 }
 
 /** What a model rests by that nobody has asked about. */
-const resting = (reason: string) => ({
+const inStandby = (reason: string) => ({
   status: "standby",
   reason,
   since: new Date(start - 60_000).toISOString(),
@@ -69,46 +69,46 @@ const resting = (reason: string) => ({
 describe("standby, recovery.probe_on_start", () => {
   for (const [reason, whose] of [["error_rate", modelA], ["provider_outage", providerA]] as const) {
     it(`${reason}, and the probe succeeds: active before the first request`, async () => {
-      const { state, told, probes } = await restarted({ reason, whose });
+      const { state, reported, probes } = await restarted({ reason, whose });
       assertEquals([state, probes], [{ status: "active" }, 1]);
-      assertEquals(told, [backEvent(whose, reason)]);
+      assertEquals(reported, [backEvent(whose, reason)]);
     });
   }
 
   it("and the probe fails: standby until the cooldown is over", async () => {
-    const { state, told, probes, later } = await restarted({ probe: status(500) });
-    assertEquals([state, told, probes], [resting("retry_limit"), [], 1]);
+    const { state, reported, probes, later } = await restarted({ probe: status(500) });
+    assertEquals([state, reported, probes], [inStandby("retry_limit"), [], 1]);
     assertEquals(later, { status: "active" });
   });
 
   it("one failed probe never sets a provider aside that nobody goes on watching", async () => {
     const config = { discovery: { health: { failure_threshold: 1 } } };
     const { state, later } = await restarted({ probe: status(500), config });
-    assertEquals([state, later], [resting("retry_limit"), { status: "active" }]);
+    assertEquals([state, later], [inStandby("retry_limit"), { status: "active" }]);
   });
 
   it("is off unless said: nobody is asked", async () => {
     const { state, probes } = await restarted({ recovery: { probe_on_start: undefined } });
-    assertEquals([state, probes], [resting("retry_limit"), 0]);
+    assertEquals([state, probes], [inStandby("retry_limit"), 0]);
   });
 
   it("quota_exhausted: no probe can tell, and none is sent", async () => {
     const { state, probes } = await restarted({ reason: "quota_exhausted", whose: providerA });
-    assertEquals([state, probes], [resting("quota_exhausted"), 0]);
+    assertEquals([state, probes], [inStandby("quota_exhausted"), 0]);
   });
 
   it("what rests until a probe succeeds is on trial where nobody probes any more", async () => {
     const recovery = { probe_on_start: false };
     const whose = { ...providerA, cause: "health_probe" };
-    const { state, told, probes } = await restarted({ reason: "health_probe", whose, recovery });
-    assertEquals([state, told, probes], [{ status: "active" }, [backEvent(providerA, "health_probe")], 0]);
+    const { state, reported, probes } = await restarted({ reason: "health_probe", whose, recovery });
+    assertEquals([state, reported, probes], [{ status: "active" }, [backEvent(providerA, "health_probe")], 0]);
   });
 
   it("and goes on resting where somebody does", async () => {
     const recovery = { probe_on_start: false };
     const config = { discovery: { health: { interval: "10m" } } };
     const whose = { ...providerA, cause: "health_probe" };
-    const { state, told } = await restarted({ reason: "health_probe", whose, recovery, config });
-    assertEquals([state, told], [resting("health_probe"), []]);
+    const { state, reported } = await restarted({ reason: "health_probe", whose, recovery, config });
+    assertEquals([state, reported], [inStandby("health_probe"), []]);
   });
 });

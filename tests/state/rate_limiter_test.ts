@@ -64,9 +64,9 @@ Deno.test("a request larger than a whole limit fits when nothing else is counted
   assertEquals(meter.isFull(0, 5000), false);
   serve(meter, 0, { requests: 1, tokens: 1 });
   assertEquals(meter.fullUntil(0, 5000), 61_000);
-  const told = new RateLimiter();
-  told.observe(0, { tokens: { limit: 1000, remaining: 1000 } }, told.reserve(0, 0));
-  assertEquals([told.isFull(0, 5000), told.fullUntil(0, 5000)], [false, undefined]);
+  const reported = new RateLimiter();
+  reported.observe(0, { tokens: { limit: 1000, remaining: 1000 } }, reported.reserve(0, 0));
+  assertEquals([reported.isFull(0, 5000), reported.fullUntil(0, 5000)], [false, undefined]);
 });
 
 Deno.test("of several limits the one with the smallest share left is the headroom", () => {

@@ -39,7 +39,7 @@ class Stage implements AsyncDisposable {
       storage: stateIn(storage),
       clock,
       random: () => 0.5,
-      on: (record) => events.push(...told(record as MeshEvent)),
+      on: (record) => events.push(...reported(record as MeshEvent)),
     });
     return new Page(client, events);
   }
@@ -50,7 +50,7 @@ class Stage implements AsyncDisposable {
   }
 }
 
-function told({ type, event, model, reason }: MeshEvent): string[] {
+function reported({ type, event, model, reason }: MeshEvent): string[] {
   return type === "event" && event !== "rotation" ? [`${event} ${model} ${reason}`] : [];
 }
 

@@ -155,7 +155,7 @@ describe("two processes on one record", () => {
     one.state.report(one.state.modelBreaker("a", "one").close("manual"));
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["active", "active"]);
-    assertEquals(other.told, ["active rate_limited"]);
+    assertEquals(other.reported, ["active rate_limited"]);
     await one.store.close();
     await other.store.close();
     assertEquals((await recordOf(storage)).breakers, []);

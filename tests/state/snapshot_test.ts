@@ -57,7 +57,7 @@ describe("a restored state", () => {
       "active",
       "rate_limited for 280s",
     ]);
-    assertEquals(process.told, []);
+    assertEquals(process.reported, []);
     assertEquals(process.state.nextRecovery(), process.clock.monotonic() + 40_000);
   });
 
@@ -71,7 +71,7 @@ describe("a restored state", () => {
   it("takes back on trial what is over meanwhile, tells so, and a failed trial doubles the cooldown", async () => {
     const process = await restarted(tired().written(), minute);
     assertEquals([process.look("chat/a@one"), process.look("chat/c@two")], ["trial", "rate_limited for 240s"]);
-    assertEquals(process.told.map(({ owner, to, reason }) => [owner.model, to, reason]), [
+    assertEquals(process.reported.map(({ owner, to, reason }) => [owner.model, to, reason]), [
       ["a", "active", "retry_limit"],
     ]);
     process.request("chat/a@one", "failure");
@@ -83,7 +83,7 @@ describe("a restored state", () => {
     await first.clock.advance(minute);
     first.state.halfOpenDue(first.clock.monotonic());
     const process = await restarted(first.written(), 2 * minute);
-    assertEquals([process.look("chat/a@one"), process.told], ["trial", []]);
+    assertEquals([process.look("chat/a@one"), process.reported], ["trial", []]);
   });
 
   it("makes no rest longer when the wall clock went back", async () => {
@@ -116,7 +116,7 @@ describe("a restored state", () => {
     }
     await process.clock.advance(10 * minute);
     process.state.halfOpenDue(process.clock.monotonic());
-    assertEquals([process.told, process.written()], [[], {
+    assertEquals([process.reported, process.written()], [[], {
       version: 1,
       saved_at: start + 10 * minute,
       breakers: [],
@@ -127,7 +127,7 @@ describe("a restored state", () => {
   it("knows a pool that is made for a request's name, and passes on what nobody asked for while it rests", async () => {
     const second = await restarted(tired().written(), 10_000, []);
     const third = await restarted(second.written(), 20_000, ["chat/b@one"]);
-    assertEquals([third.state.nextRecovery(), third.look("chat/a@one"), third.told], [
+    assertEquals([third.state.nextRecovery(), third.look("chat/a@one"), third.reported], [
       45_000,
       "retry_limit for 40s",
       [],

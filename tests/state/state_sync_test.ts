@@ -21,7 +21,7 @@ class TestStorage extends MemoryStorage {
   /** What saving throws. */
   saveError: unknown;
   loadError: unknown;
-  mostAtOnce = 0;
+  maxConcurrent = 0;
   #atOnce = 0;
 
   override async load(key: string): Promise<Uint8Array | undefined> {
@@ -31,7 +31,7 @@ class TestStorage extends MemoryStorage {
 
   override async save(key: string, data: Uint8Array): Promise<void> {
     if (key === "state") this.saves.push(JSON.parse(text(data)));
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce);
+    this.maxConcurrent = Math.max(this.maxConcurrent, ++this.#atOnce);
     await this.gate;
     this.#atOnce--;
     if (this.saveError !== undefined) throw this.saveError;
@@ -108,10 +108,10 @@ describe("a state in a storage", () => {
       it.sync.mark();
       await settle();
     }
-    assertEquals([it.storage.saves.length, it.storage.mostAtOnce], [2, 1]);
+    assertEquals([it.storage.saves.length, it.storage.maxConcurrent], [2, 1]);
     release();
     await settle();
-    assertEquals([it.storage.saves.length, it.storage.mostAtOnce], [3, 1]);
+    assertEquals([it.storage.saves.length, it.storage.maxConcurrent], [3, 1]);
     assertEquals(it.storage.saves.at(-1), it.process.written());
   });
 

@@ -123,11 +123,11 @@ export function whole(
 ): Behaviour {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const given = Array.isArray(headers) ? headers : Object.entries(headers);
-  const told = new Set(given.map(([name]) => name.toLowerCase()));
+  const reported = new Set(given.map(([name]) => name.toLowerCase()));
   const added: [string, string][] = [];
-  if (contentType !== undefined && !told.has("content-type")) added.push(["content-type", contentType]);
+  if (contentType !== undefined && !reported.has("content-type")) added.push(["content-type", contentType]);
   const hasNoBody = code < 200 || code === 204 || code === 304;
-  if (!hasNoBody && !told.has("content-length")) added.push(["content-length", String(bytes.length)]);
+  if (!hasNoBody && !reported.has("content-length")) added.push(["content-length", String(bytes.length)]);
   const head = new TextEncoder().encode(headOf(code, [...added, ...given]));
   const all = new Uint8Array(head.length + bytes.length);
   all.set(head);

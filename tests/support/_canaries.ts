@@ -87,14 +87,14 @@ export function keyOf(request: ReceivedRequest): string {
 }
 
 /** What a site told its sinks. */
-export type Told = MeshEvent | RoutingRecord | TraceEntry;
+export type Reported = MeshEvent | RoutingRecord | TraceEntry;
 
 /** A proxy full of canaries. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
   readonly mesh: ModelMesh;
   /** Every record and trace. */
-  readonly told: Told[];
+  readonly reported: Reported[];
 }
 
 /** The secrets that {@linkcode canaryConfig} refers to. */
@@ -133,16 +133,16 @@ export function canaryConfig(url: string): Record<string, unknown> {
  * @param Kind Of its engine.
  */
 export async function startSite(config: ConfigSource, Kind: typeof ModelMesh = ModelMesh): Promise<Site> {
-  const told: Told[] = [];
+  const reported: Reported[] = [];
   const clock = fakeClock({ skipSleeps: true });
-  const mesh = new Kind({ clock, env: canaryEnv, on: (record) => told.push(record) });
-  mesh.addSink({ emit: () => {}, trace: (entry) => told.push(entry), flush: () => Promise.resolve() });
+  const mesh = new Kind({ clock, env: canaryEnv, on: (record) => reported.push(record) });
+  mesh.addSink({ emit: () => {}, trace: (entry) => reported.push(entry), flush: () => Promise.resolve() });
   await mesh.initialize(config);
   const server = await listen(createHandler(mesh), { port: 0 });
   return {
     url: `http://127.0.0.1:${server.port}`,
     mesh,
-    told,
+    reported,
     async [Symbol.asyncDispose]() {
       await server.stop(0);
       await mesh.close();

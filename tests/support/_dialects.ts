@@ -136,8 +136,8 @@ async function playEvents(
   { gate, cut, failsAfter }: Reply,
 ): Promise<void> {
   await exchange.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
-  const told = failsAfter === undefined ? events : [...events.slice(0, failsAfter), fault];
-  for (const event of told.slice(0, cut?.after)) {
+  const reported = failsAfter === undefined ? events : [...events.slice(0, failsAfter), fault];
+  for (const event of reported.slice(0, cut?.after)) {
     await gate?.pass();
     const { length } = new TextEncoder().encode(event);
     await exchange.write(`${length.toString(16)}\r\n${event}\r\n`);

@@ -112,7 +112,7 @@ export class Stage implements AsyncDisposable {
 
   /** What was told, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
   get events(): string[] {
-    return this.#told("event").map(({ event, model, provider, from, to, reason }) => {
+    return this.#reported("event").map(({ event, model, provider, from, to, reason }) => {
       const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;
       return `${event} ${who} ${reason}`;
     });
@@ -120,7 +120,7 @@ export class Stage implements AsyncDisposable {
 
   /** The last routing decision. */
   get routing(): RoutingRecord {
-    return this.#told("routing").at(-1)!;
+    return this.#reported("routing").at(-1)!;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -128,7 +128,7 @@ export class Stage implements AsyncDisposable {
     await Promise.all(Object.values(this.upstreams).map((upstream) => upstream.close()));
   }
 
-  #told<Type extends "event" | "routing">(type: Type): Extract<MeshEvent | RoutingRecord, { type: Type }>[] {
+  #reported<Type extends "event" | "routing">(type: Type): Extract<MeshEvent | RoutingRecord, { type: Type }>[] {
     return this.proxy.records.filter((record) => record.type === type) as never;
   }
 }

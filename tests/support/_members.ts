@@ -28,7 +28,7 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
 }
 
 /** What rests of a member: by itself, in every pool, with its provider. */
-export interface Rests {
+export interface StandbyStates {
   readonly own: CircuitBreaker;
   readonly model: CircuitBreaker;
   readonly provider: CircuitBreaker;
@@ -38,7 +38,7 @@ export interface Rests {
 export function memberOf(
   model: ModelEntry,
   provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),
-): Member & { rests: Rests } {
+): Member & { rests: StandbyStates } {
   const owner = { model: model.name, provider: "acme" };
   const rests = { own: new CircuitBreaker({ pool: "chat", ...owner }), model: new CircuitBreaker(owner), provider };
   const state = new ModelState({

@@ -71,12 +71,12 @@ export const rawHead: string =
  * @param mostMs Longest time to let pass.
  * @returns How much time passed; more than `mostMs` when it was not settled.
  */
-export async function timeUntil(clock: FakeClock, result: Promise<unknown>, mostMs: number): Promise<number> {
+export async function timeUntil(clock: FakeClock, result: Promise<unknown>, maxMs: number): Promise<number> {
   let isSettled = false;
   const settled = () => void (isSettled = true);
   result.then(settled, settled);
   const from = clock.monotonic();
-  const stepMs = mostMs / 20;
+  const stepMs = maxMs / 20;
   for (let steps = 0; !isSettled && steps <= 20; steps++) {
     await breathe();
     if (!isSettled) await clock.advance(stepMs);

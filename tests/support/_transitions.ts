@@ -143,7 +143,7 @@ export function healthEvent(from: string, to: string, reason: string): unknown {
  * @param seconds For how long; undefined: until somebody ends it.
  * @param where Its name and pool; `a` of `chat` unless said.
  */
-export function assertRests(
+export function assertInStandby(
   scene: Stage,
   reason: string,
   seconds: number | undefined,

@@ -6,16 +6,16 @@
 import { AssertionError } from "@std/assert";
 
 /** Rounds at most; what is true shows in the first ones. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /** Rounds that make a sum. */
 const sumRounds = 5;
 
 /** Below this a time says nothing, ms. */
-const leastMs = 0.05;
+const minMs = 0.05;
 
 /** Growth that is surely more than linear: a square is 16. */
-const mostGrowth = 7;
+const maxGrowth = 7;
 
 /**
  * Fails unless work grows with the length of what it is done on, and no faster: from n to 2n, and from there to 4n.
@@ -26,7 +26,7 @@ const mostGrowth = 7;
  */
 export function assertLinear(what: string, size: number, work: (size: number) => unknown): Promise<void> {
   const run = (length: number) => () => work(length);
-  return assertEffort(`${what} on four times as much`, { work: run(4 * size), than: run(size), most: mostGrowth });
+  return assertEffort(`${what} on four times as much`, { work: run(4 * size), than: run(size), most: maxGrowth });
 }
 
 /** What is compared. */
@@ -48,8 +48,8 @@ export interface Efforts {
 export async function assertEffort(what: string, { work, than, most }: Efforts): Promise<void> {
   for (const task of [than, work, than]) await task(); // who is first waits for the compiler
   const [works, thans]: [number[], number[]] = [[], []];
-  while (works.length < mostRounds) {
-    thans.push(Math.max(leastMs, await timeOf(than)));
+  while (works.length < maxRounds) {
+    thans.push(Math.max(minMs, await timeOf(than)));
     works.push(await timeOf(work));
     if (Math.min(...works) <= most * Math.min(...thans)) return;
     if (works.length >= sumRounds && sumOf(works) <= most * sumOf(thans)) return;

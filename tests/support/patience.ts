@@ -19,8 +19,8 @@ export async function happens<Result>(what: string | (() => string), event: Prom
   let timer: ReturnType<typeof setTimeout> | undefined;
   const never = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const told = typeof what === "string" ? what : what();
-      reject(new AssertionError(`Waited ${patienceMs / 1000} s in vain: ${told}`));
+      const reported = typeof what === "string" ? what : what();
+      reject(new AssertionError(`Waited ${patienceMs / 1000} s in vain: ${reported}`));
     }, patienceMs);
   });
   try {

@@ -44,12 +44,12 @@ export class TestRedis implements AsyncDisposable {
     const server = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
-      let told = "";
+      let reported = "";
       server.stdout!.on("data", (data: Uint8Array) => {
-        told += new TextDecoder().decode(data);
-        if (told.includes("Ready to accept connections")) resolve();
+        reported += new TextDecoder().decode(data);
+        if (reported.includes("Ready to accept connections")) resolve();
       });
-      server.on("exit", () => reject(new Error(`redis-server did not start: ${told}`)));
+      server.on("exit", () => reject(new Error(`redis-server did not start: ${reported}`)));
     });
   }
 

@@ -46,8 +46,8 @@ describe("what is told of keys", () => {
       'Key 2 of 3 of the provider "a" rests for 20 s: rate_limited',
     ]);
     const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
-    const told = [traces, scene.proxy.records, mesh.exportState(), mesh.poolStatus(), await mesh.explain(request)];
-    assertFalse(JSON.stringify(told).includes("canary"));
+    const reported = [traces, scene.proxy.records, mesh.exportState(), mesh.poolStatus(), await mesh.explain(request)];
+    assertFalse(JSON.stringify(reported).includes("canary"));
   });
 
   it("outlives the process without saying which keys there are", async () => {

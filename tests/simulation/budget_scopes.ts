@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 const nanoPerUsd = 1_000_000_000;
 
 /** One budget. */
-interface Purse {
+interface BudgetScope {
   readonly name: string;
   readonly limitNano: number;
   /** Provider's own budgets stop models that are free too. */
@@ -26,8 +26,8 @@ export function costOf(journey: Journey, { price }: ModelPlan): number {
 }
 
 /** All budgets of a world. */
-export class Purses {
-  readonly #purses = new Map<string, Purse>();
+export class BudgetScopes {
+  readonly #budgetScopes = new Map<string, BudgetScope>();
   /** Calls that were given up: nobody can say what a mesh takes them for, but not for more than what it set aside. */
   givenUp = 0;
   /** Providers that an operator took back: a free model of theirs may be asked until an answer shows what is spent. */
@@ -92,10 +92,10 @@ export class Purses {
 
   #add(name: string, usd: number | undefined, holdsForFree: boolean): void {
     if (usd === undefined) return;
-    this.#purses.set(name, { name, limitNano: Math.round(usd * nanoPerUsd), holdsForFree, spent: new Map() });
+    this.#budgetScopes.set(name, { name, limitNano: Math.round(usd * nanoPerUsd), holdsForFree, spent: new Map() });
   }
 
-  #for(pool: string, { provider }: ModelPlan): Purse[] {
-    return [`provider ${provider}`, `pool ${pool}`, "all"].flatMap((name) => this.#purses.get(name) ?? []);
+  #for(pool: string, { provider }: ModelPlan): BudgetScope[] {
+    return [`provider ${provider}`, `pool ${pool}`, "all"].flatMap((name) => this.#budgetScopes.get(name) ?? []);
   }
 }
