@@ -169,7 +169,7 @@ describe("A streamed answer", () => {
     const answer = await one.client.chat.completions.create({ messages, stream: true });
     await clock.advance(600_000);
     await assertClosesAtOnce(upstream.requests[0]);
-    await assertRejects(() => chunksOf(answer), DOMException, "Nobody read");
+    await assertRejects(() => chunksOf(answer), DOMException, "was not read");
     assertEquals([one.client.describe().pools[0]?.models[0]?.status, clock.pending], ["active", 0]);
   });
 
