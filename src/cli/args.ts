@@ -6,15 +6,15 @@ import { parseArgs } from "@std/cli/parse-args";
 import { nearest } from "../util/nearest.ts";
 import { type Command, type Flags, UsageError } from "./command.ts";
 
-/** The parser names the types of options that are known beforehand; here they are the command's. */
+/** The parser types options that are literals; here they come from the command. */
 type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown[] };
 
 /**
  * Reads a command's arguments.
  *
- * @param command Which flags there are.
+ * @param command Declares its flags.
  * @param args The arguments after the command's name.
- * @throws {UsageError} For a flag nobody knows, a value that is missing, an argument too many.
+ * @throws {UsageError} For an unknown flag, a missing value, an argument too many.
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
   const switches = ["help", "json", ...command.switches ?? []];
@@ -27,7 +27,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
     alias: { h: "help" },
     unknown: (arg, key) => {
       if (key === undefined) return true;
-      if (command.isPrivate) throw new UsageError(unknownOfPrivate);
+      if (command.isPrivate) throw new UsageError(unknownPrivateOption);
       const hint = nearest(key, known, 1)[0];
       throw new UsageError(
         `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
@@ -36,13 +36,13 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   });
   for (const [index, arg] of args.entries()) {
     const name = arg.replace(/^--/, "");
-    // the parser takes an empty text for no text at all
+    // the parser takes an empty string for a missing one
     if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
   }
-  const rest = parsed._.map(String);
-  if (rest.length > (command.maxArguments ?? 0)) {
+  const positional = parsed._.map(String);
+  if (positional.length > (command.maxArguments ?? 0)) {
     if (command.isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
-    throw new UsageError(`Unexpected argument "${rest[command.maxArguments ?? 0]}"`);
+    throw new UsageError(`Unexpected argument "${positional[command.maxArguments ?? 0]}"`);
   }
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
   for (const name of options) {
@@ -53,7 +53,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
     }
   }
   return {
-    rest,
+    positional,
     json: parsed.json === true,
     value: (name) => all(name)[0],
     all,
@@ -61,15 +61,15 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   };
 }
 
-/** What was typed may be a secret that begins with a dash. */
-const unknownOfPrivate =
+/** The argument may be a secret that begins with a dash, so it is not quoted. */
+const unknownPrivateOption =
   'Unknown option: give "-" for a value that begins with a dash, and the value by standard input';
 
 /**
  * Reads a port.
  *
- * @param text What was typed.
- * @throws {UsageError} When it is none.
+ * @param text As typed.
+ * @throws {UsageError} When it is no port.
  */
 export function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

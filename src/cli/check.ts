@@ -9,9 +9,9 @@ import { loadPackages } from "../registry/packages.ts";
 import { ServerMesh } from "../server_mesh.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
-import { lookUpSecrets, missingPackages } from "./requirements.ts";
+import { missingPackages, resolveSecrets } from "./requirements.ts";
 
-/** The command. */
+/** `modelmesh check`. */
 export const check: Command = {
   summary: "Validate a configuration file",
   help: `Usage: modelmesh check <file> [options]
@@ -30,8 +30,8 @@ Exit code: 0 valid, 1 not valid, 2 usage
   values: [],
   switches: ["secrets"],
   maxArguments: 1,
-  async run({ rest, json, has }, { connectors, runtime, shell }) {
-    const [path] = rest;
+  async run({ positional, json, has }, { connectors, runtime, shell }) {
+    const [path] = positional;
     if (path === undefined) throw new UsageError("Name the configuration file to check");
     const mesh = new ServerMesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
@@ -39,7 +39,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const settings = settingsOf(document, surroundingsOf(mesh), { source: path, mayLackProviders: true });
     const problems = await missingPackages(settings, mesh);
     if (problems.length > 0) throw new ConfigError(problems, path);
-    const secrets = has("secrets") ? await lookUpSecrets(document, settings, mesh) : undefined;
+    const secrets = has("secrets") ? await resolveSecrets(document, settings, mesh) : undefined;
     const { warnings } = secrets ?? settings;
     if (json) {
       shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);

@@ -1,12 +1,12 @@
 /**
- * What every command is made of.
+ * The interface of a command.
  * @module
  */
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 
-/** What commands work with. */
+/** Connectors, runtime and shell of a command. */
 export interface CommandParts {
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: Runtime;
@@ -16,7 +16,6 @@ export interface CommandParts {
 /** 0 ok · 1 failed · 2 usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** One command. */
 export interface Command {
   /** One line, for the list of commands. */
   readonly summary: string;
@@ -30,27 +29,29 @@ export interface Command {
   readonly switches?: readonly string[];
   /** Its arguments may be secrets: no message quotes them. */
   readonly isPrivate?: boolean;
-  /** How many arguments it takes at the most. */
+  /**
+   * Most positional arguments.
+   * @default 0
+   */
   readonly maxArguments?: number;
-  /** Runs it. */
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
 }
 
 /** Arguments as typed. */
 export interface Flags {
   /** Arguments that are no flags. */
-  readonly rest: readonly string[];
-  /** Whether results are to be printed as JSON. */
+  readonly positional: readonly string[];
+  /** `--json`: print results as JSON. */
   readonly json: boolean;
   /** A flag's value. */
   value(name: string): string | undefined;
   /** All values of a flag that may be repeated. */
   all(name: string): readonly string[];
-  /** Whether a flag without value is given. */
+  /** Whether a flag without a value is set. */
   has(name: string): boolean;
 }
 
-/** What was typed makes no sense: exit code 2. */
+/** The command line is wrong: exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

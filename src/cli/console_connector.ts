@@ -17,11 +17,11 @@ const formats = ["text", "json"];
 
 /**
  * The console sink on standard error: readable lines on a terminal, JSON elsewhere, unless a flag or the configuration
- * says which. The proxy's own and a configured one are made alike.
+ * says otherwise. The proxy's own sink and a configured one come from this connector.
  *
  * @param flags As typed.
  * @param parts Connectors and shell.
- * @throws {UsageError} When a flag has a value that is none.
+ * @throws {UsageError} For an unknown level or format.
  */
 export async function consoleConnector(
   flags: Flags,

@@ -10,7 +10,7 @@ const retryAfterSeconds = 5;
 
 /** The running providers, and the configuration that puts a proxy in front of them. */
 export interface Demo {
-  /** A configuration document. */
+  /** Configuration document. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Stops the providers. */
   stop(): Promise<void>;
@@ -22,7 +22,7 @@ interface ChatRequest {
   readonly text: string;
 }
 
-type Dialect = (asked: ChatRequest, words: readonly string[], clock: Clock) => Response;
+type Dialect = (request: ChatRequest, words: readonly string[], clock: Clock) => Response;
 
 /**
  * Starts the providers on free ports.
@@ -35,10 +35,10 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
   const isRefused = () => calls++ % 2 === 0;
   const start = (dialect: Dialect, refuses: () => boolean): Promise<RunningServer> =>
     shell.serve(async (request) => {
-      const asked = readChatRequest(await request.json());
-      if (refuses()) return refusal();
-      const words = `Hello from ${asked.model}, a simulated provider. You said: ${asked.text}`.split(/(?<= )/);
-      return dialect(asked, words, clock);
+      const chat = readChatRequest(await request.json());
+      if (refuses()) return rateLimited();
+      const words = `Hello from ${chat.model}, a simulated provider. You said: ${chat.text}`.split(/(?<= )/);
+      return dialect(chat, words, clock);
     }, { host: "127.0.0.1", port: 0 });
   const servers = await Promise.all([
     start(openAiDialect, () => false),
@@ -55,7 +55,7 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
           connector: "anthropic.claude.v1",
           base_url: gamma,
           api_key: "demo",
-          discovery: { enumerate_models: false }, // the models below are all there are
+          discovery: { enumerate_models: false }, // the models below are complete
         },
       },
       models: {
@@ -81,7 +81,7 @@ function readChatRequest(body: { model: string; stream?: boolean; messages: { co
   return { model: body.model, stream: body.stream === true, text: text.slice(0, 200) };
 }
 
-function refusal(): Response {
+function rateLimited(): Response {
   return Response.json(
     { error: { message: "Too many requests", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } },
     { status: 429, headers: { "retry-after": String(retryAfterSeconds) } },
@@ -126,14 +126,14 @@ function anthropicDialect({ model, stream, text }: ChatRequest, words: readonly 
   ], clock);
 }
 
-/** About what a tokenizer would say. */
+/** Roughly what a tokenizer would count. */
 function usageOf(text: string, words: readonly string[]) {
   const prompt_tokens = Math.ceil(text.length / 4) + 3;
   const completion_tokens = words.length;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** Word by word, at a pace a person can watch. */
+/** Sends word by word, slowly enough to watch. */
 function eventStream(chunks: readonly string[], clock: Clock): Response {
   const encoder = new TextEncoder();
   let next = 0;

@@ -8,15 +8,14 @@ import { MeshError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
 import type { CommandParts, Flags } from "./command.ts";
 
-/** The file that people keep their keys in. */
 const defaultEnvFile = ".env";
 
 /**
- * Sets the variables of the files that are named: of several files the last one wins, over all of them what is set.
+ * Sets the variables of the files that `--env-file` names. The last file wins; variables of the environment win over files.
  *
- * @param flags Names them.
+ * @param flags As typed.
  * @param parts Runtime and shell.
- * @throws {MeshError} When a file cannot be read, or has a line that is no assignment; nothing is set then.
+ * @throws {MeshError} When a file cannot be read, or a line is no assignment; nothing is set then.
  */
 export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandParts): Promise<void> {
   const found = new Map<string, string>();
@@ -32,7 +31,7 @@ export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandPar
  * Reads a dotenv file.
  *
  * @param path The file.
- * @param runtime Has files.
+ * @param runtime With files.
  * @throws {MeshError} When it cannot be read.
  */
 export async function readDotenv(path: string, { files }: CommandParts["runtime"]): Promise<Dotenv> {
@@ -45,15 +44,15 @@ export async function readDotenv(path: string, { files }: CommandParts["runtime"
   return parseDotenv(text);
 }
 
-/** What is wrong with a dotenv file, a line each. */
+/** The problems of a dotenv file, a line each. */
 export function formatProblems(problems: Dotenv["problems"]): string {
   return problems.map(({ line, message }) => `  line ${line} ${message}`).join("\n");
 }
 
 /**
- * Advice where no provider was detected: a file `.env` that holds a provider's key is read only when it is named.
+ * A hint where no provider was detected: a file `.env` that has a provider's key is read only when it is named.
  *
- * @param flags Which files were named.
+ * @param flags As typed.
  * @param parts Connectors and runtime.
  */
 export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
@@ -70,9 +69,9 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
 }
 
 /**
- * The variables that hold providers' keys.
+ * The variables of providers' keys.
  *
- * @param connectors All connectors there are.
+ * @param connectors All connectors.
  */
 export function keyVariables(connectors: readonly PluggableConnector[]): string[] {
   return [...new Set(connectors.filter(isProvider).flatMap(({ detection }) => detection?.keys ?? []))];

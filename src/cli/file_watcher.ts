@@ -1,36 +1,36 @@
 /**
- * Notices that a file has another text. It is read again and again, which tells alike of editors that write in place, of
- * those that put a new file there, and of links that lead elsewhere.
+ * A file watcher that polls the file's text. Polling sees editors that write in place, editors that replace the file,
+ * and symbolic links that change.
  * @module
  */
 import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 
-/** How often it is read, ms. A text counts once it is read twice alike: nobody is in the middle of writing it then. */
+/** A changed text counts once two polls read the same: an editor may be in the middle of writing it before. */
 const pollIntervalMs = 400;
 
-/** What a file is watched with. */
+/** Options of {@linkcode watchFile}. */
 export interface FileWatcherOptions {
   readonly files: Pick<FileSystem, "readText">;
   readonly clock: Pick<Clock, "every">;
-  /** The text that is known; undefined when there was none to read. */
+  /** The text read last; undefined when the file could not be read. */
   readonly known: string | undefined;
-  /** Told of each other text, once. */
+  /** Called once for each changed text. */
   readonly onChange: () => void;
 }
 
 /**
- * Watches a file. One that is away for a while has not changed.
+ * Watches a file until cancelled. A file that is missing for a while has not changed.
  *
  * @param path Its path.
- * @param options What with.
+ * @param options Files, clock and callback.
  */
 export function watchFile(path: string, { files, clock, known, onChange }: FileWatcherOptions): Cancel {
   let current = known;
-  let fresh: string | undefined;
+  let candidate: string | undefined;
   return clock.every(pollIntervalMs, async () => {
     const text = await readIfPresent(path, files);
-    const isSettled = text !== undefined && text !== current && text === fresh;
-    fresh = text === current ? undefined : text;
+    const isSettled = text !== undefined && text !== current && text === candidate;
+    candidate = text === current ? undefined : text;
     if (!isSettled) return;
     current = text;
     onChange();
@@ -41,7 +41,7 @@ export function watchFile(path: string, { files, clock, known, onChange }: FileW
  * A file's text; undefined when it cannot be read.
  *
  * @param path Its path.
- * @param files Where it is.
+ * @param files File system.
  */
 export async function readIfPresent(path: string, files: Pick<FileSystem, "readText">): Promise<string | undefined> {
   try {

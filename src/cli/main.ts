@@ -60,7 +60,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   }
 }
 
-/** A message for a person; the stack only of what nobody foresaw. */
+/** The message to print. */
 function messageOf(error: unknown): string {
   if (MeshError.isInstance(error)) return error.message;
   return error instanceof Error ? `Unexpected error: ${error.name}: ${error.message}` : "Unexpected error";

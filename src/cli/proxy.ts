@@ -1,5 +1,5 @@
 /**
- * `modelmesh proxy`: serves until it is told to stop.
+ * `modelmesh proxy`: serves until a signal stops it.
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
@@ -12,7 +12,7 @@ import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { readIfPresent, watchFile } from "./file_watcher.ts";
 
-/** The command. */
+/** `modelmesh proxy`. */
 export const proxy: Command = {
   summary: "Serve the OpenAI API over the providers configured or detected",
   help: `Usage: modelmesh proxy [options]
@@ -34,8 +34,8 @@ Options:
 
 Events go to standard error, one JSON line each, or a readable line on a terminal. A console sink of the configuration
 takes the place of these.
-On SIGHUP the configuration is read again; one that does not hold is told, and the old one goes on. With a terminal as
-standard input SIGHUP ends the proxy: its window was closed.
+On SIGHUP the configuration is read again; when it is invalid, its problems are printed and the old one stays in force.
+With a terminal as standard input SIGHUP ends the proxy: its window was closed.
 Exit code: 0 stopped as asked, 1 could not start, 2 usage
 `,
   values: ["config", "host", "port", "token", "log-level", "log-format"],
@@ -78,7 +78,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
   },
 };
 
-/** Starts, and adds to a failure what this command can do about it. */
+/** Starts, and adds advice to an error. */
 async function start(run: () => Promise<RunningProxy>): Promise<RunningProxy> {
   try {
     return await run();
@@ -117,7 +117,7 @@ the answer comes all the same, x-mesh-model says from which model, and the event
 `;
 }
 
-/** Reads the configuration again on SIGHUP, and when its file changes if that is asked for. */
+/** Reads the configuration again on SIGHUP, and with `--watch` when its file changes. */
 function reloadOnRequest(
   path: string | undefined,
   known: string | undefined,
@@ -132,7 +132,7 @@ function reloadOnRequest(
       shell.stderr.write(`Reloaded ${path}\n`);
     } catch (error) {
       const reason = running.mesh.redact(error instanceof Error ? error.message : String(error));
-      shell.stderr.write(`Not reloaded, the old configuration goes on. ${reason}\n`);
+      shell.stderr.write(`Not reloaded, the old configuration stays in force. ${reason}\n`);
     }
   };
   const cancels = shell.isInteractive ? [] : [shell.onSignal(["SIGHUP"], reload)];
@@ -151,7 +151,7 @@ async function untilSignal({ shell }: CommandParts, running: RunningProxy): Prom
       if (signal === "SIGHUP") return; // shell and kernel both send one when a window is closed
       shell.exit(1);
     }
-    shell.stderr.write(`${signal}: finishing open answers, up to 30 s; once more to stop at once\n`);
+    shell.stderr.write(`${signal}: finishing open responses, up to 30 s; once more to stop at once\n`);
     running.stop().then(resolve, reject);
   });
   await promise;
@@ -161,6 +161,6 @@ async function untilSignal({ shell }: CommandParts, running: RunningProxy): Prom
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {
   let resolve = () => {};
   let reject: (reason: unknown) => void = () => {};
-  const promise = new Promise<void>((keep, break_) => [resolve, reject] = [keep, break_]);
+  const promise = new Promise<void>((onResolve, onReject) => [resolve, reject] = [onResolve, onReject]);
   return { promise, resolve, reject };
 }

@@ -1,5 +1,5 @@
 /**
- * What a configuration needs beside itself: packages that are installed, secrets that are in the store.
+ * Packages and secrets that a configuration needs.
  * @module
  */
 import { under } from "../config/schema/report.ts";
@@ -15,7 +15,7 @@ import { loadFormat } from "../storage/_formats.ts";
  * Loads the packages of the connectors that are configured.
  *
  * @param settings The configuration.
- * @param mesh Has the connectors.
+ * @param mesh With the connectors.
  * @returns A problem for each that is missing.
  */
 export async function missingPackages(settings: Settings, { catalogue }: Mesh): Promise<ConfigProblem[]> {
@@ -49,16 +49,16 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
 }
 
 /**
- * Looks every secret up that a configuration names.
+ * Resolves every secret that a configuration names.
  *
  * @param document As written.
- * @param settings What it comes to.
- * @param mesh Has the secret stores.
- * @returns How many it names, and what to know of those it can do without.
+ * @param settings Of that document.
+ * @param mesh With the secret stores.
+ * @returns The number of secrets, and warnings about optional ones.
  * @throws {ConfigError} With a problem for each that is missing.
- * @throws {ConnectorError} When the store cannot be asked.
+ * @throws {ConnectorError} When the store fails.
  */
-export async function lookUpSecrets(
+export async function resolveSecrets(
   document: unknown,
   settings: Settings,
   mesh: Mesh,

@@ -11,24 +11,22 @@ import { implementationOf, surroundingsOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
-/** It keeps what it is given only as long as a process lives. */
+/** Its secrets end with the process. */
 const volatileStore = "mesh.memory.v1";
 
-/** A store by its id. */
+/** A secret store and its connector's id. */
 export interface NamedStore {
-  /** Its connector's id. */
   readonly id: string;
-  /** The store. */
   readonly store: SecretStore;
 }
 
 /**
- * Makes the store. What is typed wins over what the configuration says.
+ * Opens the store. Flags win over the configuration.
  *
  * @param flags `store`, `config`, `path`, `region`.
  * @param parts Connectors and runtime.
- * @throws {UsageError} When no store is named, or one that there is not.
- * @throws {ConfigError} When it lacks a setting, or the configuration does not hold.
+ * @throws {UsageError} When no store is named, or an unknown one.
+ * @throws {ConfigError} When it lacks a setting, or the configuration is invalid.
  */
 export async function openStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
   const configured = await configuredStore(flags.value("config"), parts);
@@ -46,7 +44,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
     );
   }
   if (id === volatileStore) {
-    throw new UsageError(`${id} forgets everything when this command ends: name another --store`);
+    throw new UsageError(`${id} keeps nothing when this command ends: name another --store`);
   }
   const settings = configured?.store === id ? configured.config : {};
   const typed = ["path", "region"].flatMap((name) => {
@@ -57,7 +55,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
   return { id, store: implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
 }
 
-/** What a configuration says of its store. */
+/** The store that a configuration names. */
 async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
   if (path === undefined) return undefined;
   const document = await loadDocument(path, runtime.files!);

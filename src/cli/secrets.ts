@@ -1,5 +1,5 @@
 /**
- * `modelmesh secrets`: puts secrets into a store, and says which there are. It never prints a value.
+ * `modelmesh secrets`: stores, imports, lists and deletes secrets in a store. It never prints a value.
  * @module
  */
 import { isSecretName } from "../config/schema/references.ts";
@@ -14,9 +14,8 @@ const maxSecretBytes = 64 * 1024;
 
 /** A subcommand. */
 interface Task {
-  /** What its arguments are. */
+  /** Its arguments, for messages. */
   readonly takes: readonly string[];
-  /** Does it. */
   run(args: readonly string[], store: NamedStore, parts: CommandParts, flags: Flags): Promise<ExitCode>;
 }
 
@@ -27,7 +26,7 @@ const tasks: Readonly<Record<string, Task>> = {
   delete: { takes: ["a name"], run: remove },
 };
 
-/** The command. */
+/** `modelmesh secrets`. */
 export const secrets: Command = {
   summary: "Store, import, list and delete secrets in a secret store",
   help:
@@ -53,9 +52,9 @@ Exit code: 0 done, 1 failed, 2 usage
   isPrivate: true,
   maxArguments: 3,
   async run(flags, parts) {
-    const [name, ...args] = flags.rest;
+    const [name, ...args] = flags.positional;
     const task = name !== undefined && Object.hasOwn(tasks, name) ? tasks[name] : undefined;
-    if (task === undefined) throw new UsageError(`Say what to do: ${Object.keys(tasks).join(", ")}`);
+    if (task === undefined) throw new UsageError(`Name the action: ${Object.keys(tasks).join(", ")}`);
     if (args.length !== task.takes.length) {
       throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
     }
@@ -101,7 +100,7 @@ async function list(_args: readonly string[], { id, store }: NamedStore, parts: 
   return done({ id, names }, names.join("\n"), parts, flags);
 }
 
-/** Of a store that cannot list, such as the environment, the variables that providers are detected by. */
+/** For a store that cannot list, such as the environment: the variables that providers are detected by. */
 async function detectionVariablesIn(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
   const names = keyVariables(connectors);
   const values = await Promise.all(names.map((name) => store.get(name)));
@@ -115,7 +114,7 @@ async function remove([name]: readonly string[], { id, store }: NamedStore, part
   throw new ConnectorError(`${id} has no secret "${name}"`);
 }
 
-/** All of a file, before anything is stored. */
+/** Reads a whole file before anything is stored. */
 async function readImport(path: string, { runtime }: CommandParts) {
   const { entries, problems } = await readDotenv(path, runtime);
   if (problems.length > 0) {
@@ -138,7 +137,7 @@ function writable<Method>(method: Method | undefined, id: string): Method {
   throw new ConnectorError(`${id} can only be read: set its secrets where they come from, or name another --store`);
 }
 
-/** What is typed in place of a name may be a value: it is not quoted. */
+/** An argument in place of a name may be a value, so it is not quoted. */
 function checkName(name: string): void {
   if (name.includes("=")) throw new UsageError("The name and the value are two arguments: secrets set NAME VALUE");
   if (isSecretName(name) && !name.split("/").some((part) => /^\.*$/.test(part))) return;

@@ -56,7 +56,7 @@ describe("SIGHUP", () => {
       shell.signal("SIGHUP");
       shell.signal("SIGHUP");
       assertEquals(shell.exits, []);
-      return shell.says("SIGHUP: finishing open answers");
+      return shell.says("SIGHUP: finishing open responses");
     });
     assertEquals(code, 0);
     assertNotMatch(err, /reloaded/i);

@@ -72,7 +72,7 @@ describe("SIGHUP", () => {
       }
       await writeFile(path, textFor(two, { pols: {} }));
       child.kill("SIGHUP");
-      await saidTimes(child, "Not reloaded, the old configuration goes on", round);
+      await saidTimes(child, "Not reloaded, the old configuration stays in force", round);
       assertStringIncludes(child.err, 'pols: unknown key, did you mean "pools"?');
       assertEquals(await ask(url), "one");
     }

@@ -195,10 +195,10 @@ describe("modelmesh proxy, told to stop", () => {
         assertEquals(shell.listeners, 2, "to end, and to read the configuration again");
         shell.signal(signal);
         assertEquals([shell.exits, shell.listeners], [[], 2]);
-        return shell.says("finishing open answers");
+        return shell.says("finishing open responses");
       });
       assertEquals(ended.code, 0);
-      assertStringIncludes(ended.err, `${signal}: finishing open answers`);
+      assertStringIncludes(ended.err, `${signal}: finishing open responses`);
     }
   });
 

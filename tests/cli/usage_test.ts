@@ -46,7 +46,7 @@ const mistakes: readonly (readonly [args: readonly string[], ...said: string[]])
   [["secrets", "import", "--store", "mesh.dotenv.v1"], "takes a dotenv file"],
   [["secrets", "set", "KEY", " ", "--store", "mesh.dotenv.v1"], "blank"],
   [["secrets", "set", "KEY", "x".repeat(65_537), "--store", "mesh.dotenv.v1"], "over 65536 bytes"],
-  [["secrets", "set", "KEY", "value", "--store", "mesh.memory.v1"], "forgets everything"],
+  [["secrets", "set", "KEY", "value", "--store", "mesh.memory.v1"], "keeps nothing"],
   ...["", "../x", "a b", "a/../b", "x".repeat(257), "a\nb", "é", "a;b", "."].map(
     (name) => [["secrets", "set", name, "value", "--store", "mesh.dotenv.v1"], "A secret's name has"] as const,
   ),
