@@ -10,7 +10,7 @@ import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** Longest wait for a token, ms. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** A token takes a few kilobytes at most. */
 const maxAnswerBytes = 64 * 1024;
@@ -41,8 +41,8 @@ export async function fetchToken(
 ): Promise<FetchedToken> {
   const controller = new AbortController();
   const cancel = runtime.clock.after(
-    longestWaitMs,
-    () => controller.abort(failure("server", `did not answer within ${longestWaitMs} ms`)),
+    maxWaitMs,
+    () => controller.abort(failure("server", `did not answer within ${maxWaitMs} ms`)),
   );
   try {
     return await untilAborted(ask(url, form, runtime, controller.signal), controller.signal);

@@ -86,12 +86,12 @@ export class HealthMonitor {
    */
   async recoverOnce(pool: string): Promise<void> {
     const { registry, clock } = this.#parts;
-    const resting = registry.pool(pool)?.members.filter(({ state, model }) => {
+    const inStandby = registry.pool(pool)?.members.filter(({ state, model }) => {
       state.refresh(clock.monotonic());
       return state.status === "standby" && this.#ends(model.instance, state.reason!, state.retryAt ?? Infinity);
     });
     await Promise.all(
-      [...new Set(resting?.map(({ model }) => model.instance))].map((instance) => this.check(instance)),
+      [...new Set(inStandby?.map(({ model }) => model.instance))].map((instance) => this.check(instance)),
     );
   }
 

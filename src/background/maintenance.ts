@@ -18,7 +18,7 @@ export interface MaintenancePlan {
 }
 
 /** The calendar is looked at this often, ms: the wall clock may be set. */
-const longestWaitMs = 3_600_000;
+const maxWaitMs = 3_600_000;
 
 /** One timer per pool with maintenance. */
 export class MaintenanceSchedule {
@@ -63,7 +63,7 @@ export class MaintenanceSchedule {
     }
     const next = nextStart(cron, wall);
     if (next === undefined) return;
-    const wait = Math.min(next - wall, longestWaitMs);
+    const wait = Math.min(next - wall, maxWaitMs);
     this.#cancels[place] = this.#clock.after(wait, () => this.#look(plan, place, state, began));
   }
 }

@@ -43,13 +43,13 @@ export function activate(name: string, parts: OverrideContext): void {
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) apiKeyPoolOf(state, provider)?.reset();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   // those that wait belong to pools not made yet, or to a model that is in no pool
   for (const rest of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
     const transition = rest.close("manual");
     const key = recordKey(rest.owner);
-    if (transition !== undefined && !told.has(key)) state.report(transition); // once, for all that it rested for
-    if (transition !== undefined) told.add(key);
+    if (transition !== undefined && !reported.has(key)) state.report(transition); // once, for all that it rested for
+    if (transition !== undefined) reported.add(key);
   }
 }
 

@@ -6,7 +6,7 @@
 import { readAll } from "../util/bytes.ts";
 
 /** Nothing we keep is larger: what unpacks to more was not made by us, bytes. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** Whether bytes are packed. */
 export function isPacked(bytes: Uint8Array): boolean {
@@ -34,5 +34,5 @@ async function through(
 ): Promise<Uint8Array> {
   const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(change).getReader();
   const tooLarge = () => new RangeError("It unpacks to more than 64 MiB");
-  return await readAll(reader, { maxBytes: mostBytes, tooLarge });
+  return await readAll(reader, { maxBytes, tooLarge });
 }

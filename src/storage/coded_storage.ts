@@ -13,7 +13,7 @@ import { isSealed, Seal } from "./_seal.ts";
 export const storageKeyName = "MESH_STORAGE_KEY";
 
 /** No record of ours is larger; larger ones are not looked into, bytes. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** How records are written. */
 export interface Coding {
@@ -61,7 +61,7 @@ export class CodedStorage implements Storage {
   async load(key: string): Promise<Uint8Array | undefined> {
     const bytes = await this.#inner.load(key);
     if (bytes === undefined) return undefined;
-    if (bytes.length > mostBytes) throw unreadable(key, "it is larger than 64 MiB");
+    if (bytes.length > maxBytes) throw unreadable(key, "it is larger than 64 MiB");
     const open = await this.#open(bytes, key);
     try {
       return await toJson(isPacked(open) ? await unpack(open) : open, this.#modules);

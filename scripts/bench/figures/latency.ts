@@ -8,7 +8,7 @@ import { median, medianOfPairs } from "../kit/statistics.ts";
 import { formatNumber, formatTable } from "../kit/table.ts";
 
 const delayMs = 20;
-const mostLateMs = 10;
+const maxLateMs = 10;
 const goals: Readonly<Record<number, { must: number; aim: number }>> = {
   1: { must: 1.2, aim: 0.9 },
   16: { must: 2, aim: 1.4 },
@@ -84,7 +84,7 @@ export const tail: Figure = {
     for (const [name, samples] of most) rates.set(name, Math.round(median(samples) / 2));
     const samples = await bench.rounds(sides, async (side) => {
       const done = await load(side.target(), { mode: "open", rate: rates.get(side.contestant.name)!, seconds });
-      if (done.late !== undefined && done.late > mostLateMs) {
+      if (done.late !== undefined && done.late > maxLateMs) {
         bench.problem(`tail, ${side.contestant.name}: the load itself was ${Math.round(done.late)} ms late`);
         return NaN;
       }

@@ -17,7 +17,7 @@ const goals: Readonly<Record<string, { must: number; aim: number }>> = {
 };
 
 /** The most streams that files allow for: a gateway has two for each. */
-async function mostStreams(): Promise<number> {
+async function maxStreams(): Promise<number> {
   const files = Number(await output({ command: ["sh", "-c", "ulimit -Hn"] }));
   return Number.isNaN(files) ? Infinity : Math.floor((files - 500) / 2); // "unlimited" is no number
 }
@@ -58,7 +58,7 @@ export const memory: Figure = {
   name: "memory",
   title: "memory a slow stream, 2 000 and 5 000 open",
   async run(bench) {
-    const most = await mostStreams();
+    const most = await maxStreams();
     const sizes = (bench.options.isQuick ? [2000] : [2000, 5000]).map((size) => Math.min(size, most));
     const lines: string[][] = [];
     for (const name of bench.chosen(["pass", "deno", "node24"])) {

@@ -43,7 +43,7 @@ export interface Figure {
 }
 
 /** Every contestant is asked for so long before anything is measured, s. */
-const leastWarmSeconds = 8;
+const minWarmSeconds = 8;
 
 /** One run. */
 export class Bench {
@@ -149,7 +149,7 @@ export class Bench {
       const isStreaming = await this.#canStream(side, key);
       const seconds = this.secondsFor(side);
       // until it is compiled: the more a program does per request, the longer that takes
-      for (let warm = 0; warm < leastWarmSeconds; warm += seconds) {
+      for (let warm = 0; warm < minWarmSeconds; warm += seconds) {
         await saturate(side.target(), 64, seconds, side.isSecure);
       }
       return { ...side, isStreaming };
