@@ -2,6 +2,7 @@
  * Step 4: the models that may be asked now. Denying a request changes no state: the next one may be smaller.
  * @module
  */
+import { retryFor } from "../config/settings/routing.ts";
 import type { ModelView } from "../contracts/rotation.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
@@ -59,7 +60,7 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
     const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
-      waitMs <= pool.routing.retry(model.instance.entry.id).maxDelayMs;
+      waitMs <= retryFor(pool.routing, model.instance.entry.id).maxDelayMs;
     if (isWorthIt) soonest = Math.min(soonest, waitMs);
   }
   if (soonest === Infinity) return false;

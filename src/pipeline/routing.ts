@@ -2,6 +2,7 @@
  * Steps 4 to 6: from model to model, until one serves.
  * @module
  */
+import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member } from "../registry/registry.ts";
 import { adaptRequest } from "./adapt_request.ts";
@@ -105,7 +106,7 @@ export class Routing<T> {
     const { first, failures, tried, ruledOut, plan: { eligible, pool } } = this.#context;
     if (first === undefined) return eligible;
     const { instance } = first.model;
-    const { scope } = pool.routing.retry(instance.entry.id);
+    const { scope } = retryFor(pool.routing, instance.entry.id);
     const faults = failures.filter(({ failure }) => failure.kind === "request").length;
     if (scope === "same_model" || faults >= maxRequestFaults) return [];
     return eligible.filter(({ model }) =>
@@ -116,7 +117,7 @@ export class Routing<T> {
 
   /** Whether no other candidate could take the request, should this one fail. */
   #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
-    const { scope } = this.#context.plan.pool.routing.retry(instance.entry.id);
+    const { scope } = retryFor(this.#context.plan.pool.routing, instance.entry.id);
     return candidates.length === 1 || scope === "same_model" ||
       (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
   }
@@ -141,7 +142,7 @@ export class Routing<T> {
     let end: AttemptEnd<T>;
     try {
       const { completion, dropped } = adaptRequest(plan.request, model);
-      const settings = plan.pool.routing.retry(model.instance.entry.id);
+      const settings = retryFor(plan.pool.routing, model.instance.entry.id);
       const again = () => readmit(member, permit, { context, alone });
       end = await attempt({ member, permit, completion, call: this.#call, settings, alone, again }, context, deps);
       if ("served" in end) return new SuccessfulAttempt(next, { ...end, dropped });

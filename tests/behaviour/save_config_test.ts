@@ -55,10 +55,7 @@ async function meshOf(config: ConfigSource, options: MeshOptions = { env }): Pro
 
 /** What its configuration means. */
 function meaningOf({ settings }: ModelMesh) {
-  const { providers, models, aliases } = settings;
-  const pools = [...settings.pools.values()].map(({ routing, ...pool }) => {
-    return { ...pool, routing: { ...routing, retry: routing.retry("acme") } };
-  });
+  const { providers, models, aliases, pools } = settings;
   return { providers, models, aliases, pools };
 }
 

@@ -21,20 +21,15 @@ export const known: KnownConnectors = {
 };
 
 /**
- * Settings whose functions are replaced by what they answer, without the name of their file.
+ * Settings without the name of their file.
  *
  * @param settings Settings.
  */
 export function comparable(settings: Settings): unknown {
-  const plain = <Routing extends Settings["defaultRouting"]>(routing: Routing) => {
-    return { ...routing, retry: [...settings.providers.keys()].map((id) => routing.retry(id)) };
-  };
   return {
     ...settings,
     source: undefined,
     secrets: { ...settings.secrets, resolve: undefined },
-    defaultRouting: plain(settings.defaultRouting),
-    pools: [...settings.pools.values()].map((pool) => ({ ...pool, routing: plain(pool.routing) })),
   };
 }
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { PoolSettings, Settings } from "../../src/config/settings/settings.ts";
+import { retryFor } from "../../src/config/settings/routing.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { parseCron } from "../../src/util/cron.ts";
 import { known } from "./_known.ts";
@@ -28,7 +29,7 @@ Deno.test("routing is the built-in one where nothing is configured", () => {
   assertEquals(given(routing.rateLimit!), { threshold: 0.8 });
   assertEquals([routing.balanceMode, routing.providerRecovery], ["absolute", undefined]);
   assertEquals(routing.providerDeactivation, new Set<never>());
-  assertEquals(routing.retry("acme.llm.v1"), {
+  assertEquals(retryFor(routing, "acme.llm.v1"), {
     maxAttempts: 2,
     backoff: "exponential_jitter",
     initialDelayMs: 500,
@@ -62,7 +63,7 @@ Deno.test("routing takes each key from the pool, then from *, then from the buil
   assertEquals([routing.modelPriority, routing.providerPriority], [["acme.small"], ["zeta.api.v1", "acme.llm.v1"]]);
   assertEquals(given(routing.deactivation), { retryLimit: 1, errorCodes: new Set([413]) });
   assertEquals(routing.recovery.cooldownMs, 120_000);
-  const { retryableCodes: _retryable, nonRetryableCodes: _others, ...retry } = routing.retry("zeta.api.v1");
+  const { retryableCodes: _retryable, nonRetryableCodes: _others, ...retry } = retryFor(routing, "zeta.api.v1");
   assertEquals(retry, {
     maxAttempts: 0,
     backoff: "fixed",
@@ -72,7 +73,7 @@ Deno.test("routing takes each key from the pool, then from *, then from the buil
     honorRetryAfter: true,
   });
   assertEquals(settings.defaultRouting.strategy, "mesh.round-robin.v1");
-  assertEquals(settings.defaultRouting.retry("x").maxAttempts, 1);
+  assertEquals(retryFor(settings.defaultRouting, "x").maxAttempts, 1);
   assertEquals(settings.pools.has("*"), false);
 });
 
@@ -202,16 +203,15 @@ const codeCases: readonly CodeCase[] = [
 Deno.test("lists of codes replace those below and leave no code in both", () => {
   for (const { own, common, provider, retryable, nonRetryable } of codeCases) {
     const { pool } = merge({ retry: own }, { retry: common }, provider);
-    const { retryableCodes, nonRetryableCodes } = pool.routing.retry("acme.llm.v1");
+    const { retryableCodes, nonRetryableCodes } = retryFor(pool.routing, "acme.llm.v1");
     assertEquals([[...retryableCodes], [...nonRetryableCodes]], [[...retryable], [...nonRetryable]]);
   }
 });
 
 Deno.test("a provider's lists hold for it alone", () => {
-  const { retry } = merge({}, {}, { retryable_codes: [404] }).pool.routing;
-  assertEquals([...retry("acme.llm.v1").retryableCodes], [404]);
-  assertEquals([...retry("zeta.api.v1").retryableCodes], builtInRetryable);
-  assertEquals(retry("acme.llm.v1"), retry("acme.llm.v1"));
+  const { routing } = merge({}, {}, { retryable_codes: [404] }).pool;
+  assertEquals([...retryFor(routing, "acme.llm.v1").retryableCodes], [404]);
+  assertEquals([...retryFor(routing, "zeta.api.v1").retryableCodes], builtInRetryable);
 });
 
 Deno.test("a provider's own limits hold for whole answers and for silence", () => {
@@ -234,8 +234,8 @@ Deno.test("a provider's own limits hold for whole answers and for silence", () =
     [30_000, 30_000, 2000, { ratio: 0.5, min: 10, windowMs: 10_000 }],
   ]);
   // each of the pool's two tries is up to three of the provider's own
-  const { retry } = pools.get("chat-completion")!.routing;
-  assertEquals([retry("a").maxAttempts, retry("b").maxAttempts], [1, 5]);
+  const { routing } = pools.get("chat-completion")!;
+  assertEquals(["a", "b"].map((id) => retryFor(routing, id).maxAttempts), [1, 5]);
 });
 
 Deno.test("a pool's providers are entries, however they are named", () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { retryFor } from "../../src/config/settings/routing.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { ConfigError } from "../../src/errors.ts";
 import type { Provider } from "../../src/contracts/provider.ts";
@@ -100,7 +101,7 @@ Deno.test("validate() takes dotted keys for nested ones, at any level", () => {
   }, { known });
   assertEquals(dotted.providers, nested.providers);
   assertEquals(dotted.proxy, nested.proxy);
-  assertEquals(dotted.defaultRouting.retry("x"), nested.defaultRouting.retry("x"));
+  assertEquals(retryFor(dotted.defaultRouting, "x"), retryFor(nested.defaultRouting, "x"));
 });
 
 Deno.test("validate() takes one of two keys that mean the same, or both when they agree", () => {
@@ -260,7 +261,7 @@ Deno.test("validate() freezes the settings, maps and sets too, and not the docum
     () => (entry.apiKeys as string[]).push("x"),
     () => (entry.config.tags as string[]).push("x"),
     () => (settings.defaultRouting as { strategy: string }).strategy = "x",
-    () => (settings.defaultRouting.retry("x").retryableCodes as Set<number>).add(418),
+    () => (retryFor(settings.defaultRouting, "x").retryableCodes as Set<number>).add(418),
     () => (settings.warnings as unknown[]).push("x"),
   ];
   for (const change of changes) assertThrows(change, TypeError);

@@ -15,7 +15,7 @@ import { ModelNames } from "../check/model_names.ts";
 import { budgetOf } from "../schema/money.ts";
 import { quoted, type Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import { defaultDeadlineMs, defaultMaxRetries } from "../settings/defaults.ts";
+import { defaultDeadlineMs } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import type { DocumentValues, PackageValues } from "../schema/schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "../settings/settings.ts";
@@ -82,8 +82,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
     connectorOf,
-    codesOf: (provider) => values.providers?.get(provider)?.error,
-    retriesOf: (provider) => values.providers?.get(provider)?.execution?.max_retries ?? defaultMaxRetries,
+    providerValues: values.providers ?? new Map(),
     models: names,
     tree,
     strategies: known.strategies,

@@ -69,7 +69,6 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
 }
 
 function settingsOf(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
-  const retries = new Map(known.map(({ id, says }) => [id, retryOf(says)]));
   return {
     secrets: { store: "", failOnMissing: true, config: {}, resolve: (settings) => readKeys(settings, known) },
     providers: new Map(known.map((one) => [one.id, entryOf(one)])),
@@ -79,7 +78,8 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
       strategy,
       modelPriority: [],
       providerPriority: [],
-      retry: (provider) => retries.get(provider)!,
+      retry: retryOf({}),
+      providerRetry: new Map(known.map(({ id, says }) => [id, retryOf(says)])),
       deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
       recovery: { cooldownMs: defaultCooldownMs },
     },

@@ -12,6 +12,7 @@ import {
   defaultCooldownMs,
   defaultErrorRate,
   defaultMaintenanceMs,
+  defaultMaxRetries,
   defaultRateLimit,
   defaultRecovery,
   defaultRetry,
@@ -20,15 +21,13 @@ import {
 } from "../settings/defaults.ts";
 import { resolveStrategy } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
-import type { CodeValues } from "../schema/providers.ts";
+import type { CodeValues, ProviderValues } from "../schema/providers.ts";
 import type { DeactivationSettings, RecoverySettings, RetrySettings, RoutingSettings } from "../settings/settings.ts";
 
 /** What routing refers to. */
 export interface RoutingParts extends ProviderParts {
-  /** The lists of codes of providers that have any. */
-  readonly codesOf: (provider: string) => CodeValues | undefined;
-  /** A provider's own retries (`execution.max_retries`). */
-  readonly retriesOf: (provider: string) => number;
+  /** The providers of the document, as read: they may have lists of codes and retries of their own. */
+  readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
 }
 
@@ -45,12 +44,14 @@ export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts)
   const first = firstOf(layers);
   const strategy = first((layer) => layer.strategy) ?? defaultStrategy;
   const fallback = first((layer) => layer.fallback_strategy);
+  const withOwnRetry = [...parts.providerValues].filter(([, { error, execution }]) => error ?? execution?.max_retries);
   return Object.freeze({
     strategy: typeof strategy === "string" ? resolveStrategy(strategy, parts.strategies) ?? strategy : strategy,
     fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
     modelPriority: deepFreeze(first((layer) => layer.model_priority) ?? []),
     providerPriority: deepFreeze(expandProviders(first((layer) => layer.provider_priority), parts)),
-    retry: retryByProvider(layers, first, parts),
+    retry: deepFreeze(retryOf(layers, first)),
+    providerRetry: deepFreeze(new Map(withOwnRetry.map(([id, value]) => [id, retryOf(layers, first, value)]))),
     deactivation: deepFreeze(deactivationOf(first)),
     recovery: deepFreeze(recoveryOf(first)),
     rateLimit: deepFreeze({
@@ -112,35 +113,23 @@ function recoveryOf(first: First): RecoverySettings {
   };
 }
 
-function retryByProvider(
+function retryOf(
   layers: readonly PoolValues[],
   first: First,
-  { codesOf, retriesOf }: RoutingParts,
-): RoutingSettings["retry"] {
-  const common = {
-    maxAttempts: first(({ retry }) => retry?.max_attempts) ?? defaultRetry.maxAttempts,
+  { error, execution }: Pick<ProviderValues, "error" | "execution"> = {},
+): RetrySettings {
+  const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), error].map(listsOf));
+  const tries = (first(({ retry }) => retry?.max_attempts) ?? defaultRetry.maxAttempts) + 1;
+  const ownTries = (execution?.max_retries ?? defaultMaxRetries) + 1;
+  return {
+    maxAttempts: tries * ownTries - 1, // a provider's own tries come inside each of the pool's
     backoff: first(({ retry }) => retry?.backoff) ?? defaultRetry.backoff,
     initialDelayMs: first(({ retry }) => retry?.initial_delay) ?? defaultRetry.initialDelayMs,
     maxDelayMs: first(({ retry }) => retry?.max_delay) ?? defaultRetry.maxDelayMs,
     scope: first(({ retry }) => retry?.scope) ?? defaultRetry.scope,
     honorRetryAfter: first(({ retry }) => retry?.honor_retry_after) ?? defaultRetry.honorRetryAfter,
-  };
-  const byProvider = new Map<string | undefined, RetrySettings>();
-  return (provider) => {
-    const codes = codesOf(provider);
-    const inner = retriesOf(provider);
-    const key = codes === undefined && inner === 0 ? undefined : provider;
-    const known = byProvider.get(key);
-    if (known !== undefined) return known;
-    const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), codes].map(listsOf));
-    const settings = deepFreeze({
-      ...common,
-      maxAttempts: (common.maxAttempts + 1) * (inner + 1) - 1, // its own come inside each of the pool's tries
-      retryableCodes: new Set(retryable),
-      nonRetryableCodes: new Set(nonRetryable),
-    });
-    byProvider.set(key, settings);
-    return settings;
+    retryableCodes: new Set(retryable),
+    nonRetryableCodes: new Set(nonRetryable),
   };
 }
 

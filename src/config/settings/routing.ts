@@ -127,8 +127,10 @@ export interface RoutingSettings {
   readonly modelPriority: readonly string[];
   /** Ordered provider preference. */
   readonly providerPriority: readonly string[];
-  /** Retrying; per provider, since providers may have code lists of their own. */
-  readonly retry: (provider: string) => RetrySettings;
+  /** Retrying, for providers without settings of their own. */
+  readonly retry: RetrySettings;
+  /** Retrying by provider entry id, for those with lists of codes or retries of their own. */
+  readonly providerRetry: ReadonlyMap<string, RetrySettings>;
   /** Setting aside. */
   readonly deactivation: DeactivationSettings;
   /** Taking back. */
@@ -141,4 +143,17 @@ export interface RoutingSettings {
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
   /** What takes it back; undefined: the pool's cooldown. */
   readonly providerRecovery?: ProviderRecovery;
+}
+
+/**
+ * How calls to a provider are retried.
+ *
+ * @param routing A pool's routing settings.
+ * @param provider The provider's entry id.
+ */
+export function retryFor(
+  { retry, providerRetry }: Pick<RoutingSettings, "retry" | "providerRetry">,
+  provider: string,
+): RetrySettings {
+  return providerRetry.get(provider) ?? retry;
 }
