@@ -178,7 +178,7 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
    * @throws {ConfigError} With everything that is wrong.
    */
   static parse(document: unknown, { secrets }: ParseOptions = {}): MeshConfig {
-    return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors) }), secrets);
+    return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors()) }), secrets);
   }
 
   /**
@@ -202,7 +202,7 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
     const store: Connector[] = secrets === undefined
       ? []
       : [{ id: settings.secrets.store, kind: "secretStore", create: () => secrets }];
-    return { settings, connectors: [...browserConnectors, ...store] };
+    return { settings, connectors: [...browserConnectors(), ...store] };
   }
 }
 
@@ -215,7 +215,7 @@ export { providerOf } from "./connectors/providers/_instance.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
-export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
+export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
 export { BrowserBaseProvider } from "./connectors/providers/browser_base.ts";
 export { browserSecrets, type BrowserSecretsOptions } from "./connectors/secrets/browser.ts";
 export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/memory.ts";

@@ -284,7 +284,7 @@ export type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures } from "./s
 export type { SavedSpending, SavedUsage, UsageCounts, UsageSnapshot } from "./src/state/persistence/usage_snapshot.ts";
 export type { BudgetSnapshot, SavedWindow } from "./src/state/limits/budget.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
-export type { OpenAiCompatible } from "./connectors/providers/_openai_compatible.ts";
+export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
 export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

@@ -3,17 +3,18 @@
  * @module
  */
 import type { ProviderInstance, VendorOptions } from "../src/contracts/browser_provider.ts";
-import type { Connector } from "../src/contracts/connector.ts";
+import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
 import { consoleObservability } from "./observability/console.ts";
+import { geminiConnector } from "./providers/_gemini_provider.ts";
 import { providerOf } from "./providers/_instance.ts";
+import { openAiCompatible } from "./providers/_openai_compatible.ts";
 import { anthropic as anthropicConnector } from "./providers/anthropic_browser.ts";
-import { gemini as geminiConnector } from "./providers/gemini.ts";
-import { groq as groqConnector } from "./providers/groq.ts";
-import { mistral as mistralConnector } from "./providers/mistral.ts";
-import { ollama as ollamaConnector } from "./providers/ollama.ts";
-import { openai as openaiConnector } from "./providers/openai.ts";
-import { openaiCompatible } from "./providers/openai_compatible.ts";
-import { openrouter as openrouterConnector } from "./providers/openrouter.ts";
+import { groq as groqVendor } from "./providers/groq.ts";
+import { mistral as mistralVendor } from "./providers/mistral.ts";
+import { ollama as ollamaVendor } from "./providers/ollama.ts";
+import { openai as openaiVendor } from "./providers/openai.ts";
+import { openaiCompatible as compatibleVendor } from "./providers/openai_compatible.ts";
+import { openrouter as openrouterVendor } from "./providers/openrouter.ts";
 import { envSecrets } from "./secrets/env.ts";
 import { costFirst } from "./strategies/cost_first.ts";
 import { latencyFirst } from "./strategies/latency_first.ts";
@@ -24,29 +25,37 @@ import { roundRobin } from "./strategies/round_robin.ts";
 import { sessionStickiness } from "./strategies/session_stickiness.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
-export { ollamaConnector, prioritySelection, roundRobin, stickUntilFailure };
+export { prioritySelection, roundRobin, stickUntilFailure };
 
-/** All of them, for configurations; providers in order of preference. */
-export const browserConnectors: readonly Connector[] = [
-  openaiConnector,
-  anthropicConnector,
-  geminiConnector,
-  groqConnector,
-  mistralConnector,
-  openrouterConnector,
-  ollamaConnector,
-  openaiCompatible,
-  stickUntilFailure,
-  roundRobin,
-  costFirst,
-  latencyFirst,
-  prioritySelection,
-  rateLimitAware,
-  loadBalanced,
-  sessionStickiness,
-  envSecrets,
-  consoleObservability,
-];
+/** Ollama's connector. */
+export const ollamaConnector: ProviderConnector = /* @__PURE__ */ openAiCompatible(ollamaVendor);
+
+/**
+ * All that a configuration may name, providers in order of preference. A function, so that bundlers can leave out what
+ * it names; nothing here is imported later on, which would keep bundlers from that.
+ */
+export function browserConnectors(): readonly Connector[] {
+  return [
+    openAiCompatible(openaiVendor),
+    anthropicConnector,
+    geminiConnector,
+    openAiCompatible(groqVendor),
+    openAiCompatible(mistralVendor),
+    openAiCompatible(openrouterVendor),
+    ollamaConnector,
+    openAiCompatible(compatibleVendor),
+    stickUntilFailure,
+    roundRobin,
+    costFirst,
+    latencyFirst,
+    prioritySelection,
+    rateLimitAware,
+    loadBalanced,
+    sessionStickiness,
+    envSecrets,
+    consoleObservability,
+  ];
+}
 
 /**
  * OpenAI.
@@ -60,7 +69,7 @@ export const browserConnectors: readonly Connector[] = [
  * ```
  */
 export function openai(options: VendorOptions): ProviderInstance {
-  return providerOf(openaiConnector, options);
+  return providerOf(openAiCompatible(openaiVendor), options);
 }
 
 /**
@@ -90,7 +99,7 @@ export function gemini(options: VendorOptions): ProviderInstance {
  * @throws {ConfigError} When there is no key.
  */
 export function groq(options: VendorOptions): ProviderInstance {
-  return providerOf(groqConnector, options);
+  return providerOf(openAiCompatible(groqVendor), options);
 }
 
 /**
@@ -100,7 +109,7 @@ export function groq(options: VendorOptions): ProviderInstance {
  * @throws {ConfigError} When there is no key.
  */
 export function mistral(options: VendorOptions): ProviderInstance {
-  return providerOf(mistralConnector, options);
+  return providerOf(openAiCompatible(mistralVendor), options);
 }
 
 /**
@@ -110,5 +119,5 @@ export function mistral(options: VendorOptions): ProviderInstance {
  * @throws {ConfigError} When there is no key.
  */
 export function openrouter(options: VendorOptions): ProviderInstance {
-  return providerOf(openrouterConnector, options);
+  return providerOf(openAiCompatible(openrouterVendor), options);
 }

@@ -2,8 +2,9 @@
  * The connectors that come with the package on servers.
  * @module
  */
-import type { Connector, LazyConnector, PluggableConnector } from "../src/contracts/connector.ts";
+import type { PluggableConnector } from "../src/contracts/connector.ts";
 import { consoleDeclaration } from "./observability/declarations.ts";
+import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
@@ -31,51 +32,36 @@ import { envSecrets } from "./secrets/env.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import * as storage from "./storage/declarations.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
+import { allStrategies } from "./strategies/all.ts";
 
 /**
  * All connectors; the providers in the order in which they are detected and take their place in a pool. What has a
  * `load` is imported once it is named.
  */
 export const serverConnectors: readonly PluggableConnector[] = [
-  openai,
-  anthropic,
-  gemini,
-  groq,
-  mistral,
-  deepseek,
-  together,
-  openrouter,
-  xai,
-  cohere,
-  perplexity,
-  cerebras,
-  fireworks,
-  sambanova,
-  nvidia,
-  huggingface,
-  cloudflare,
-  ollama,
-  lmstudio,
-  vllm,
-  localai,
-  openaiCompatible,
-  strategy(
-    "mesh.stick-until-failure.v1",
-    async () => (await import("./strategies/stick_until_failure.ts")).stickUntilFailure,
-  ),
-  strategy("mesh.round-robin.v1", async () => (await import("./strategies/round_robin.ts")).roundRobin),
-  strategy("mesh.cost-first.v1", async () => (await import("./strategies/cost_first.ts")).costFirst),
-  strategy("mesh.latency-first.v1", async () => (await import("./strategies/latency_first.ts")).latencyFirst),
-  strategy(
-    "mesh.priority-selection.v1",
-    async () => (await import("./strategies/priority_selection.ts")).prioritySelection,
-  ),
-  strategy("mesh.rate-limit-aware.v1", async () => (await import("./strategies/rate_limit_aware.ts")).rateLimitAware),
-  strategy("mesh.load-balanced.v1", async () => (await import("./strategies/load_balanced.ts")).loadBalanced),
-  strategy(
-    "mesh.session-stickiness.v1",
-    async () => (await import("./strategies/session_stickiness.ts")).sessionStickiness,
-  ),
+  lazyOpenAiCompatible(openai),
+  { ...anthropic, load: async () => (await import("./providers/_anthropic_provider.ts")).anthropicConnector() },
+  { ...gemini, load: async () => (await import("./providers/_gemini_provider.ts")).geminiConnector },
+  lazyOpenAiCompatible(groq),
+  lazyOpenAiCompatible(mistral),
+  lazyOpenAiCompatible(deepseek),
+  lazyOpenAiCompatible(together),
+  lazyOpenAiCompatible(openrouter),
+  lazyOpenAiCompatible(xai),
+  lazyOpenAiCompatible(cohere),
+  lazyOpenAiCompatible(perplexity),
+  lazyOpenAiCompatible(cerebras),
+  lazyOpenAiCompatible(fireworks),
+  lazyOpenAiCompatible(sambanova),
+  lazyOpenAiCompatible(nvidia),
+  lazyOpenAiCompatible(huggingface),
+  lazyOpenAiCompatible(cloudflare),
+  lazyOpenAiCompatible(ollama),
+  lazyOpenAiCompatible(lmstudio),
+  lazyOpenAiCompatible(vllm),
+  lazyOpenAiCompatible(localai),
+  lazyOpenAiCompatible(openaiCompatible),
+  ...allStrategies(),
   envSecrets,
   { ...secrets.dotenvDeclaration, load: async () => (await import("./secrets/dotenv.ts")).dotenvSecrets },
   memorySecretsConnector,
@@ -98,7 +84,3 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
   { ...consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
 ];
-
-function strategy(id: string, load: () => Promise<Connector<"strategy">>): LazyConnector<"strategy"> {
-  return { kind: "strategy", id, load };
-}

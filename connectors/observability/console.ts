@@ -4,6 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { LogRecord, MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { consoleDeclaration } from "./declarations.ts";
 
@@ -18,20 +19,23 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
  * error unless said), `format` is `json` (unless said) or `text`, for people. It never throws, and no record can
  * break out of its line or steer the terminal.
  */
-export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign({
-  create({ write = console.error, format = "json" }) {
-    if (typeof write !== "function") throw problem("write", "a function", write);
-    if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
-    const put = (record: MeshRecord) => {
-      try {
-        write((format === "json" ? JSON.stringify(record) : textOf(record)).replace(unprintable, escaped));
-      } catch {
-        // neither a record that cannot be written down nor a closed terminal is the request's concern
-      }
-    };
-    return { emit: put, log: put, trace: put, flush: () => Promise.resolve() };
-  },
-}, consoleDeclaration);
+export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  consoleDeclaration,
+);
+
+function create({ write = console.error, format = "json" }: Readonly<Record<string, unknown>>): Observability {
+  if (typeof write !== "function") throw problem("write", "a function", write);
+  if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
+  const put = (record: MeshRecord) => {
+    try {
+      write((format === "json" ? JSON.stringify(record) : textOf(record)).replace(unprintable, escaped));
+    } catch {
+      // neither a record that cannot be written down nor a closed terminal is the request's concern
+    }
+  };
+  return { emit: put, log: put, trace: put, flush: () => Promise.resolve() };
+}
 
 function problem(setting: string, allowed: string, found: unknown): ConfigError {
   const message = `"${setting}" of "mesh.console.v1" must be ${allowed}: ${JSON.stringify(found) ?? typeof found}`;

@@ -7,11 +7,12 @@
  */
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { tokenLimitOf } from "../../src/util/token_limit.ts";
-import { demandsSignatures, takesSampling, thinkingOf } from "./_gemini_family.ts";
+import { demandsSignatures, takesSampling } from "./_gemini_family.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { conversationOf } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
 import { leftOut } from "./_left_out.ts";
+import { thinkingOf } from "./_gemini_thinking.ts";
 import { toolsOf } from "./_gemini_tools.ts";
 import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
 

@@ -2,14 +2,13 @@
  * The shared base of every vendor that speaks OpenAI's dialect: a vendor is a declaration.
  * @module
  */
-import type { Attributes, Detection, ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import type {
   CallOptions,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
-  ParameterRules,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -17,37 +16,10 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
+import { declarationOf, modelsOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
-
-/** What sets a vendor of OpenAI's dialect apart. */
-export interface OpenAiCompatible {
-  /** Connector id. */
-  readonly id: string;
-  /** Prefix of its models' names. */
-  readonly vendor: string;
-  /** Address with version prefix; left out when it has to be configured. */
-  readonly baseUrl?: string;
-  /** How it is found in the environment. */
-  readonly detection?: Detection;
-  /** Known models; a function, where a bundler shall be able to leave the list out together with the vendor. */
-  readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
-  /** Rewording all its models need. */
-  readonly parameters?: ParameterRules;
-  /** A server on one's own machine. */
-  readonly local?: boolean;
-  /** Works without a key. */
-  readonly keyless?: boolean;
-  /** Attributes that it reads from its entry's `config`; none unless given. */
-  readonly attributes?: Attributes;
-  /** Headers that carry the key; `Authorization: Bearer` unless said. */
-  readonly authorize?: (credential: string) => Record<string, string>;
-  /** Whether it takes `stream_options.include_usage`; most do. */
-  readonly streamUsage?: boolean;
-  /** A wait the vendor names in a place of its own. */
-  readonly readRetryAfter?: FaultReader["readRetryAfter"];
-}
 
 /**
  * Makes a connector of a declaration.
@@ -66,16 +38,7 @@ export interface OpenAiCompatible {
  */
 export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
   return {
-    kind: "provider",
-    id: vendor.id,
-    vendor: vendor.vendor,
-    models: modelsOf(vendor),
-    needsBaseUrl: vendor.baseUrl === undefined,
-    keyless: vendor.keyless ?? vendor.local ?? false,
-    local: vendor.local ?? false,
-    attributes: vendor.attributes ?? {},
-    ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
-    ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
+    ...declarationOf(vendor),
     create: (settings, runtime) => new OpenAiCompatibleProvider(vendor, settings as ProviderSettings, runtime),
   };
 }
@@ -98,7 +61,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
     super(settings.id, modelsOf(vendor));
     this.#vendor = vendor;
-    this.#baseUrl = (settings.baseUrl ?? vendor.baseUrl ?? "").replace(/\/+$/, "");
+    const { baseUrl = "" } = vendor;
+    const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings);
+    this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.#runtime = runtime;
     this.#faults = {
@@ -168,8 +133,4 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
     return readFault(response, this.#faults, this.#runtime.clock);
   }
-}
-
-function modelsOf({ models = [] }: OpenAiCompatible): readonly ModelInfo[] {
-  return typeof models === "function" ? models() : models;
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { anthropicConnector } from "./anthropic.ts";
+import { anthropicConnector } from "./_anthropic_provider.ts";
 
 /** Anthropic's connector for browsers. Use a key of this visitor: whoever has the page has the key. */
 export const anthropic: ProviderConnector = /* @__PURE__ */ anthropicConnector({

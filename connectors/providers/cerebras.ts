@@ -4,12 +4,11 @@
  * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields it answers 400 to).
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Cerebras. */
-export const cerebras: ProviderConnector = openAiCompatible({
+export const cerebras: OpenAiCompatible = {
   id: "cerebras.api.v1",
   vendor: "cerebras",
   baseUrl: "https://api.cerebras.ai/v1",
@@ -24,4 +23,4 @@ export const cerebras: ProviderConnector = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

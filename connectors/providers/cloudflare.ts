@@ -4,15 +4,16 @@
  * Source: developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
+import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
-const base = openAiCompatible({
+/** Cloudflare Workers AI. */
+export const cloudflare: OpenAiCompatible = {
   id: "cloudflare.workers-ai.v1",
   vendor: "cloudflare",
-  baseUrl: "https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1",
+  baseUrl: addressOf,
   detection: {
     keys: ["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY"],
     baseUrl: ["CLOUDFLARE_BASE_URL"],
@@ -28,22 +29,15 @@ const base = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
-
-/** Cloudflare Workers AI. */
-export const cloudflare: ProviderConnector = {
-  ...base,
   attributes: {
     account_id: {
       type: "text",
       about: "The account's id; else the variable `CLOUDFLARE_ACCOUNT_ID` where the provider is detected.",
     },
   },
-  create: (settings, runtime) =>
-    base.create({ ...settings, baseUrl: settings.baseUrl ?? addressOf(settings) }, runtime),
 };
 
-function addressOf(settings: Readonly<Record<string, unknown>>): string {
+function addressOf(settings: ProviderSettings): string {
   const accountId = settings.account_id ?? (settings.config as Record<string, unknown> | undefined)?.account_id;
   if (typeof accountId !== "string" || accountId === "") {
     throw new ConfigError([{

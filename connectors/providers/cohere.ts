@@ -4,12 +4,11 @@
  * Source: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters).
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, genaiPrices, singleModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Cohere. */
-export const cohere: ProviderConnector = openAiCompatible({
+export const cohere: OpenAiCompatible = {
   id: "cohere.nlp.v1",
   vendor: "cohere",
   baseUrl: "https://api.cohere.ai/compatibility/v1",
@@ -40,4 +39,4 @@ export const cohere: ProviderConnector = openAiCompatible({
     }),
     singleModel("rerank-v3.5", "retrieval.reranking", { pricing: [{ per_search: 0.002 }], isDefault: true }),
   ],
-});
+};

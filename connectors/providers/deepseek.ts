@@ -5,9 +5,8 @@
  * half of which is charged off-peak), llm-exe#662.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, modelsDev } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const both = {
   can: "TR",
@@ -19,7 +18,7 @@ const both = {
 };
 
 /** DeepSeek. */
-export const deepseek: ProviderConnector = openAiCompatible({
+export const deepseek: OpenAiCompatible = {
   id: "deepseek.api.v1",
   vendor: "deepseek",
   baseUrl: "https://api.deepseek.com",
@@ -41,4 +40,4 @@ export const deepseek: ProviderConnector = openAiCompatible({
       ],
     }),
   ],
-});
+};

@@ -4,12 +4,11 @@
  * Source: docs.fireworks.ai.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Fireworks AI. */
-export const fireworks: ProviderConnector = openAiCompatible({
+export const fireworks: OpenAiCompatible = {
   id: "fireworks.api.v1",
   vendor: "fireworks",
   baseUrl: "https://api.fireworks.ai/inference/v1",
@@ -24,4 +23,4 @@ export const fireworks: ProviderConnector = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

@@ -4,12 +4,11 @@
  * Source: console.groq.com/docs/openai (what it refuses), groq.com/pricing as quoted by third parties (speech).
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, singleModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Groq. */
-export const groq: ProviderConnector = /* @__PURE__ */ openAiCompatible({
+export const groq: OpenAiCompatible = {
   id: "groq.api.v1",
   vendor: "groq",
   baseUrl: "https://api.groq.com/openai/v1",
@@ -43,4 +42,4 @@ export const groq: ProviderConnector = /* @__PURE__ */ openAiCompatible({
     }),
     singleModel("canopylabs/orpheus-v1-english", "generation.audio.text-to-speech", { isDefault: true }),
   ],
-});
+};

@@ -4,12 +4,11 @@
  * Source: huggingface.co/docs/inference-providers.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Hugging Face. */
-export const huggingface: ProviderConnector = openAiCompatible({
+export const huggingface: OpenAiCompatible = {
   id: "huggingface.inference.v1",
   vendor: "huggingface",
   baseUrl: "https://router.huggingface.co/v1",
@@ -27,4 +26,4 @@ export const huggingface: ProviderConnector = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

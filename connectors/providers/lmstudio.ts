@@ -4,11 +4,10 @@
  * Source: lmstudio.ai/docs.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LM Studio. */
-export const lmstudio: ProviderConnector = openAiCompatible({
+export const lmstudio: OpenAiCompatible = {
   id: "lmstudio.local.v1",
   vendor: "lmstudio",
   baseUrl: "http://127.0.0.1:1234/v1",
@@ -20,4 +19,4 @@ export const lmstudio: ProviderConnector = openAiCompatible({
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-});
+};

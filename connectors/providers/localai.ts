@@ -4,11 +4,10 @@
  * Source: localai.io/docs.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
-export const localai: ProviderConnector = openAiCompatible({
+export const localai: OpenAiCompatible = {
   id: "localai.local.v1",
   vendor: "localai",
   baseUrl: "http://127.0.0.1:8080/v1",
@@ -20,4 +19,4 @@ export const localai: ProviderConnector = openAiCompatible({
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-});
+};

@@ -4,12 +4,11 @@
  * Source: docs.mistral.ai; mistralai/platform-docs-public#7, avante.nvim#2347 and eca#231 (fields it refuses).
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, singleModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Mistral. */
-export const mistral: ProviderConnector = /* @__PURE__ */ openAiCompatible({
+export const mistral: OpenAiCompatible = {
   id: "mistral.api.v1",
   vendor: "mistral",
   baseUrl: "https://api.mistral.ai/v1",
@@ -53,4 +52,4 @@ export const mistral: ProviderConnector = /* @__PURE__ */ openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

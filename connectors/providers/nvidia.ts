@@ -4,12 +4,11 @@
  * Source: docs.api.nvidia.com/nim, LiteLLM's list of the parameters it takes.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** NVIDIA NIM. */
-export const nvidia: ProviderConnector = openAiCompatible({
+export const nvidia: OpenAiCompatible = {
   id: "nvidia.nim.v1",
   vendor: "nvidia",
   baseUrl: "https://integrate.api.nvidia.com/v1",
@@ -24,4 +23,4 @@ export const nvidia: ProviderConnector = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

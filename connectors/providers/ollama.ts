@@ -5,11 +5,10 @@
  * variable OLLAMA_API_KEY is the key of its cloud, so it is never sent to a server of one's own.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Ollama. */
-export const ollama: ProviderConnector = /* @__PURE__ */ openAiCompatible({
+export const ollama: OpenAiCompatible = {
   id: "ollama.local.v1",
   vendor: "ollama",
   baseUrl: "http://127.0.0.1:11434/v1",
@@ -21,4 +20,4 @@ export const ollama: ProviderConnector = /* @__PURE__ */ openAiCompatible({
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" }, drop: ["logit_bias"], refuse: ["n"] },
   local: true,
-});
+};

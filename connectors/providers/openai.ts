@@ -7,10 +7,9 @@
  * The price of gpt-5.6-sol is a promotion that OpenAI promised until 2026-11-21 at least.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { chatModel, genaiPrices, singleModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const openAiPages = "developers.openai.com 2026-11-21";
 
@@ -189,10 +188,10 @@ const otherModels = (): readonly ModelInfo[] => [
 ];
 
 /** OpenAI. */
-export const openai: ProviderConnector = /* @__PURE__ */ openAiCompatible({
+export const openai: OpenAiCompatible = {
   id: "openai.llm.v1",
   vendor: "openai",
   baseUrl: "https://api.openai.com/v1",
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   models: () => [...chatModels(), ...otherModels()],
-});
+};

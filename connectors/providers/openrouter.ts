@@ -4,14 +4,13 @@
  * Source: openrouter.ai/docs.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const free = [{ input: 0, output: 0 }];
 
 /** OpenRouter. */
-export const openrouter: ProviderConnector = /* @__PURE__ */ openAiCompatible({
+export const openrouter: OpenAiCompatible = {
   id: "openrouter.gateway.v1",
   vendor: "openrouter",
   baseUrl: "https://openrouter.ai/api/v1",
@@ -33,4 +32,4 @@ export const openrouter: ProviderConnector = /* @__PURE__ */ openAiCompatible({
     }),
     chatModel("openrouter/auto", { window: 2_000_000 }),
   ],
-});
+};

@@ -5,9 +5,8 @@
  * Source: docs.perplexity.ai; genai-prices for the fee per request, which depends on the search: the highest one.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, genaiPrices, modelsDev } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const both = {
   also: ["retrieval.search.web-search", "retrieval.rag.grounded-generation"],
@@ -16,7 +15,7 @@ const both = {
 };
 
 /** Perplexity. */
-export const perplexity: ProviderConnector = openAiCompatible({
+export const perplexity: OpenAiCompatible = {
   id: "perplexity.search.v1",
   vendor: "perplexity",
   baseUrl: "https://api.perplexity.ai",
@@ -43,4 +42,4 @@ export const perplexity: ProviderConnector = openAiCompatible({
       pricing: [{ input: 3, output: 15, per_request: 0.014 }],
     }),
   ],
-});
+};

@@ -4,14 +4,13 @@
  * Source: docs.sambanova.ai, LiteLLM's list of the parameters it takes.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const source = "models.dev 2026-06-10";
 
 /** SambaNova. */
-export const sambanova: ProviderConnector = openAiCompatible({
+export const sambanova: OpenAiCompatible = {
   id: "sambanova.api.v1",
   vendor: "sambanova",
   baseUrl: "https://api.sambanova.ai/v1",
@@ -35,4 +34,4 @@ export const sambanova: ProviderConnector = openAiCompatible({
       source,
     }),
   ],
-});
+};

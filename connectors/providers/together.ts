@@ -4,12 +4,11 @@
  * Source: docs.together.ai.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Together AI. */
-export const together: ProviderConnector = openAiCompatible({
+export const together: OpenAiCompatible = {
   id: "together.api.v1",
   vendor: "together",
   baseUrl: "https://api.together.xyz/v1",
@@ -27,4 +26,4 @@ export const together: ProviderConnector = openAiCompatible({
       isDefault: true,
     }),
   ],
-});
+};

@@ -4,11 +4,10 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
-export const vllm: ProviderConnector = openAiCompatible({
+export const vllm: OpenAiCompatible = {
   id: "vllm.local.v1",
   vendor: "vllm",
   baseUrl: "http://127.0.0.1:8000/v1",
@@ -19,4 +18,4 @@ export const vllm: ProviderConnector = openAiCompatible({
     port: 8000,
   },
   local: true,
-});
+};

@@ -4,14 +4,13 @@
  * Source: docs.x.ai (reasoning guide, API reference).
  * @module
  */
-import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import { chatModel, genaiPrices, modelsDev } from "./_catalogue.ts";
-import { openAiCompatible } from "./_openai_compatible.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 const parameters = { drop: ["presence_penalty", "frequency_penalty"], refuse: ["stop"] };
 
 /** xAI. */
-export const xai: ProviderConnector = openAiCompatible({
+export const xai: OpenAiCompatible = {
   id: "xai.grok.v1",
   vendor: "xai",
   baseUrl: "https://api.x.ai/v1",
@@ -37,4 +36,4 @@ export const xai: ProviderConnector = openAiCompatible({
       source: `${genaiPrices}, ${modelsDev}; they differ on cached input`,
     }),
   ],
-});
+};

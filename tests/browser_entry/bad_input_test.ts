@@ -11,6 +11,7 @@ import {
   NoProvidersError,
   ollama,
   openai,
+  openAiCompatible,
   providerOf,
   roundRobin,
 } from "../../browser.ts";
@@ -145,7 +146,11 @@ describe("A vendor refuses", () => {
   }
 
   it("to be without an address when it has none of its own, and a key it can do without", () => {
-    assertThrows(() => providerOf(openaiCompatible), ConfigError, "baseUrl: openai-compatible needs an http");
+    assertThrows(
+      () => providerOf(openAiCompatible(openaiCompatible)),
+      ConfigError,
+      "baseUrl: openai-compatible needs an http",
+    );
     assertEquals(openai({ baseUrl: at }).id, "openai"); // a forwarder may add the key
   });
 

@@ -2,6 +2,7 @@
  * What the tests of the Anthropic connector share: a provider whose network serves fixtures.
  * @module
  */
+import { anthropicConnector } from "../../connectors/providers/_anthropic_provider.ts";
 import { anthropic } from "../../connectors/providers/anthropic.ts";
 import type { AssistantMessage, ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type { CallOptions, CompletionRequest, ModelInfo, Provider } from "../../src/contracts/provider.ts";
@@ -67,7 +68,7 @@ export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []
 
 /** The provider under test. */
 export function provider(settings: Record<string, unknown> = {}): Provider {
-  return anthropic.create({ id: "anthropic.claude.v1", ...settings }, runtime);
+  return anthropicConnector().create({ id: "anthropic.claude.v1", ...settings }, runtime);
 }
 
 /** Asks for a whole answer and is given this one. */

@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import type { GenerateContentRequest } from "../../connectors/providers/_gemini_wire.ts";
-import { gemini } from "../../connectors/providers/gemini.ts";
+import { geminiConnector } from "../../connectors/providers/_gemini_provider.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { CallOptions, CompletionRequest, Provider } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
@@ -70,7 +70,7 @@ export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []
 
 /** The provider under test. */
 export function provider(settings: Record<string, unknown> = {}): Provider {
-  return gemini.create({ id: "google.gemini.v1", ...settings }, runtime);
+  return geminiConnector.create({ id: "google.gemini.v1", ...settings }, runtime);
 }
 
 /** A request; the smallest there is unless said. */

@@ -91,7 +91,7 @@ function story(strategy: SelectionStrategy, seed: number, facts: Partial<Selecti
 }
 
 Deno.test("all eight strategies are there, on servers and in browsers, and found by their short names", () => {
-  for (const list of [loadedConnectors, browserConnectors]) {
+  for (const list of [loadedConnectors, browserConnectors()]) {
     const ids = knownConnectors(list).strategies;
     assertEquals(ids, shortNames.map((name) => `mesh.${name}.v1`));
     for (const name of shortNames) assertEquals(resolveStrategy(name, ids), `mesh.${name}.v1`);

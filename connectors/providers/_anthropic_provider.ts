@@ -1,0 +1,162 @@
+/**
+ * Anthropic: Claude by the Messages API, translated from and to OpenAI's chat shape.
+ *
+ * Source: https://platform.claude.com/docs/en/api/overview
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type {
+  CallOptions,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+  RateLimits,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
+import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
+import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
+import { leftOutOf, toMessagesRequest } from "./_anthropic_request.ts";
+import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { MessageStream } from "./_anthropic_stream.ts";
+import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { chunksOf } from "./_chunks.ts";
+import { readFault, streamReaderOf } from "./_http.ts";
+import { anthropic } from "./anthropic.ts";
+
+const defaultBaseUrl = "https://api.anthropic.com/v1";
+const apiVersion = "2023-06-01";
+const maxModelPages = 20;
+
+/**
+ * Anthropic, with its code.
+ *
+ * @param headers Sent along with every call; names in lower case.
+ */
+export function anthropicConnector(headers: Readonly<Record<string, string>> = {}): ProviderConnector {
+  return {
+    ...anthropic,
+    create: (settings, runtime) => new AnthropicProvider(settings as ProviderSettings, { runtime, headers }),
+  };
+}
+
+/** A provider of the Messages API. */
+class AnthropicProvider extends BaseProvider {
+  readonly #baseUrl: string;
+  readonly #runtime: Runtime;
+  readonly #ownHeaders: Readonly<Record<string, string>>;
+  readonly #limits = new Map<string, RateLimits>();
+
+  constructor(
+    settings: ProviderSettings,
+    { runtime, headers }: { runtime: Runtime; headers: Readonly<Record<string, string>> },
+  ) {
+    super(settings.id, anthropicModels);
+    this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
+    this.#runtime = runtime;
+    this.#ownHeaders = headers;
+  }
+
+  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const response = await this.#post(request, options);
+    return { body: toChatCompletion(await readObject(response), this.#facts(request)) };
+  }
+
+  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const response = await this.#post(request, options);
+    const facts = this.#facts(request);
+    if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+      yield* chunksOf(toChatCompletion(await readObject(response), facts));
+      return;
+    }
+    const stream = new MessageStream(facts);
+    for await (const events of readSse(streamReaderOf(response))) {
+      for (const { data } of events) {
+        for (const value of stream.push(data)) yield { value };
+        if (stream.finished) return;
+      }
+    }
+    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  }
+
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const models: ModelInfo[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < maxModelPages; page++) {
+      const { data, has_more, last_id } = await this.#modelPage(after, options);
+      if (!Array.isArray(data)) {
+        throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
+      }
+      models.push(...data.flatMap((entry) => listedModel(entry) ?? []));
+      if (has_more !== true || typeof last_id !== "string" || last_id === after) break;
+      after = last_id;
+    }
+    return models;
+  }
+
+  protected override known(model: string): ModelInfo | undefined {
+    return knownModel(model);
+  }
+
+  override getRateLimits(model: string): RateLimits | undefined {
+    return this.#limits.get(model);
+  }
+
+  #facts({ model }: CompletionRequest): AnswerFacts {
+    return { model: model.id, created: Math.floor(this.#runtime.clock.now() / 1000) };
+  }
+
+  #headers({ credential }: CallOptions): Record<string, string> {
+    return {
+      "content-type": "application/json",
+      "anthropic-version": apiVersion,
+      ...this.#ownHeaders,
+      ...(credential === undefined ? {} : { "x-api-key": credential }),
+    };
+  }
+
+  async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const message = toMessagesRequest(request);
+    options.reportDropped?.(leftOutOf(request.body, message));
+    const response = await options.send({
+      url: `${this.#baseUrl}/messages`,
+      headers: this.#headers(options),
+      body: JSON.stringify(message),
+    });
+    const limits = readLimits(response.headers);
+    if (limits !== undefined) this.#limits.set(request.model.id, limits);
+    return this.#accepted(response);
+  }
+
+  async #modelPage(after: string | undefined, options: CallOptions): Promise<Record<string, unknown>> {
+    const cursor = after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`;
+    const response = await options.send({
+      url: `${this.#baseUrl}/models?limit=1000${cursor}`,
+      method: "GET",
+      headers: this.#headers(options),
+    });
+    return readObject(await this.#accepted(response));
+  }
+
+  async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+    if (isSuccess(response)) return response;
+    const { clock } = this.#runtime;
+    const readRetryAfter = (body: unknown) => readSpendLimitReset(body, clock.now());
+    throw await readFault(response, { readError: readAnthropicError, readRetryAfter }, clock);
+  }
+}
+
+/** Anthropic's own tools take addresses without the version, ours with it: both will do. */
+function versioned(baseUrl: string): string {
+  const address = baseUrl.replace(/\/+$/, "");
+  return /\/v\d+$/.test(address) ? address : `${address}/v1`;
+}
+
+function readLimits(headers: UpstreamResponse["headers"]): RateLimits | undefined {
+  const rpm = Number(headers.get("anthropic-ratelimit-requests-limit"));
+  const tpm = Number(headers.get("anthropic-ratelimit-tokens-limit"));
+  if (!(rpm > 0) && !(tpm > 0)) return undefined;
+  return { ...(rpm > 0 ? { rpm } : {}), ...(tpm > 0 ? { tpm } : {}) };
+}

@@ -1,0 +1,188 @@
+/**
+ * Google Gemini through its own API: `generateContent` and `streamGenerateContent`.
+ *
+ * Sources, read 2026-11-21: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type {
+  CallOptions,
+  CapabilityPath,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { readSse } from "../../src/util/sse_parse.ts";
+import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
+import { rulesOf } from "./_gemini_family.ts";
+import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
+import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
+import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
+import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
+import { GeminiStream } from "./_gemini_stream.ts";
+import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
+import { type FaultReader, parseObject, readFault, streamReaderOf } from "./_http.ts";
+import { gemini } from "./gemini.ts";
+
+const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
+/** Far more than there are models: a server that never ends its list must not keep us. */
+const mostPages = 20;
+
+/** Google Gemini, with its code. */
+export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign({ create }, gemini);
+
+function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): GeminiProvider {
+  return new GeminiProvider(settings as ProviderSettings, runtime);
+}
+
+class GeminiProvider extends BaseProvider {
+  readonly #baseUrl: string;
+  readonly #runtime: Runtime;
+  readonly #faults: FaultReader;
+
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    super(settings.id, geminiModels);
+    this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
+    this.#runtime = runtime;
+    this.#faults = {
+      readError: readGeminiError,
+      readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()),
+    };
+  }
+
+  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const response = await this.#post("generateContent", request, options);
+    const [answer] = this.#answersIn(await readText(response));
+    if (answer === undefined) {
+      throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
+    }
+    return { body: toChatCompletion(answer, this.#factsOf(request)) };
+  }
+
+  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const response = await this.#post("streamGenerateContent?alt=sse", request, options);
+    const stream = new GeminiStream(this.#factsOf(request));
+    for await (const text of eventsOf(response)) {
+      for (const event of this.#answersIn(text)) {
+        for (const value of stream.push(event)) yield { value };
+      }
+    }
+    for (const value of stream.finish()) yield { value };
+  }
+
+  /** Asks `GET /models`, page by page. */
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const models: ModelInfo[] = [];
+    let token: string | undefined;
+    for (let page = 0; page < mostPages; page++) {
+      const query = new URLSearchParams({ pageSize: "1000", ...(token === undefined ? {} : { pageToken: token }) });
+      const list = await this.#get(`models?${query}`, options);
+      if (!Array.isArray(list.models)) {
+        throw new UpstreamError("The provider's model list has no models", { kind: "invalid_response" });
+      }
+      models.push(...asObjects(list.models).flatMap((entry) => this.#listed(entry)));
+      token = asText(list.nextPageToken);
+      if (token === undefined) break;
+    }
+    return models;
+  }
+
+  #factsOf({ model }: CompletionRequest): AnswerFacts {
+    const now = this.#runtime.clock.now();
+    const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
+    return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
+  }
+
+  /** The key goes into a header: addresses end up in logs. */
+  #headers({ credential }: CallOptions): Record<string, string> {
+    const headers = { "content-type": "application/json" };
+    return credential === undefined ? headers : { ...headers, "x-goog-api-key": credential };
+  }
+
+  async #post(method: string, { model, body }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const content = toGenerateContent(model.id, body);
+    options.reportDropped?.(leftOutOf(body, content));
+    const response = await options.send({
+      url: `${this.#baseUrl}/${pathOf(model.id)}:${method}`,
+      headers: this.#headers(options),
+      body: JSON.stringify(content),
+    });
+    return await this.#accepted(response);
+  }
+
+  async #get(path: string, options: CallOptions): Promise<JsonObject> {
+    const response = await options.send({
+      url: `${this.#baseUrl}/${path}`,
+      method: "GET",
+      headers: this.#headers(options),
+    });
+    return await readObject(await this.#accepted(response));
+  }
+
+  async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+    if (isSuccess(response)) return response;
+    throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock));
+  }
+
+  /** One answer, or a list of them as the API writes it without `alt=sse`. */
+  #answersIn(text: string): JsonObject[] {
+    const isList = text.trimStart().startsWith("[");
+    // a list read as a member: one reader words all complaints
+    const answers = isList ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
+    for (const answer of answers) {
+      const fault = faultInside(answer, this.#runtime.clock.now());
+      if (fault !== undefined) throw fault;
+    }
+    return answers;
+  }
+
+  #listed({ name, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods }: JsonObject): ModelInfo[] {
+    const id = asText(name)?.replace(/^models\//, "");
+    if (id === undefined) return [];
+    const capabilities = leavesOf(id, Array.isArray(methods) ? methods : []);
+    return [
+      this.known(id) ?? {
+        id,
+        capabilities,
+        constraints: given({
+          context_window: asNumber(inputTokenLimit),
+          max_output_tokens: asNumber(outputTokenLimit),
+        }),
+        parameters: rulesOf(id),
+        ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
+      },
+    ];
+  }
+}
+
+/** Tuned models have a collection of their own. */
+function pathOf(model: string): string {
+  return (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/");
+}
+
+/** Many models beside those that chat take `generateContent` too, and answer with images, speech or actions. */
+function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityPath[] {
+  if (methods.includes("embedContent")) return ["text-embeddings"];
+  if (/tts/.test(id)) return ["text-to-speech"];
+  if (methods.length > 0 && !methods.includes("generateContent")) return [];
+  if (/image|nano-banana|live|audio|robotics|computer-use|deep-research|veo|lyria|omni/.test(id)) return [];
+  return /^gemini-[\d.]+-(pro|flash|flash-lite)\b/.test(id) ? chatLeaves : ["chat-completion"];
+}
+
+/** The data of each event; a body that is no event stream counts as one. */
+async function* eventsOf(response: UpstreamResponse): AsyncGenerator<string> {
+  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+    yield await readText(response);
+    return;
+  }
+  let unfinished = "";
+  for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
+    for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
+  }
+  // an event that the end cut off is either whole but for its blank line, or no JSON and reported as such
+  if (unfinished !== "") yield unfinished;
+}

@@ -1,0 +1,67 @@
+/**
+ * Vendors that speak OpenAI's dialect, as data.
+ * @module
+ */
+import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import type { FaultReader } from "./_http.ts";
+
+/** What sets a vendor of OpenAI's dialect apart. */
+export interface OpenAiCompatible {
+  /** Connector id. */
+  readonly id: string;
+  /** Prefix of its models' names. */
+  readonly vendor: string;
+  /**
+   * Address with version prefix, or what makes it of the entry's settings and throws a `ConfigError` when they do not
+   * fit; left out when it has to be configured.
+   */
+  readonly baseUrl?: string | ((settings: ProviderSettings) => string);
+  /** How it is found in the environment. */
+  readonly detection?: Detection;
+  /** Known models; a function, where a bundler shall be able to leave the list out together with the vendor. */
+  readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
+  /** Rewording all its models need. */
+  readonly parameters?: ParameterRules;
+  /** A server on one's own machine. */
+  readonly local?: boolean;
+  /** Works without a key. */
+  readonly keyless?: boolean;
+  /** Attributes that it reads from its entry's `config`; none unless given. */
+  readonly attributes?: Attributes;
+  /** Headers that carry the key; `Authorization: Bearer` unless said. */
+  readonly authorize?: (credential: string) => Record<string, string>;
+  /** Whether it takes `stream_options.include_usage`; most do. */
+  readonly streamUsage?: boolean;
+  /** A wait the vendor names in a place of its own. */
+  readonly readRetryAfter?: FaultReader["readRetryAfter"];
+}
+
+/**
+ * What is known of a vendor's connector before it is used.
+ *
+ * @param vendor What sets the vendor apart.
+ */
+export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
+  return {
+    kind: "provider",
+    id: vendor.id,
+    vendor: vendor.vendor,
+    models: modelsOf(vendor),
+    needsBaseUrl: vendor.baseUrl === undefined,
+    keyless: vendor.keyless ?? vendor.local ?? false,
+    local: vendor.local ?? false,
+    attributes: vendor.attributes ?? {},
+    ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
+    ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
+  };
+}
+
+/**
+ * The models known of a vendor.
+ *
+ * @param vendor What sets the vendor apart.
+ */
+export function modelsOf({ models = [] }: OpenAiCompatible): readonly ModelInfo[] {
+  return typeof models === "function" ? models() : models;
+}
