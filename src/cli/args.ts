@@ -17,33 +17,10 @@ type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown
  * @throws {UsageError} For an unknown flag, a missing value, an argument too many.
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
-  const switches = ["help", "json", ...command.switches ?? []];
   const options = [...command.values, "env-file"];
-  const known = [...options, ...switches];
-  const parsed: Parsed = parseArgs(args, {
-    string: [...options, "_"], // else an argument such as 007 would become a number
-    boolean: switches,
-    collect: options,
-    alias: { h: "help" },
-    unknown: (arg, key) => {
-      if (key === undefined) return true;
-      if (command.isPrivate) throw new UsageError(unknownPrivateOption);
-      const hint = nearest(key, known, 1)[0];
-      throw new UsageError(
-        `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
-      );
-    },
-  });
-  for (const [index, arg] of args.entries()) {
-    const name = arg.replace(/^--/, "");
-    // the parser takes an empty string for a missing one
-    if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
-  }
+  const parsed = parse(command, { args, options });
   const positional = parsed._.map(String);
-  if (positional.length > (command.maxArguments ?? 0)) {
-    if (command.isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
-    throw new UsageError(`Unexpected argument "${positional[command.maxArguments ?? 0]}"`);
-  }
+  checkPositional(command, positional);
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
   for (const name of options) {
     const values = all(name);
@@ -59,6 +36,39 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
     all,
     has: (name) => parsed[name] === true,
   };
+}
+
+function parse(
+  command: Command,
+  { args, options }: { readonly args: readonly string[]; readonly options: readonly string[] },
+): Parsed {
+  const switches = ["help", "json", ...command.switches ?? []];
+  const parsed: Parsed = parseArgs(args, {
+    string: [...options, "_"], // else an argument such as 007 would become a number
+    boolean: switches,
+    collect: options,
+    alias: { h: "help" },
+    unknown: (arg, key) => {
+      if (key === undefined) return true;
+      if (command.isPrivate) throw new UsageError(unknownPrivateOption);
+      const hint = nearest(key, [...options, ...switches], 1)[0];
+      throw new UsageError(
+        `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
+      );
+    },
+  });
+  for (const [index, arg] of args.entries()) {
+    const name = arg.replace(/^--/, "");
+    // the parser takes an empty string for a missing one
+    if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
+  }
+  return parsed;
+}
+
+function checkPositional({ maxArguments = 0, isPrivate }: Command, positional: readonly string[]): void {
+  if (positional.length <= maxArguments) return;
+  if (isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
+  throw new UsageError(`Unexpected argument "${positional[maxArguments]}"`);
 }
 
 /** The argument may be a secret that begins with a dash, so it is not quoted. */

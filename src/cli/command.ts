@@ -35,6 +35,8 @@ export interface Command {
    */
   readonly maxArguments?: number;
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
+  /** Advice to print after the message of an error, if there is any. */
+  advice?(error: unknown): string | undefined;
 }
 
 /** Arguments as typed. */

@@ -45,34 +45,37 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
     start(openAiDialect, isRefused),
     start(anthropicDialect, () => false),
   ]);
-  const [alpha, beta, gamma] = servers.map(({ port }) => `http://127.0.0.1:${port}/v1`);
   return {
-    config: {
-      providers: {
-        "demo-alpha": { connector: "openai.compatible.v1", base_url: alpha, api_key: "demo" },
-        "demo-beta": { connector: "openai.compatible.v1", base_url: beta, api_key: "demo" },
-        "demo-gamma": {
-          connector: "anthropic.claude.v1",
-          base_url: gamma,
-          api_key: "demo",
-          discovery: { enumerate_models: false }, // the models below are complete
-        },
-      },
-      models: {
-        "alpha": model("demo-alpha", 0.1, 0.4),
-        "beta": model("demo-beta", 0.2, 0.8),
-        "gamma": model("demo-gamma", 0.3, 1.5),
-      },
-      pools: { "chat-completion": { capability: "chat-completion", strategy: "round-robin" } },
-    },
+    config: configOf(servers.map(({ port }) => `http://127.0.0.1:${port}/v1`)),
     async stop() {
       await Promise.all(servers.map((server) => server.stop(0)));
     },
   };
 }
 
-function model(provider: string, input: number, output: number): Record<string, unknown> {
-  return { provider, capabilities: ["chat-completion"], pricing: { input, output } };
+function configOf([alpha, beta, gamma]: readonly string[]): Demo["config"] {
+  return {
+    providers: {
+      "demo-alpha": { connector: "openai.compatible.v1", base_url: alpha, api_key: "demo" },
+      "demo-beta": { connector: "openai.compatible.v1", base_url: beta, api_key: "demo" },
+      "demo-gamma": {
+        connector: "anthropic.claude.v1",
+        base_url: gamma,
+        api_key: "demo",
+        discovery: { enumerate_models: false }, // the models below are complete
+      },
+    },
+    models: {
+      "alpha": model("demo-alpha", { input: 0.1, output: 0.4 }),
+      "beta": model("demo-beta", { input: 0.2, output: 0.8 }),
+      "gamma": model("demo-gamma", { input: 0.3, output: 1.5 }),
+    },
+    pools: { "chat-completion": { capability: "chat-completion", strategy: "round-robin" } },
+  };
+}
+
+function model(provider: string, pricing: { input: number; output: number }): Record<string, unknown> {
+  return { provider, capabilities: ["chat-completion"], pricing };
 }
 
 function readChatRequest(body: { model: string; stream?: boolean; messages: { content: unknown }[] }): ChatRequest {

@@ -63,7 +63,7 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   }));
   const held = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
   if (held.length === 0) return "";
-  return `\nThe file "${defaultEnvFile}" here has ${
+  return `The file "${defaultEnvFile}" here has ${
     [...new Set(held)].join(", ")
   }: pass it with --env-file ${defaultEnvFile}`;
 }

@@ -35,10 +35,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   let flags: Flags | undefined;
   try {
-    if (command === undefined) {
-      const hint = nearest(name, Object.keys(commands), 1)[0];
-      throw new UsageError(`Unknown command "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);
-    }
+    if (command === undefined) throw new UsageError(`Unknown command "${name}"${didYouMean(name)}`);
     flags = readFlags(command, rest);
     if (flags.has("help")) {
       stdout.write(command.help);
@@ -55,9 +52,14 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
       stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
     }
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
-    stderr.write(`${messageOf(error)}${hint}\n`);
+    stderr.write([messageOf(error), command?.advice?.(error), hint].filter(Boolean).join("\n") + "\n");
     return 1;
   }
+}
+
+function didYouMean(name: string): string {
+  const hint = nearest(name, Object.keys(commands), 1)[0];
+  return hint === undefined ? "" : `; did you mean "${hint}"?`;
 }
 
 /** The message to print. */

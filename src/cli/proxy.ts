@@ -7,7 +7,7 @@ import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
-import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import { type Command, type CommandParts, UsageError } from "./command.ts";
 import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { readIfPresent, watchFile } from "./file_watcher.ts";
@@ -59,16 +59,14 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     try {
       const config = demo?.config ?? path;
       const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
-      const running = await start(() =>
-        startProxy({ connectors, runtime, shell, console }, {
-          tokens: flags.all("token"),
-          ...(config === undefined ? {} : { config }),
-          ...(host === undefined ? {} : { host }),
-          ...(port === undefined ? {} : { port }),
-        })
-      );
-      const cancel = reloadOnRequest(path, known, running, flags, parts);
-      greet(running, demo, flags, parts);
+      const running = await startProxy({ connectors, runtime, shell, console }, {
+        tokens: flags.all("token"),
+        ...(config === undefined ? {} : { config }),
+        ...(host === undefined ? {} : { host }),
+        ...(port === undefined ? {} : { port }),
+      });
+      const cancel = reloadOnRequest(running, { path, known, isWatched: flags.has("watch"), parts });
+      greet(running, { demo, json: flags.json, shell });
       await untilSignal(parts, running);
       cancel();
       return 0;
@@ -76,25 +74,25 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
       await demo?.stop();
     }
   },
+  advice(error) {
+    if (NoProvidersError.isInstance(error)) return "Or try it without a key: modelmesh proxy --demo";
+    if (MeshError.isInstance(error) && error.code === "port_in_use") {
+      return "Use another one with --port, or --port 0 for a free one";
+    }
+  },
 };
 
-/** Starts, and adds advice to an error. */
-async function start(run: () => Promise<RunningProxy>): Promise<RunningProxy> {
-  try {
-    return await run();
-  } catch (error) {
-    if (NoProvidersError.isInstance(error)) {
-      error.message += "\nOr try it without a key: modelmesh proxy --demo";
-    } else if (MeshError.isInstance(error) && error.code === "port_in_use") {
-      error.message += "\nUse another one with --port, or --port 0 for a free one";
-    }
-    throw error;
-  }
+interface GreetingOptions {
+  readonly demo: Demo | undefined;
+  readonly json: boolean;
+  readonly shell: CommandParts["shell"];
 }
 
-function greet({ url, mesh, warnings }: RunningProxy, demo: Demo | undefined, flags: Flags, parts: CommandParts): void {
-  const { stdout, stderr } = parts.shell;
-  if (flags.json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
+function greet(
+  { url, mesh, warnings }: RunningProxy,
+  { demo, json, shell: { stdout, stderr } }: GreetingOptions,
+): void {
+  if (json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
   for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
   const providers = mesh.registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
   const pools = mesh.registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
@@ -117,14 +115,17 @@ the answer comes all the same, x-mesh-model says from which model, and the event
 `;
 }
 
+interface ReloadOptions {
+  readonly path: string | undefined;
+  /** The configuration's text at the start. */
+  readonly known: string | undefined;
+  readonly isWatched: boolean;
+  readonly parts: CommandParts;
+}
+
 /** Reads the configuration again on SIGHUP, and with `--watch` when its file changes. */
-function reloadOnRequest(
-  path: string | undefined,
-  known: string | undefined,
-  running: RunningProxy,
-  flags: Flags,
-  { shell, runtime: { files, clock } }: CommandParts,
-): Cancel {
+function reloadOnRequest(running: RunningProxy, { path, known, isWatched, parts }: ReloadOptions): Cancel {
+  const { shell, runtime: { files, clock } } = parts;
   const reload = async () => {
     try {
       const warnings = await running.reload();
@@ -136,7 +137,7 @@ function reloadOnRequest(
     }
   };
   const cancels = shell.isInteractive ? [] : [shell.onSignal(["SIGHUP"], reload)];
-  if (flags.has("watch")) cancels.push(watchFile(path!, { files: files!, clock, known, onChange: reload }));
+  if (isWatched) cancels.push(watchFile(path!, { files: files!, clock, known, onChange: reload }));
   return () => cancels.forEach((cancel) => cancel());
 }
 

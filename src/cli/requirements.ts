@@ -11,6 +11,13 @@ import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } 
 import type { Mesh } from "../mesh.ts";
 import { loadFormat } from "../storage/_formats.ts";
 
+/** A connector that a configuration uses, and where it names it. */
+interface Used {
+  readonly path: string;
+  readonly kind: keyof ConnectorKinds;
+  readonly id: string;
+}
+
 /**
  * Loads the packages of the connectors that are configured.
  *
@@ -20,18 +27,16 @@ import { loadFormat } from "../storage/_formats.ts";
  */
 export async function missingPackages(settings: Settings, { catalogue }: Mesh): Promise<ConfigProblem[]> {
   const { providers, secrets, storage, observability } = settings;
-  const used: [path: string, kind: keyof ConnectorKinds, id: string][] = [
-    ...[...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined)
-      .map((
-        { id, connector },
-      ): [string, "provider", string] => [`${under("providers", id)}.connector`, "provider", connector]),
-    ["secrets.store", "secretStore", secrets.store],
-    ...observability.map((
-      { connector },
-    ): [string, "observability", string] => ["observability", "observability", connector]),
+  const configured = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
+  const used: Used[] = [
+    ...configured.map(({ id, connector }): Used => (
+      { path: `${under("providers", id)}.connector`, kind: "provider", id: connector }
+    )),
+    { path: "secrets.store", kind: "secretStore", id: secrets.store },
+    ...observability.map(({ connector }): Used => ({ path: "observability", kind: "observability", id: connector })),
   ];
-  if (storage !== undefined) used.push(["storage.connector", "storage", storage.connector]);
-  const loads = used.map(([path, kind, id]) =>
+  if (storage !== undefined) used.push({ path: "storage.connector", kind: "storage", id: storage.connector });
+  const loads = used.map(({ path, kind, id }) =>
     problemOf(path, async () => await (await catalogue.load(kind, id)).loadPackages?.())
   );
   if (storage !== undefined) loads.push(problemOf("storage.persistence.format", () => loadFormat(storage.format)));

@@ -12,11 +12,16 @@ import { type NamedStore, openStore } from "./secret_store.ts";
 /** The longest value that every store takes, bytes. */
 const maxSecretBytes = 64 * 1024;
 
+interface TaskContext extends NamedStore {
+  readonly parts: CommandParts;
+  readonly flags: Flags;
+}
+
 /** A subcommand. */
 interface Task {
   /** Its arguments, for messages. */
   readonly takes: readonly string[];
-  run(args: readonly string[], store: NamedStore, parts: CommandParts, flags: Flags): Promise<ExitCode>;
+  run(args: readonly string[], context: TaskContext): Promise<ExitCode>;
 }
 
 const tasks: Readonly<Record<string, Task>> = {
@@ -59,18 +64,20 @@ Exit code: 0 done, 1 failed, 2 usage
       throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
     }
     if (task.takes[0] === "a name") checkName(args[0]!);
-    return await task.run(args, await openStore(flags, parts), parts, flags);
+    return await task.run(args, { ...await openStore(flags, parts), parts, flags });
   },
 };
 
-async function set([name, typed]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+async function set([name, typed]: readonly string[], context: TaskContext) {
+  const { id, store, parts } = context;
   const value = typed === "-" ? (await parts.shell.readInput()).replace(/\r?\n$/, "") : typed!;
   checkValue(value);
   await writable(store.set, id).call(store, name!, value);
-  return done({ id, names: [name!] }, `Stored "${name}" in ${id}`, parts, flags);
+  return done(context, { names: [name!], message: `Stored "${name}" in ${id}` });
 }
 
-async function importFile([path]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+async function importFile([path]: readonly string[], context: TaskContext) {
+  const { id, store, parts } = context;
   const { stderr } = parts.shell;
   const { found, blank, duplicates } = await readImport(path!, parts);
   for (const name of duplicates) stderr.write(`Warning: "${name}" is given more than once: the last one counts\n`);
@@ -81,23 +88,20 @@ async function importFile([path]: readonly string[], { id, store }: NamedStore, 
     try {
       await put.call(store, name, value);
     } catch (error) {
-      if (MeshError.isInstance(error) && names.length > 0) error.message += `\nStored before that: ${names.join(", ")}`;
-      throw error;
+      if (!MeshError.isInstance(error) || names.length === 0) throw error;
+      throw new MeshError(`${error.message}\nStored before that: ${names.join(", ")}`, { cause: error });
     }
     names.push(name);
   }
   const count = `${names.length} secret${names.length === 1 ? "" : "s"}`;
-  return done(
-    { id, names },
-    `Stored ${count} in ${id}${names.length === 0 ? "" : `: ${names.join(", ")}`}`,
-    parts,
-    flags,
-  );
+  const message = `Stored ${count} in ${id}${names.length === 0 ? "" : `: ${names.join(", ")}`}`;
+  return done(context, { names, message });
 }
 
-async function list(_args: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+async function list(_args: readonly string[], context: TaskContext) {
+  const { store, parts } = context;
   const names = await (store.list?.() ?? detectionVariablesIn(store, parts));
-  return done({ id, names }, names.join("\n"), parts, flags);
+  return done(context, { names, message: names.join("\n") });
 }
 
 /** For a store that cannot list, such as the environment: the variables that providers are detected by. */
@@ -107,9 +111,10 @@ async function detectionVariablesIn(store: SecretStore, { connectors }: CommandP
   return names.filter((_, index) => values[index] !== undefined);
 }
 
-async function remove([name]: readonly string[], { id, store }: NamedStore, parts: CommandParts, flags: Flags) {
+async function remove([name]: readonly string[], context: TaskContext) {
+  const { id, store } = context;
   if (await writable(store.delete, id).call(store, name!)) {
-    return done({ id, names: [name!] }, `Deleted "${name}" from ${id}`, parts, flags);
+    return done(context, { names: [name!], message: `Deleted "${name}" from ${id}` });
   }
   throw new ConnectorError(`${id} has no secret "${name}"`);
 }
@@ -154,10 +159,8 @@ function bytesOf(text: string): number {
 }
 
 function done(
-  { id, names }: { readonly id: string; readonly names: readonly string[] },
-  message: string,
-  { shell }: CommandParts,
-  flags: Flags,
+  { id, parts: { shell }, flags }: TaskContext,
+  { names, message }: { readonly names: readonly string[]; readonly message: string },
 ): ExitCode {
   const text = flags.json ? JSON.stringify({ ok: true, store: id, names }) : message;
   if (text !== "") shell.stdout.write(`${text}\n`);
