@@ -25,7 +25,6 @@ import { type ListedModel, listModels, type PoolStatus, statusOf } from "./regis
 import { MeshState } from "./state/mesh_state.ts";
 import type { StateStore } from "./state/persistence/state_store.ts";
 import { loadKeyPools } from "./state/limits/key_pools.ts";
-import { meteringOf } from "./state/usage_trackers.ts";
 import type { Transition } from "./state/breaker/circuit_breaker.ts";
 
 /** What became of asking local servers for their models, by provider entry id. */
@@ -306,12 +305,16 @@ export class Mesh {
     discovered?: Discovered,
     answers?: ProviderAnswers,
   ): Assembly {
-    const { metering = meteringOf } = this.#parts;
     const { runtime, hub, redact, catalogue } = this;
-    const makeState = metering(settings, runtime.clock);
-    const state = new MeshState((transition) => this.#tell(transition), makeState, (pool) => {
-      const message = `The rotation policy of the pool "${pool}" failed`;
-      this.hub.trace({ severity: "error", component: "pool", message });
+    const state = new MeshState({
+      settings,
+      clock: runtime.clock,
+      onTransition: (transition) => this.#tell(transition),
+      onPolicyFailure: (pool) => {
+        const message = `The rotation policy of the pool "${pool}" failed`;
+        this.hub.trace({ severity: "error", component: "pool", message });
+      },
+      before: this.#parts.stateBefore?.(settings),
     });
     const registry = buildRegistry({ settings, catalogue, state, runtime, discovered, answers });
     addPools(registry);

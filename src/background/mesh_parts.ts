@@ -5,8 +5,9 @@
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
-import type { meteringOf } from "../state/usage_trackers.ts";
 import type { startWatch } from "./watch.ts";
 
 /** What a mesh is made with. */
@@ -20,11 +21,11 @@ export interface MeshParts {
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
   readonly storage?: StatePersistence;
   /**
-   * Counts rates, tokens and money: `meteringOf` unless given.
+   * The state whose counts go on under these settings.
    *
    * @internal
    */
-  readonly metering?: typeof meteringOf;
+  readonly stateBefore?: (settings: Settings) => MeshState | undefined;
   /**
    * Probes providers and keeps calendars: `startWatch` unless given.
    *

@@ -94,7 +94,7 @@ function contestOf(member: Member, { contested }: RequestContext, now: number): 
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial?.(context.plan.load, now) ?? contestOf(member, context, now);
+    const denial = member.state.denial(context.plan.load, now) ?? contestOf(member, context, now);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

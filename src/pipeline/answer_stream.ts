@@ -6,7 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.t
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import { editMembers } from "../util/json_members.ts";
-import type { Outcome } from "../state/model_state.ts";
+import type { Outcome } from "../state/usage.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";

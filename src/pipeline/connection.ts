@@ -14,7 +14,7 @@ import type {
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import type { CallReservation } from "../state/usage.ts";
+import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
 
 /** A stream that is not read for so long is given up, ms: a client may be gone without notice. */

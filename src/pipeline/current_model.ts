@@ -109,7 +109,7 @@ function causeOf({ state }: Member, after: Member, context: RequestContext): str
     return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
   }
   if (state.hasTrialRequest) return "half_open";
-  const denial = state.denial?.(load, clock.monotonic());
+  const denial = state.denial(load, clock.monotonic());
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 

@@ -116,7 +116,7 @@ function constrained(
   }
   if (maxPrice !== undefined) {
     const { nano, param } = maxPrice;
-    const isKept = ({ state }: Member) => (state.costOf?.(load) ?? Infinity) <= nano;
+    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nano;
     left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nano)} USD or less` });
   }
   return left;

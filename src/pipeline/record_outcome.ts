@@ -6,7 +6,7 @@
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RequestEnd, Usage } from "../state/usage.ts";
-import type { Outcome } from "../state/model_state.ts";
+import type { Outcome } from "../state/usage.ts";
 import type { Permit } from "../state/limits/permit.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { Connection } from "./connection.ts";

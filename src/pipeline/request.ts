@@ -11,7 +11,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { Usage } from "../state/usage.ts";
-import type { Outcome } from "../state/model_state.ts";
+import type { Outcome } from "../state/usage.ts";
 import type { Connection } from "./connection.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 

@@ -96,7 +96,7 @@ export class Routing<T> {
       if (await (permit.confirm(clock) ?? true)) {
         return { context, member, permit, alone: this.#isAlone(member, candidates) };
       }
-      permit.withdraw(clock.monotonic());
+      permit.withdraw();
       context.contested.add(member);
     }
   }

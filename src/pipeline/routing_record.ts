@@ -14,7 +14,7 @@ import {
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Usage } from "../state/usage.ts";
-import type { Outcome } from "../state/model_state.ts";
+import type { Outcome } from "../state/usage.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** The model that answered. */

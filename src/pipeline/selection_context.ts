@@ -39,7 +39,7 @@ export function selectionContext({ pool, load, ...request }: Selection, runtime:
     balanceMode,
     costOf(view) {
       estimate ??= { ...load, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
-      return (view as ModelState).costOf?.(estimate);
+      return (view as ModelState).costOf(estimate);
     },
     random: runtime.random,
   };

@@ -5,7 +5,7 @@
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import type { CallReservation } from "../state/usage.ts";
+import type { CallReservation } from "../state/call_reservation.ts";
 import type { Permit } from "../state/limits/permit.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";

@@ -18,7 +18,7 @@ import { addLeafPools } from "../registry/build.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import { UsageTrackers } from "../state/usage_trackers.ts";
+import type { MeshState } from "../state/mesh_state.ts";
 
 /** Parts of the first generation and every later one. */
 export interface GenerationParts {
@@ -35,7 +35,6 @@ export interface GenerationParts {
 export class MeshGeneration {
   readonly mesh: ServerMesh;
   readonly #store: ConfiguredStore;
-  #usageTrackers: UsageTrackers | undefined;
   readonly #console: Observability | undefined;
   #watch: Watch | undefined;
   /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
@@ -54,8 +53,7 @@ export class MeshGeneration {
     this.mesh = new ServerMesh({
       connectors,
       runtime,
-      metering: (settings, clock) =>
-        (this.#usageTrackers = new UsageTrackers(settings, clock, this.#before?.countsFor(settings))).makeState,
+      stateBefore: (settings) => this.#before?.stateFor(settings),
       watch: (parts) => this.#watch = startWatch(parts),
       storage: { storeFor: () => this.#stateStore() },
     });
@@ -99,8 +97,8 @@ export class MeshGeneration {
   /**
    * The counters that continue under other settings; undefined where both replicate theirs, as two processes do.
    */
-  countsFor({ storage }: Settings): UsageTrackers | undefined {
-    return this.#store.isSharedWith(storage) ? undefined : this.#usageTrackers;
+  stateFor({ storage }: Settings): MeshState | undefined {
+    return this.#store.isSharedWith(storage) ? undefined : this.mesh.state;
   }
 
   /** The current generation. */

@@ -23,7 +23,9 @@ export interface Draft {
  * @throws {ConfigError} When a connector does not exist.
  */
 export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
-  const registry = buildRegistry({ ...parts, state: new MeshState(() => {}) });
+  const { settings, runtime: { clock } } = parts;
+  const state = new MeshState({ settings, clock, onTransition: () => {} });
+  const registry = buildRegistry({ ...parts, state });
   return { registry, instance: registry.instances.find(({ entry }) => entry.id === id) };
 }
 

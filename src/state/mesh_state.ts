@@ -2,14 +2,16 @@
  * The owner of all that has happened: every model's state, every rest, every provider's retry budget.
  * @module
  */
-import type { RetryBudgetSettings, RoutingSettings } from "../config/settings/settings.ts";
+import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
+import type { Clock } from "../contracts/runtime.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import type { ManualOverrides } from "./breaker/manual_override.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { TrackedModel } from "./usage.ts";
-import { ModelState, type ModelStateFacts } from "./model_state.ts";
+import { ModelState } from "./model_state.ts";
 import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
 import { RetryBudget } from "./limits/retry_budget.ts";
+import { UsageTrackers } from "./usage_trackers.ts";
 
 /** What makes a model in a pool. */
 export interface ModelStateRequest extends TrackedModel {
@@ -19,8 +21,19 @@ export interface ModelStateRequest extends TrackedModel {
   readonly policies?: OwnPolicies;
 }
 
-/** Makes the state of a model that counts more than failures. */
-export type MakeState = (facts: ModelStateFacts, request: ModelStateRequest) => ModelState;
+/** What a {@linkcode MeshState} is made of. */
+export interface MeshStateParts {
+  /** The mesh's budget. */
+  readonly settings: Pick<Settings, "budget">;
+  /** Wall clock for calendar windows, monotonic for rates. */
+  readonly clock: Clock;
+  /** Called for every change between active and standby. */
+  readonly onTransition: (transition: Transition) => void;
+  /** Called when the policy that a pool's rotation connector brings has thrown. */
+  readonly onPolicyFailure?: (pool: string) => void;
+  /** The state under the configuration before this one: what is in both counts on, for both. */
+  readonly before?: MeshState | undefined;
+}
 
 /** A model's state and the pool it belongs to. */
 export interface MemberState {
@@ -51,22 +64,14 @@ export class MeshState {
   budgetScopes?: { readonly id: string; readonly budget: Budget }[];
   /** Rests beside those that every model has, once there are any. */
   overrides?: ManualOverrides;
+  readonly #trackers: UsageTrackers;
   #onTransition: (transition: Transition) => void;
-  readonly #make: MakeState;
   readonly #onPolicyFailure: (pool: string) => void;
 
-  /**
-   * @param onTransition Told every change between active and standby.
-   * @param make Makes the models' states; they count failures alone when it is left out.
-   * @param onPolicyFailure Told that the policy a pool's rotation connector brings has thrown.
-   */
-  constructor(
-    onTransition: (transition: Transition) => void,
-    make: MakeState = (facts) => new ModelState(facts),
-    onPolicyFailure: (pool: string) => void = () => {},
-  ) {
+  /** @param parts Settings, clock and listeners. */
+  constructor({ settings, clock, onTransition, onPolicyFailure = () => {}, before }: MeshStateParts) {
+    this.#trackers = new UsageTrackers(settings, clock, before && before.#trackers);
     this.#onTransition = onTransition;
-    this.#make = make;
     this.#onPolicyFailure = onPolicyFailure;
   }
 
@@ -74,7 +79,7 @@ export class MeshState {
   add(request: ModelStateRequest): ModelState {
     const { pool, name, provider: { id: provider }, weight, routing, policies = {} } = request;
     const policy = policyOf(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
-    const state = this.#make({
+    const state = new ModelState({
       name,
       provider,
       weight,
@@ -84,7 +89,8 @@ export class MeshState {
       cooldownMs: routing.recovery.cooldownMs,
       policy,
       onTransition: (transition) => this.#onTransition(transition),
-    }, policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request);
+      tracker: this.#trackers.trackerOf(policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request),
+    });
     const member = { pool, state };
     this.members.push(member);
     this.overrides?.attach(member);
@@ -156,7 +162,7 @@ export class MeshState {
     for (const member of this.members) {
       const { name, provider: own } = member.state;
       if (own !== provider || (model ?? name) !== name || (pool ?? member.pool) !== member.pool) continue;
-      member.state.review?.(now);
+      member.state.review(now);
     }
   }
 

@@ -1,113 +1,93 @@
 /**
- * What is known of one model in one pool, and how a request's outcome changes it.
+ * The state of one model in one pool, and how requests change it.
  * @module
  */
-import type { ModelView, StandbyReason } from "../contracts/rotation.ts";
-import type { RotationPolicy } from "../rotation/policy.ts";
+import type { Headroom, ModelView, StandbyReason } from "../contracts/rotation.ts";
+import type { CircuitBreaker } from "./breaker/circuit_breaker.ts";
+import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "./breaker/model_breakers.ts";
+import type { CallReservation } from "./call_reservation.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { CallReservation, Load, RequestEnd } from "./usage.ts";
-import type { OutputTokens } from "./metrics/output_tokens.ts";
 import { Permit } from "./limits/permit.ts";
-import type { CircuitBreaker, Transition } from "./breaker/circuit_breaker.ts";
+import type { OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
+import type { Load, Outcome, RequestEnd } from "./usage.ts";
+import type { UsageTracker } from "./usage_tracker.ts";
 
-/** What a request meant for a model that worked on it: its one vote. */
-export type Outcome = "success" | "failure" | "none";
-
-/** A request under way, from {@linkcode ModelState.begin} to {@linkcode ModelState.finish}. */
-export interface Ticket {
-  /** Rests that were on trial when it began. */
-  readonly halfOpen: readonly CircuitBreaker[];
-}
-
-const noTrials: Ticket = { halfOpen: [] };
-
-/** The facts a {@linkcode ModelState} is made of. */
-export interface ModelStateFacts {
+/** What a {@linkcode ModelState} is made of. */
+export interface ModelStateParts extends ModelBreakersParts {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
-  /** The rest of this model in this pool. */
-  readonly poolBreaker: CircuitBreaker;
-  /** The rest of this model in every pool. */
-  readonly modelBreaker: CircuitBreaker;
-  /** The rest of its provider. */
-  readonly providerBreaker: CircuitBreaker;
-  /** Cooldown after a deactivation, ms. */
-  readonly cooldownMs: number;
-  readonly policy: RotationPolicy;
-  readonly onTransition: (transition: Transition) => void;
+  /** Counts its requests, tokens and costs. */
+  readonly tracker: UsageTracker;
 }
 
-/** A model's row of failed requests. */
+/** Consecutive failed requests of a model. */
 export interface FailureStreak {
-  /** How many in a row. */
+  /** How many. */
   readonly failures: number;
   /** HTTP status of the last of them, where one came. */
   readonly lastStatus?: number;
 }
 
-/**
- * One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. What counts beside
- * failures is for a {@linkcode MeteredState}; where nothing does, what has to be asked for is left out.
- */
+/** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. Times are monotonic ms. */
 export class ModelState implements ModelView {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
-  /** The rest of this model in this pool. */
+  /** The breaker of this model in this pool. */
   readonly breaker: CircuitBreaker;
-  /** Its provider's keys, where there are several. */
-  declare readonly keys?: ApiKeyPool | undefined;
-  readonly #facts: ModelStateFacts;
-  /** What keeps it from being asked: three rests, and holds. */
-  readonly breakers: CircuitBreaker[];
-  #open: CircuitBreaker | undefined;
+  /** Counts its requests, tokens and costs. */
+  readonly tracker: UsageTracker;
+  /** Called whenever something was counted. */
+  onCount?: () => void;
+  readonly #breakers: ModelBreakers;
   #inFlight = 0;
   #failures = 0;
   #lastStatus: number | undefined;
+  #wasOpen = false;
+  #now = 0;
 
-  constructor(facts: ModelStateFacts) {
-    this.name = facts.name;
-    this.provider = facts.provider;
-    this.weight = facts.weight;
-    this.breaker = facts.poolBreaker;
-    this.#facts = facts;
-    this.breakers = [facts.poolBreaker, facts.modelBreaker, facts.providerBreaker];
+  /** @param parts Names, breakers, the pool's policy and the tracker. */
+  constructor(parts: ModelStateParts) {
+    this.name = parts.name;
+    this.provider = parts.provider;
+    this.weight = parts.weight;
+    this.breaker = parts.poolBreaker;
+    this.tracker = parts.tracker;
+    this.#breakers = new ModelBreakers(parts, this, () => this.tracker.limitInForce());
   }
 
   get status(): "active" | "standby" {
-    return this.#open === undefined ? "active" : "standby";
+    return this.#breakers.standby === undefined ? "active" : "standby";
   }
 
   get isHalfOpen(): boolean {
-    return this.breakers.some((rest) => rest.isHalfOpen);
+    return this.#breakers.isHalfOpen;
   }
 
-  /** On trial, with a request under way that will tell. */
+  /** Whether it is half-open with its trial request in flight. */
   get hasTrialRequest(): boolean {
-    return this.breakers.some((rest) => rest.isHalfOpen && rest.trialRequests.size > 0);
+    return this.#breakers.hasTrialRequest;
   }
 
   get reason(): StandbyReason | undefined {
-    return this.#open?.standby?.reason;
+    return this.#breakers.standby?.reason;
   }
 
-  /** How often it was in standby: more than before says that it has recovered meanwhile. */
+  /** How often it was in standby: more than before means that it has recovered meanwhile. */
   get standbyCount(): number {
-    let count = 0;
-    for (const rest of this.breakers) count += rest.openCount;
-    return count;
+    return this.#breakers.openCount;
   }
 
-  /** Since when it rests, monotonic ms. */
+  /** Since when it is in standby. */
   get since(): number | undefined {
-    return this.#open?.standby?.since;
+    return this.#breakers.standby?.since;
   }
 
   get retryAt(): number | undefined {
-    const until = this.#open?.standby?.until;
+    const until = this.#breakers.standby?.until;
     return until === undefined || until === Infinity ? undefined : until;
   }
 
@@ -123,45 +103,51 @@ export class ModelState implements ModelView {
     return this.#inFlight;
   }
 
-  /** Takes up a row of failures of an earlier process. */
-  restore({ failures, lastStatus }: FailureStreak): void {
-    this.#failures = failures;
-    this.#lastStatus = lastStatus;
+  get latencyMs(): number | undefined {
+    return this.tracker.latencyMs(this.#now);
   }
 
-  /** Brings the view up to date: rests that are over end now, the one that lasts longest is what it rests by. */
-  refresh(now: number): void {
-    let longest: CircuitBreaker | undefined;
-    for (const rest of this.breakers) {
-      if (rest.standby === undefined) continue;
-      const isPolicys = rest === this.breaker && this.#facts.policy.shouldRecover !== undefined;
-      const ended = isPolicys ? this.#reconsider(now) : rest.halfOpenIfDue(now);
-      if (ended !== undefined) this.#facts.onTransition(ended);
-      else if (longest === undefined || rest.standby.until > longest.standby!.until) longest = rest;
-    }
-    this.#open = longest;
+  get requests(): Headroom | undefined {
+    return this.tracker.requests(this.#now);
   }
 
-  /** Tokens written per answer, where they are counted. */
-  get outputTokens(): OutputTokens | undefined {
-    return undefined;
+  get tokens(): Headroom | undefined {
+    return this.tracker.tokens(this.#now);
   }
 
-  /** What a request would cost, nano-dollars; undefined where no price is known. */
-  costOf?(load: Load): number | undefined;
+  /** All breakers that keep requests from it. */
+  get breakers(): CircuitBreaker[] {
+    return this.#breakers.all;
+  }
 
-  /** Why a request cannot go there now, although it is active. */
-  denial?(load: Load, now: number): AdmissionDenial | undefined;
+  /** Its provider's API keys, where there are several. */
+  get keys(): ApiKeyPool | undefined {
+    return this.tracker.keys;
+  }
 
-  /** What other processes count, too. */
-  declare readonly replicator?: CounterReplicator;
+  /** Counters shared with other processes. */
+  get replicator(): CounterReplicator {
+    return this.tracker.replicator;
+  }
 
-  /** Counts a call that is about to be sent, whether there is room for it or not. */
-  spend?(load: Load, now: number): CallReservation;
+  /** Tokens written per response. */
+  get outputTokens(): OutputTokens {
+    return this.tracker.outputTokens;
+  }
+
+  /** What a request would cost by estimate, nano-dollars; undefined where no price is known. */
+  costOf(load: Load): number | undefined {
+    return this.tracker.costOf(load);
+  }
+
+  /** Why a request cannot be admitted now, although the model is active. */
+  denial(load: Load, now: number): AdmissionDenial | undefined {
+    return this.tracker.denial(load, now);
+  }
 
   /**
-   * Admits a request: it counts from now on, also beyond a limit. Whether it may be sent is asked in the same turn of the
-   * event loop, so that of requests at once each one finds those before it counted.
+   * Admits a request: it counts from now on, also beyond a limit. {@linkcode ModelState.denial} has to be asked in the
+   * same turn of the event loop, so that of concurrent requests each one finds those before it counted.
    *
    * @param load What it will take, by estimate.
    * @param now Monotonic ms.
@@ -170,128 +156,120 @@ export class ModelState implements ModelView {
     return new Permit(this, load, now);
   }
 
-  /**
-   * An admitted request is sent: what it was the last one for ends with it.
-   *
-   * @param now Monotonic ms.
-   */
-  sent?(now: number): void;
+  /** Reserves for a call that is about to be sent, also beyond a limit. */
+  reserve(load: Load, now: number): CallReservation {
+    const reservation = this.tracker.reserve(load, now);
+    this.onCount?.();
+    return reservation;
+  }
 
-  /**
-   * Goes into standby where a limit has been reached elsewhere.
-   *
-   * @param now Monotonic ms.
-   */
-  review?(now: number): void;
+  /** Restores the failure streak of an earlier process. */
+  restore({ failures, lastStatus }: FailureStreak): void {
+    this.#failures = failures;
+    this.#lastStatus = lastStatus;
+  }
 
-  /**
-   * A request is admitted.
-   *
-   * @param _now Monotonic ms.
-   */
-  begin(_now: number): Ticket {
+  /** Updates the view: breakers whose standby is over become half-open, unless a limit still holds. */
+  refresh(now: number): void {
+    this.#now = now;
+    this.#detectRecovery(); // the standby of an earlier process may be over by now
+    this.#breakers.extendDue(now);
+    this.#breakers.refresh(now);
+    this.#detectRecovery();
+  }
+
+  /** A request is admitted. */
+  begin(): InFlightRequest {
+    this.#detectRecovery();
     this.#inFlight++;
-    if (!this.isHalfOpen) return noTrials;
-    const ticket: Ticket = { halfOpen: this.breakers.filter((rest) => rest.isHalfOpen) };
-    for (const rest of ticket.halfOpen) rest.trialRequests.add(ticket);
-    return ticket;
+    this.tracker.requestAdmitted();
+    this.onCount?.();
+    return this.#breakers.begin();
   }
 
-  /**
-   * The request was not sent after all.
-   *
-   * @param ticket Its ticket.
-   * @param _now Monotonic ms.
-   */
-  withdraw(ticket: Ticket, _now: number): void {
-    this.#inFlight--;
-    for (const rest of ticket.halfOpen) rest.trialRequests.delete(ticket);
+  /** An admitted request is sent: a limit that it reaches deactivates the model. */
+  sent(now: number): void {
+    const decision = this.tracker.requestSent();
+    if (decision !== undefined) this.#breakers.apply(decision, now);
+    this.#detectRecovery();
   }
 
-  /** The request is over. A failed trial sends the model back, whatever it was that rested. */
-  finish(ticket: Ticket, vote: Outcome, now: number, { status }: RequestEnd = {}): void {
+  /** Deactivates the model where a limit has been reached elsewhere. */
+  review(now: number): void {
+    const decision = this.tracker.limitReached();
+    if (decision !== undefined) this.#breakers.apply(decision, now);
+    this.#detectRecovery();
+  }
+
+  /** An admitted request was not sent. */
+  withdraw(request: InFlightRequest): void {
     this.#inFlight--;
-    // a trial that has ended meanwhile is none of this request's any more, though another may be under way
-    const trials = ticket.halfOpen.filter((rest) => rest.trialRequests.delete(ticket));
-    if (vote === "failure") {
+    this.#breakers.end(request);
+    this.tracker.requestWithdrawn();
+    this.onCount?.();
+  }
+
+  /** The request is over. A failed trial request opens the pool's breaker anew. */
+  finish(request: InFlightRequest, outcome: Outcome, now: number, end: RequestEnd = {}): void {
+    this.#detectRecovery();
+    const decision = this.tracker.requestFinished(outcome, end, now);
+    const isProviders = outcome === "failure" && decision?.scope === "provider" && isProviderTrialRequest(request);
+    this.#record(request, isProviders ? "none" : outcome, now, end); // that says nothing of the model
+    if (decision !== undefined) this.#breakers.apply(decision, now);
+    this.#detectRecovery();
+    this.onCount?.();
+  }
+
+  #record(request: InFlightRequest, outcome: Outcome, now: number, { status }: RequestEnd): void {
+    this.#inFlight--;
+    const trials = this.#breakers.end(request);
+    if (outcome === "failure") {
       this.#failures++;
       this.#lastStatus = status;
-    } else if (vote === "success") {
+    } else if (outcome === "success") {
       this.#failures = 0;
-      for (const rest of trials) rest.recordSuccess(); // only a request of the trial itself passes it, none begun before the rest
+      for (const breaker of trials) breaker.recordSuccess(); // not by a request that began before the standby
     }
-    if (this.breaker.standby === undefined && this.#isToGo(trials, vote)) {
-      for (const rest of trials) rest.endHalfOpen();
-      const reason = this.#facts.policy.getReason(this) ?? "retry_limit";
-      this.#report(this.deactivate(reason, now, true));
-      this.#failures = 0;
-    }
+    if (this.#breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
   }
 
-  #isToGo(trials: readonly CircuitBreaker[], vote: Outcome): boolean {
-    const { policy } = this.#facts;
-    if (policy.isOwn) return policy.shouldDeactivate(this);
-    return vote === "failure" && (trials.some((rest) => rest.isHalfOpen) || policy.shouldDeactivate(this));
-  }
-
-  /**
-   * Puts it into standby in its pool, for the cooldown or as the pool's policy schedules it.
-   *
-   * @param reason Why.
-   * @param now Monotonic ms.
-   * @param doubles Whether each failed trial doubles the cooldown.
-   */
-  protected deactivate(reason: StandbyReason, now: number, doubles: boolean): Transition | undefined {
-    const { poolBreaker, policy, cooldownMs } = this.#facts;
-    const transition = doubles
-      ? poolBreaker.openForCooldown(reason, now, cooldownMs)
-      : poolBreaker.open(reason, now, cooldownMs);
-    if (transition === undefined || policy.recoverAt === undefined) return transition;
-    this.#open = poolBreaker; // the policy sees it as it is now
-    const until = policy.recoverAt(this);
-    if (until === undefined) return transition;
-    poolBreaker.setEnd(until, now);
-    const { standbyMs: _, ...rest } = transition;
-    return until < Infinity ? { ...rest, standbyMs: poolBreaker.standby!.until - now } : rest;
-  }
-
-  /**
-   * Whether nothing but the pool's policy keeps it in standby.
-   *
-   * @param _now Monotonic ms.
-   */
-  protected mayRecover(_now: number): boolean {
-    return true;
-  }
-
-  /** Has the pool's policy decide about a standby; one that goes on is looked at again. */
-  #reconsider(now: number): Transition | undefined {
-    const { poolBreaker, policy, cooldownMs } = this.#facts;
-    this.#open = poolBreaker;
-    if (this.mayRecover(now) && policy.shouldRecover!(this, now)) return poolBreaker.close(undefined, true);
-    if (poolBreaker.standby!.until > now) return undefined;
-    const next = policy.recoverAt?.(this) ?? 0;
-    poolBreaker.setEnd(next > now ? next : now + cooldownMs, now);
-    return undefined;
-  }
-
-  /** Sets the model aside in every pool: a fact about its vendor. */
+  /** Opens its breaker in every pool: a fact about its vendor. */
   openModelBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#report(this.#facts.modelBreaker.open(reason, now, standbyMs));
+    this.#breakers.openModel(reason, now, standbyMs);
   }
 
-  /** The same for the cooldown, doubling. */
+  /** Opens its breaker in every pool for the cooldown, which doubles with each consecutive trip. */
   openModelBreakerForCooldown(reason: StandbyReason, now: number): void {
-    if (this.#facts.modelBreaker.standby?.reason === reason) return; // several requests learn it at once: it doubles per trial
-    this.#report(this.#facts.modelBreaker.openForCooldown(reason, now, this.#facts.cooldownMs));
+    this.#breakers.openModelForCooldown(reason, now);
   }
 
-  /** Sets all models of the provider aside. */
+  /** Opens the breaker of its provider. */
   openProviderBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#report(this.#facts.providerBreaker.open(reason, now, standbyMs));
+    this.#breakers.openProvider(reason, now, standbyMs);
   }
 
-  #report(transition: Transition | undefined): void {
-    if (transition !== undefined) this.#facts.onTransition(transition);
+  /** Whether a standby is for a budget that is not spent by what is counted here: its limit has changed, or is another one elsewhere. */
+  hasBudget(reason: StandbyReason): boolean {
+    const { budgetScopes, quota } = this.tracker;
+    const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota.hasBudget;
+    return isForBudget && this.tracker.limitInForce()?.reason !== reason;
   }
+
+  /** Ends a standby for a budget that is not spent. */
+  recheckBudgets(now: number): void {
+    const isOver = this.#breakers.closeWhere(({ reason }) => this.hasBudget(reason));
+    if (isOver) this.#breakers.refresh(now);
+  }
+
+  /** What counts between two standbys begins anew after each of them, whatever has ended it. */
+  #detectRecovery(): void {
+    const isOpen = this.breaker.standby !== undefined;
+    if (this.#wasOpen && !isOpen) this.tracker.recovered();
+    this.#wasOpen = isOpen;
+  }
+}
+
+/** Whether it is the trial request of its provider alone. */
+function isProviderTrialRequest({ halfOpen }: InFlightRequest): boolean {
+  return halfOpen.length > 0 && halfOpen.every(({ owner }) => owner.model === undefined);
 }

@@ -2,23 +2,23 @@
  * The counting for one model in one pool.
  * @module
  */
-import type { DatedPricing, RateLimits } from "../contracts/provider.ts";
+import type { DatedPricing } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { costNanoUsd } from "../util/cost.ts";
-import { readRateHeaders } from "../util/rate_headers.ts";
 import { FailureWindow } from "../util/sliding_window.ts";
-import { untilQuotaReset } from "../util/windows.ts";
 import type { Latency } from "./metrics/latency.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
-import type { Budget, Reservation } from "./limits/budget.ts";
-import type { ApiKeyPool, KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
-import type { CallReservation, DeactivationDecision, Load, Meter, RequestEnd, TrackedModel, Usage } from "./usage.ts";
+import type { Budget } from "./limits/budget.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
+import type { DeactivationDecision } from "./breaker/model_breakers.ts";
+import { CallReservation } from "./call_reservation.ts";
+import type { Load, Outcome, RequestEnd, TrackedModel } from "./usage.ts";
 import type { OutageDetector } from "./breaker/outage_detector.ts";
 import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
-import type { ModelRateLimiter, RateReservation as RateReservation } from "./limits/rate_limiter.ts";
-import type { CounterReplicator, CounterRequest } from "./replication/counter_replicator.ts";
-import { Quota, type QuotaReservation } from "./limits/quota.ts";
+import type { ModelRateLimiter } from "./limits/rate_limiter.ts";
+import type { CounterReplicator } from "./replication/counter_replicator.ts";
+import { Quota } from "./limits/quota.ts";
 
 /** What a model counts over all its pools. */
 export interface SharedCounts {
@@ -61,7 +61,7 @@ const inFlightRetryMs = 1_000;
 const unavailableRetryMs = 1_000;
 
 /** Counts for one model in one pool. */
-export class UsageTracker implements Meter {
+export class UsageTracker {
   readonly #parts: UsageTrackerParts;
   /** What it has served, against the pool's limits. */
   readonly quota: Quota;
@@ -86,10 +86,12 @@ export class UsageTracker implements Meter {
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
   }
 
+  /** Its provider's API keys, where there are several. */
   get keys(): ApiKeyPool | undefined {
     return this.#parts.keys;
   }
 
+  /** Counters shared with other processes. */
   get replicator(): CounterReplicator {
     return this.#parts.replicator;
   }
@@ -99,18 +101,22 @@ export class UsageTracker implements Meter {
     return this.#parts.budgetScopes;
   }
 
+  /** Tokens written per response. */
   get outputTokens(): OutputTokens {
     return this.#parts.shared.outputTokens;
   }
 
+  /** Decaying mean of the time to a response, ms. */
   latencyMs(now: number): number | undefined {
     return this.#parts.shared.latency.value(now);
   }
 
+  /** Requests the vendor still allows. */
   requests(now: number): Headroom | undefined {
     return this.#parts.shared.rate.requests(now);
   }
 
+  /** Tokens the vendor still allows. */
   tokens(now: number): Headroom | undefined {
     return this.#parts.shared.rate.tokens(now);
   }
@@ -120,6 +126,7 @@ export class UsageTracker implements Meter {
     return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
+  /** What a request would cost by estimate, nano-dollars; undefined where no price is known. */
   costOf({ input, output }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     const written = this.#outputOf({ output });
@@ -127,6 +134,7 @@ export class UsageTracker implements Meter {
     return this.#isFree ? 0 : costNanoUsd(usage, info.pricing, clock.now());
   }
 
+  /** Why a request cannot be admitted now. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
     const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
     const until = rate.fullUntil(now, this.#tokensOf(load));
@@ -143,53 +151,61 @@ export class UsageTracker implements Meter {
     return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { reason: "max_rpm", until: now } : undefined;
   }
 
-  begun(): void {
+  /** A request is admitted. */
+  requestAdmitted(): void {
     this.quota.reserveRequest();
   }
 
-  sent(): DeactivationDecision | undefined {
+  /** An admitted request is sent. */
+  requestSent(): DeactivationDecision | undefined {
     this.quota.addRequest();
     return this.quota.decision();
   }
 
-  withdrawn(): void {
+  /** An admitted request is not sent. */
+  requestWithdrawn(): void {
     this.quota.withdrawRequest();
   }
 
-  spend(load: Load, now: number): CallReservation {
+  /** Reserves for a call that is about to be sent, also beyond a limit. */
+  reserve(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
     const wall = clock.now();
-    const reserved: Reserved = {
+    return new CallReservation(this.#parts, {
       rate: rate.reserve(now, this.#tokensOf(load)),
-      limits: this.quota,
+      quota: this.quota,
       usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
-      money: this.#budgetsOf(load).map((budget) => ({ budget, hold: budget.reserve(cost, wall) })),
-    };
-    return new TrackedCall(this.#parts, reserved);
+      budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })),
+    });
   }
 
-  standing(): DeactivationDecision | undefined {
-    const order = this.quota.decision();
-    return order?.standbyMs === undefined ? this.#budgetDecision() : order; // without a window a rest starts the counts anew
+  /** The standby that a limit asks for although its time is over. */
+  limitInForce(): DeactivationDecision | undefined {
+    const decision = this.quota.decision();
+    // without a window the counts begin anew after a standby
+    return decision?.standbyMs === undefined ? this.#budgetDecision() : decision;
   }
 
-  spent(): DeactivationDecision | undefined {
+  /** The standby that a limit or a budget asks for by now. */
+  limitReached(): DeactivationDecision | undefined {
     return this.#budgetDecision() ?? this.quota.decision();
   }
 
+  /** The model is back: what counts between two standbys begins anew. */
   recovered(): void {
     this.quota.recovered();
     this.#failures?.clear();
   }
 
-  finished(vote: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
+  /** A request is over. */
+  requestFinished(outcome: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
     const { ms, output, estimated = false } = end;
     const { latency, outputTokens } = this.#parts.shared;
-    if (vote === "success" && ms !== undefined) latency.observe(now, ms);
-    if (vote === "failure") latency.punish(now);
-    if (vote === "success" && output !== undefined && !estimated) outputTokens.add(output);
-    return this.#providerDecision(end, now) ?? this.spent() ?? this.#errorRateDecision(vote, now);
+    if (outcome === "success" && ms !== undefined) latency.observe(now, ms);
+    if (outcome === "failure") latency.punish(now);
+    if (outcome === "success" && output !== undefined && !estimated) outputTokens.add(output);
+    return this.#providerDecision(end, now) ?? this.limitReached() ?? this.#errorRateDecision(outcome, now);
   }
 
   /** Sets the whole provider aside, where the pool asks for that. */
@@ -242,113 +258,14 @@ export class UsageTracker implements Meter {
     return undefined;
   }
 
-  #errorRateDecision(vote: Outcome, now: number): DeactivationDecision | undefined {
+  #errorRateDecision(outcome: Outcome, now: number): DeactivationDecision | undefined {
     const { errorRate } = this.#parts.facts.routing.deactivation;
-    if (this.#failures === undefined || errorRate === undefined || vote === "none") return undefined;
-    this.#failures.add(now, vote === "failure");
+    if (this.#failures === undefined || errorRate === undefined || outcome === "none") return undefined;
+    this.#failures.add(now, outcome === "failure");
     const requests = this.#failures.requests(now);
     const share = this.#failures.share(now);
     if (requests < errorRate.minRequests || share < errorRate.threshold) return undefined;
     return { reason: "error_rate", scope: "model", doubles: true, metadata: { error_rate: share, requests } };
-  }
-}
-
-type Outcome = Parameters<Meter["finished"]>[0];
-
-/** What an error takes, and what was never sent. */
-const nothing: Usage = { tokens: 0, costNano: 0 };
-
-/** What one call reserves. */
-interface Reserved {
-  /** Of what the vendor allows. */
-  readonly rate: RateReservation;
-  /** The pool's limits, and what it reserves of them. */
-  readonly limits: Quota;
-  readonly usage: QuotaReservation;
-  /** Of every budget that it has to fit in. */
-  readonly money: readonly { readonly budget: Budget; readonly hold: Reservation }[];
-}
-
-/** One call's share in all the counts. */
-class TrackedCall implements CallReservation {
-  readonly #parts: UsageTrackerParts;
-  readonly #reserved: Reserved;
-  #isAnswered = false;
-  #isOver = false;
-
-  constructor(parts: UsageTrackerParts, reserved: Reserved) {
-    this.#parts = parts;
-    this.#reserved = reserved;
-  }
-
-  counterRequests(): readonly CounterRequest[] {
-    return this.#reserved.money.flatMap(({ budget, hold }) => budget.counterRequests(hold));
-  }
-
-  confirm(): void {
-    for (const { budget, hold } of this.#reserved.money) budget.confirm(hold);
-  }
-
-  observe(headers: { get(name: string): string | null }): void {
-    const { shared: { rate }, clock, outages } = this.#parts;
-    this.#isAnswered = true;
-    outages.answered();
-    const reading = readRateHeaders(headers, clock.now());
-    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#reserved.rate);
-  }
-
-  limit({ rpm, tpm }: RateLimits): void {
-    const { shared: { rate }, clock } = this.#parts;
-    const reading = {
-      ...(rpm !== undefined && { requests: { limit: rpm } }),
-      ...(tpm !== undefined && { tokens: { limit: tpm } }),
-    };
-    rate.observe(clock.monotonic(), reading, this.#reserved.rate);
-  }
-
-  cancel(): void {
-    this.#end(nothing, (rate, now) => rate.release(now, this.#reserved.rate));
-  }
-
-  fail(wasSent: boolean): void {
-    if (!wasSent) this.cancel();
-    // the vendor counts a failed request, too
-    else this.#end(nothing, (rate, now) => rate.settle(now, this.#reserved.rate));
-    const { outages, facts } = this.#parts;
-    if (!this.#isAnswered) outages.unanswered(facts.info.id);
-  }
-
-  get apiKey(): string | undefined {
-    return this.#reserved.rate.apiKey?.value;
-  }
-
-  rejectApiKey(refusal: RejectedCall): KeyRejection | undefined {
-    const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#parts;
-    const { apiKey } = this.#reserved.rate;
-    if (apiKey === undefined) return undefined;
-    const { cooldownMs, onQuotaReset, quotaReset } = recovery;
-    const quotaMs = onQuotaReset === false
-      ? cooldownMs
-      : untilQuotaReset(quotaReset ?? provider.quotaReset, clock.now());
-    return keys!.reject(apiKey, info.id, refusal, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
-  }
-
-  end(usage: Usage): void {
-    if (this.#isOver) return;
-    const { keys, facts: { info } } = this.#parts;
-    const { apiKey, requests } = this.#reserved.rate;
-    if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, requests.at);
-    this.#end(usage, (rate, now) => rate.settle(now, this.#reserved.rate, usage.tokens));
-  }
-
-  #end({ tokens, costNano }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { shared: { rate }, clock } = this.#parts;
-    const { limits, usage, money } = this.#reserved;
-    endRate(rate, clock.monotonic());
-    limits.settle(usage, { tokens, nano: costNano });
-    for (const { budget, hold } of money) budget.settle(hold, costNano);
   }
 }
 

@@ -9,22 +9,10 @@ import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import { newKeyPool, newRateLimiter } from "./limits/key_pools.ts";
 import { Latency } from "./metrics/latency.ts";
 import { type BudgetScope, type SharedCounts, UsageTracker } from "./usage_tracker.ts";
-import type { MakeState } from "./mesh_state.ts";
-import type { Meter, TrackedModel } from "./usage.ts";
-import { MeteredState } from "./metered_state.ts";
+import type { TrackedModel } from "./usage.ts";
 import { OutageDetector } from "./breaker/outage_detector.ts";
 import { OutputTokens } from "./metrics/output_tokens.ts";
 import { CounterReplicator } from "./replication/counter_replicator.ts";
-
-/**
- * The counting that settings ask for.
- *
- * @param settings A validated configuration.
- * @param clock Wall clock for calendar windows, monotonic for rates.
- */
-export function meteringOf(settings: Settings, clock: Clock): MakeState {
-  return new UsageTrackers(settings, clock).makeState;
-}
 
 /** What is counted. */
 interface MeshCounters {
@@ -40,7 +28,7 @@ interface MeshCounters {
 
 /** The counting of one mesh. */
 export class UsageTrackers {
-  readonly #settings: Settings;
+  readonly #settings: Pick<Settings, "budget">;
   readonly #clock: Clock;
   readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), trackers: new Map() };
   readonly #before: MeshCounters | undefined;
@@ -54,16 +42,14 @@ export class UsageTrackers {
    * @param clock Wall clock for calendar windows, monotonic for rates.
    * @param before The counting under the configuration before this one: what is still there counts on, for both.
    */
-  constructor(settings: Settings, clock: Clock, before?: UsageTrackers) {
+  constructor(settings: Pick<Settings, "budget">, clock: Clock, before?: UsageTrackers) {
     this.#settings = settings;
     this.#clock = clock;
     this.#before = before && before.#counted;
   }
 
-  /** Makes the state of a model that is counted here. */
-  readonly makeState: MakeState = (facts, request) => new MeteredState(facts, this.trackerOf(request));
-
-  trackerOf(facts: TrackedModel): Meter {
+  /** The counting for one model in one pool. */
+  trackerOf(facts: TrackedModel): UsageTracker {
     const { pool, provider, budget } = facts;
     const budgetScopes = [
       ...this.#budgetScope(`provider ${provider.id}`, provider.budget, "provider_budget"),

@@ -41,49 +41,49 @@ describe("openMembers()", () => {
     ["one on trial with a request under way waits for its outcome", 1000, ([a]) => {
       a!.rests.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.begin(0);
+      a!.state.begin();
     }, "b c"],
     ["a request that began before the rest is no trial", 1000, ([a]) => {
-      a!.state.begin(0);
+      a!.state.begin();
       a!.rests.own.open("retry_limit", 0, 1000);
     }, "a b c"],
     ["once its trial succeeds it is free again", 1000, ([a]) => {
       a!.rests.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(0), "success", 1000);
-      a!.state.begin(0);
+      a!.state.finish(a!.state.begin(), "success", 1000);
+      a!.state.begin();
     }, "a b c"],
     ["a trial without an outcome leaves it on trial, and free", 1000, ([a]) => {
       a!.rests.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(0), "none", 1000);
+      a!.state.finish(a!.state.begin(), "none", 1000);
     }, "a b c"],
     ["a failed trial sends it back for twice the time", 2999, ([a]) => {
-      a!.state.finish(a!.state.begin(0), "failure", 0);
+      a!.state.finish(a!.state.begin(), "failure", 0);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(0), "failure", 1000);
+      a!.state.finish(a!.state.begin(), "failure", 1000);
     }, "b c"],
     ["and no longer than that", 3000, ([a]) => {
-      a!.state.finish(a!.state.begin(0), "failure", 0);
+      a!.state.finish(a!.state.begin(), "failure", 0);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(0), "failure", 1000);
+      a!.state.finish(a!.state.begin(), "failure", 1000);
     }, "a b c"],
     ["a provider on trial is tried by one request over all its models", 1000, ([a, b]) => {
       a!.rests.provider.open("quota_exhausted", 0, 1000);
       for (const member of [a!, b!]) member.state.refresh(1000);
-      b!.state.begin(0);
+      b!.state.begin();
     }, "c"],
     ["when nobody else is left, requests go to those on trial all the same", 1000, (members) => {
       for (const { rests, state } of members) {
         rests.own.open("retry_limit", 0, 1000);
         state.refresh(1000);
-        state.begin(0);
+        state.begin();
       }
     }, "a b c"],
     ["but never to those that rest", 1000, ([a, b, c]) => {
       a!.rests.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.begin(0);
+      a!.state.begin();
       for (const { rests } of [b!, c!]) rests.own.open("retry_limit", 0, 2000);
     }, "a"],
   ];

@@ -6,7 +6,8 @@ import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/s
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
-import type { ModelState, Outcome } from "../../src/state/model_state.ts";
+import type { ModelState } from "../../src/state/model_state.ts";
+import type { Outcome } from "../../src/state/usage.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** A minute, the cooldown of every model here. */
@@ -20,7 +21,7 @@ const routing = {
 /** The state of one process: a clock, a state, and models by `<pool>/<model>@<provider>`. */
 export class Process {
   readonly reported: Transition[] = [];
-  readonly state: MeshState = new MeshState((transition) => this.reported.push(transition));
+  readonly state: MeshState;
   readonly archive: SnapshotMapper;
   readonly #models = new Map<string, ModelState>();
 
@@ -29,6 +30,8 @@ export class Process {
    * @param clock Its clock.
    */
   constructor(names: readonly string[], readonly clock: FakeClock = fakeClock()) {
+    const onTransition = (transition: Transition) => void this.reported.push(transition);
+    this.state = new MeshState({ settings: {}, clock, onTransition });
     this.archive = new SnapshotMapper(this.state, clock);
     for (const name of names) this.model(name);
   }
@@ -38,7 +41,7 @@ export class Process {
     const known = this.#models.get(path);
     if (known !== undefined) return known;
     const [pool = "", name = "", id = ""] = path.split(/[/@]/);
-    const provider = { id } as ProviderEntry;
+    const provider = { id, apiKeys: [] } as unknown as ProviderEntry;
     const made = this.state.add({ pool, name, info: { id: name }, provider, weight: 1, routing });
     this.#models.set(path, made);
     return made;
@@ -49,7 +52,7 @@ export class Process {
     const model = this.model(path);
     const now = this.clock.monotonic();
     model.refresh(now);
-    model.finish(model.begin(now), vote, now, { status });
+    model.finish(model.begin(), vote, now, { status });
     model.refresh(now);
   }
 

@@ -3,10 +3,9 @@
  * its pool and all, and limits of its own.
  * @module
  */
-import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import { meteringOf } from "../../src/state/usage_trackers.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
@@ -28,7 +27,7 @@ export function addMetered(
   clock: Clock,
   onTransition: (transition: Transition) => void,
 ): { state: MeshState; add: (pool: string) => ModelState } {
-  const state = new MeshState(onTransition, meteringOf({ budget } as unknown as Settings, clock));
+  const state = new MeshState({ settings: { budget }, clock, onTransition });
   const provider = { id: "one", budget, apiKeys: [] } as unknown as ProviderEntry;
   return {
     state,

@@ -1,7 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
-import { ModelState, type Outcome } from "../../src/state/model_state.ts";
+import { ModelState } from "../../src/state/model_state.ts";
+import type { Outcome } from "../../src/state/usage.ts";
+import { trackerOf } from "../support/_members.ts";
 import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 function model(settings: Partial<DeactivationSettings> = {}) {
@@ -17,10 +19,11 @@ function model(settings: Partial<DeactivationSettings> = {}) {
     cooldownMs: 60_000,
     policy: consecutiveFailures({ retryLimit: 3, errorCodes: new Set(), ...settings }),
     onTransition: (transition) => reported.push(transition),
+    tracker: trackerOf({ id: "m" }),
   });
   const request = (vote: Outcome, now = 0, status?: number) => {
     state.refresh(now);
-    state.finish(state.begin(now), vote, now, { status });
+    state.finish(state.begin(), vote, now, { status });
     state.refresh(now);
   };
   return { state, reported, request };
@@ -65,7 +68,7 @@ Deno.test("after the cooldown it is on trial, one request at a time, and a succe
   assertEquals(state.status, "standby");
   state.refresh(60_000);
   assertEquals([state.status, state.isHalfOpen, state.hasTrialRequest], ["active", true, false]);
-  const ticket = state.begin(0);
+  const ticket = state.begin();
   assertEquals(state.hasTrialRequest, true);
   state.finish(ticket, "success", 60_000);
   assertEquals([state.isHalfOpen, state.hasTrialRequest], [false, false]);
@@ -96,7 +99,7 @@ Deno.test("a trial without a verdict leaves the model on trial", () => {
 
 Deno.test("a late success of a request begun before the rest does not end it", () => {
   const { state, request } = model({ retryLimit: 1 });
-  const early = state.begin(0);
+  const early = state.begin();
   request("failure");
   state.finish(early, "success", 1);
   state.refresh(1);
@@ -133,10 +136,10 @@ Deno.test("a failed trial after a vendor's rest sends the model back for the poo
 
 Deno.test("a request begun before the rest neither passes the trial nor ends one under way", () => {
   const { state, request } = model({ retryLimit: 1 });
-  const early = state.begin(0);
+  const early = state.begin();
   request("failure");
   state.refresh(60_000);
-  const trial = state.begin(0);
+  const trial = state.begin();
   state.finish(early, "success", 60_000);
   assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
   state.finish(trial, "success", 60_000);
@@ -148,11 +151,11 @@ Deno.test("a request of an earlier trial neither passes nor fails a later one", 
     const { state, request } = model({ retryLimit: 1 });
     request("failure");
     state.refresh(60_000);
-    const early = state.begin(60_000);
+    const early = state.begin();
     request("failure", 60_000); // another one, since nobody else was left: back for twice the time
     state.refresh(180_000);
     assertEquals([state.status, state.isHalfOpen], ["active", true]);
-    const trial = state.begin(180_000);
+    const trial = state.begin();
     state.finish(early, vote, 180_000);
     if (vote === "success") assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
     state.finish(trial, "success", 180_000);

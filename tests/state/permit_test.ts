@@ -1,10 +1,9 @@
 /** The right to ask one model, for one request: counted from its admission, given back once. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
+import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { meteringOf } from "../../src/state/usage_trackers.ts";
 import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
@@ -22,13 +21,13 @@ function modelOf(clock: FakeClock, { concurrent, ...deactivation }: Record<strin
     deactivation: { retryLimit: 1, errorCodes: new Set<number>(), ...deactivation },
     recovery: { cooldownMs: 60_000 },
   } as unknown as RoutingSettings;
-  const state = new MeshState(() => {}, meteringOf({} as Settings, clock));
+  const state = new MeshState({ settings: {}, clock, onTransition: () => {} });
   const provider = { id: "one", budget, apiKeys: [] } as unknown as ProviderEntry;
   const info = { id: "a", pricing: [{ input: 1, output: 1 }] } as unknown as ModelInfo;
   return state.add({ pool: "chat", name: "a", info, provider, weight: 1, routing, limits: { concurrent } as object });
 }
 
-const reasonOf = (model: ModelState, clock: FakeClock) => model.denial!(load, clock.monotonic())?.reason;
+const reasonOf = (model: ModelState, clock: FakeClock) => model.denial(load, clock.monotonic())?.reason;
 
 /** Admits and sends one request. */
 function send(model: ModelState, clock: FakeClock): Permit {
@@ -46,7 +45,7 @@ describe("A permit", () => {
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 2]);
     one.release("success", 0, { tokens: 1, costNano: 1 });
     one.release("failure", 0);
-    one.withdraw(0);
+    one.withdraw();
     assertEquals([reasonOf(model, clock), model.inFlight, model.consecutiveFailures], [undefined, 1, 0]);
     other.release("success", 0, { tokens: 1, costNano: 1 });
     assertEquals(model.inFlight, 0);
@@ -67,7 +66,7 @@ describe("A permit", () => {
     const model = modelOf(clock, { concurrent: 1, requestLimit: 1, tokenLimit: 100, quotaWindow: "daily" });
     const permit = model.admit(load, 0);
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 1]);
-    permit.withdraw(0);
+    permit.withdraw();
     permit.release("failure", 0);
     model.refresh(0);
     assertEquals([reasonOf(model, clock), model.inFlight, model.status], [undefined, 0, "active"]);
@@ -93,7 +92,7 @@ describe("A permit", () => {
     model.refresh(60_000);
     const permit = model.admit(load, 60_000);
     assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, true]);
-    permit.withdraw(60_000);
+    permit.withdraw();
     assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, false]);
   });
 
@@ -102,11 +101,11 @@ describe("A permit", () => {
     const model = modelOf(clock);
     const permit = model.admit({ input: 200, output: 0 }, 0);
     permit.confirm(clock);
-    permit.take()!.fail(true);
+    permit.take().fail(true);
     permit.renew({ input: 200, output: 0 }, 0);
-    assertEquals([reasonOf(model, clock), model.denial!({ input: 101, output: 0 }, 0)?.reason], [undefined, "budget"]);
+    assertEquals([reasonOf(model, clock), model.denial({ input: 101, output: 0 }, 0)?.reason], [undefined, "budget"]);
     permit.release("none", 0); // not taken: the second call was never sent
-    assertEquals(model.denial!({ input: 300, output: 0 }, 0), undefined);
+    assertEquals(model.denial({ input: 300, output: 0 }, 0), undefined);
   });
 });
 
@@ -125,7 +124,7 @@ describe("Permits of two processes", () => {
       const model = models[index % 2]!;
       if (reasonOf(model, clock) !== undefined) return undefined;
       const permit = model.admit(load, 0);
-      if (await permit.confirm(clock) === false) return void permit.withdraw(0);
+      if (await permit.confirm(clock) === false) return void permit.withdraw();
       permit.take();
       return permit;
     }));
@@ -145,10 +144,10 @@ describe("Permits of two processes", () => {
     assertEquals(await held.confirm(clock), true);
     const refused = other.admit(load, 0);
     assertEquals(await refused.confirm(clock), false);
-    refused.withdraw(0);
-    held.withdraw(0);
-    await one.replicator!.replication!.sync();
-    await other.replicator!.replication!.sync();
+    refused.withdraw();
+    held.withdraw();
+    await one.replicator.replication!.sync();
+    await other.replicator.replication!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
     assertEquals(await next.confirm(clock), true);
   });

@@ -51,7 +51,7 @@ describe("money and limits in the record", () => {
     const clock = fakeClock();
     const storage = new MemoryStorage(clock);
     const killed = await new Instance(storage, clock, "immediate").start();
-    killed.model.spend!({ input: 1, output: 1 }, 0);
+    killed.model.reserve({ input: 1, output: 1 }, 0);
     await settle();
     const { spending } = await recordOf(storage);
     assertEquals(spending[0]!.days.map(({ spent, reserved }) => [spent, reserved]), [[0, 2000]]);

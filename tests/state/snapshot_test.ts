@@ -149,7 +149,7 @@ describe("a restored state", () => {
   it("is not told by a request of the time before", () => {
     const process = new Process(["chat/a@one"]);
     const model = process.model("chat/a@one");
-    const ticket = model.begin(0);
+    const ticket = model.begin();
     process.takeUp(tired().written());
     model.finish(ticket, "success", 0);
     assertEquals(process.look("chat/a@one"), "retry_limit for 60s");

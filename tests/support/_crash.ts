@@ -75,7 +75,9 @@ export async function spentAt(path: string): Promise<number | undefined> {
   try {
     const bytes = await new CodedStorage(file, { format: "json", isCompressed: false }).load("state");
     const snapshot = JSON.parse(new TextDecoder().decode(bytes));
-    new UsageSnapshotMapper(new MeshState(() => {}), fakeClock()).restore(snapshot);
+    const fake = fakeClock();
+    const state = new MeshState({ settings: {}, clock: fake, onTransition: () => {} });
+    new UsageSnapshotMapper(state, fake).restore(snapshot);
     const all = snapshot.spending.find(({ budget }: { budget: string }) => budget === "all");
     return all?.months.reduce(
       (sum: number, one: { spent: number; reserved: number }) => sum + one.spent + one.reserved,

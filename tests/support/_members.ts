@@ -7,6 +7,10 @@ import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/registry/registry.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
+import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
+import type { UsageTracker } from "../../src/state/usage_tracker.ts";
+import { UsageTrackers } from "../../src/state/usage_trackers.ts";
 import { ModelState } from "../../src/state/model_state.ts";
 import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 
@@ -34,6 +38,13 @@ export interface StandbyStates {
   readonly provider: CircuitBreaker;
 }
 
+/** The counting of a model without limits. */
+export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
+  const routing = { deactivation: { retryLimit }, recovery: {} } as unknown as RoutingSettings;
+  const provider = { id: "acme", apiKeys: [] } as unknown as ProviderEntry;
+  return new UsageTrackers({}, fakeClock()).trackerOf({ pool: "chat", name: info.id, info, provider, routing });
+}
+
 /** A member that rests for 1 s after one failure, and what it may rest by. */
 export function memberOf(
   model: ModelEntry,
@@ -51,6 +62,7 @@ export function memberOf(
     cooldownMs: 1000,
     policy: consecutiveFailures({ retryLimit: 1, errorCodes: new Set() }),
     onTransition: () => {},
+    tracker: trackerOf(model.info),
   });
   return { model, state, rests };
 }

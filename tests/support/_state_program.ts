@@ -31,7 +31,7 @@ const store = new SnapshotStore({ storage, settings, clock, hub });
 await store.load(state);
 console.log("ready");
 for (let done = 1; done <= Number(count); done++) {
-  const spending = model.spend!({ input: 1, output: 1 }, clock.monotonic());
+  const spending = model.reserve({ input: 1, output: 1 }, clock.monotonic());
   spending.end({ tokens: 1, costNano: 1 });
   await store.write();
   console.log(done);

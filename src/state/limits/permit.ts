@@ -4,9 +4,11 @@
  */
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CallReservation, Load, RequestEnd } from "../usage.ts";
-import type { ModelState, Outcome, Ticket } from "../model_state.ts";
+import type { InFlightRequest } from "../breaker/model_breakers.ts";
+import type { CallReservation } from "../call_reservation.ts";
+import type { ModelState } from "../model_state.ts";
 import type { CounterRequest, Replication } from "../replication/counter_replicator.ts";
+import type { Load, Outcome, RequestEnd } from "../usage.ts";
 
 /**
  * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
@@ -17,7 +19,7 @@ import type { CounterRequest, Replication } from "../replication/counter_replica
  * ```ts ignore
  * if (state.denial(load, now) !== undefined) return askAnother();
  * const permit = state.admit(load, now); // in the same turn of the event loop: nothing comes between
- * if (await permit.confirm(clock) === false) return permit.withdraw(clock.monotonic());
+ * if (await permit.confirm(clock) === false) return permit.withdraw();
  * try {
  *   await ask(permit.take());
  * } finally {
@@ -27,8 +29,8 @@ import type { CounterRequest, Replication } from "../replication/counter_replica
  */
 export class Permit {
   readonly #state: ModelState;
-  readonly #ticket: Ticket;
-  #reservation: CallReservation | undefined;
+  readonly #request: InFlightRequest;
+  #reservation: CallReservation;
   /** When the call was admitted. */
   #at: number;
   /** When the request was admitted, monotonic ms. */
@@ -48,8 +50,8 @@ export class Permit {
   constructor(state: ModelState, load: Load, now: number) {
     this.#state = state;
     this.#at = this.admittedAt = now;
-    this.#ticket = state.begin(now);
-    this.#reservation = state.spend?.(load, now);
+    this.#request = state.begin();
+    this.#reservation = state.reserve(load, now);
   }
 
   /**
@@ -60,10 +62,10 @@ export class Permit {
    *   has to be withdrawn.
    */
   confirm(clock: Pick<Clock, "monotonic">): Promise<boolean> | undefined {
-    const replication = this.#state.replicator?.replication;
-    const wanted = replication && this.#reservation?.counterRequests();
+    const { replication } = this.#state.replicator;
+    const wanted = replication && this.#reservation.counterRequests();
     if (wanted?.length) return this.#reserveShared(replication!, wanted, clock);
-    this.#reservation?.confirm();
+    this.#reservation.confirm();
     this.#send(this.#at);
     return undefined;
   }
@@ -73,7 +75,7 @@ export class Permit {
     wanted: readonly CounterRequest[],
     clock: Pick<Clock, "monotonic">,
   ): Promise<boolean> {
-    const spending = this.#reservation!;
+    const spending = this.#reservation;
     const grant = () => spending.confirm();
     let isGranted = await replication.reserve(wanted, grant);
     if (!isGranted) {
@@ -89,7 +91,7 @@ export class Permit {
   #send(now: number): void {
     if (this.#isSent) return;
     this.#isSent = true;
-    this.#state.sent?.(now);
+    this.#state.sent(now);
   }
 
   /**
@@ -100,7 +102,7 @@ export class Permit {
    */
   renew(load: Load, now: number): void {
     this.#cancel();
-    this.#reservation = this.#state.spend?.(load, now);
+    this.#reservation = this.#state.reserve(load, now);
     this.#at = now;
     this.#isTaken = false;
   }
@@ -111,44 +113,42 @@ export class Permit {
   }
 
   /** The share in the counts of the call that is sent now. */
-  take(): CallReservation | undefined {
+  take(): CallReservation {
     this.#isTaken = this.#isUsed = true;
     return this.#reservation;
   }
 
   /** Takes in limits that the provider reports. */
   limit(limits: RateLimits): void {
-    this.#reservation?.limit(limits);
+    this.#reservation.limit(limits);
   }
 
   /**
    * Gives everything back: no call was sent.
-   *
-   * @param now Monotonic ms.
    */
-  withdraw(now: number): void {
+  withdraw(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancel();
-    this.#state.withdraw(this.#ticket, now);
+    this.#state.withdraw(this.#request);
   }
 
   /**
    * Ends the request at this model. A second release counts for nothing.
    *
-   * @param vote What it meant for the model.
+   * @param outcome What it meant for the model.
    * @param now Monotonic ms.
    * @param end What it took.
    */
-  release(vote: Outcome, now: number, end: RequestEnd = {}): void {
+  release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#isTaken) this.#reservation?.end(end);
+    if (this.#isTaken) this.#reservation.end(end);
     else this.#cancel();
-    this.#state.finish(this.#ticket, vote, now, end);
+    this.#state.finish(this.#request, outcome, now, end);
   }
 
   #cancel(): void {
-    if (!this.#isTaken) this.#reservation?.cancel();
+    if (!this.#isTaken) this.#reservation.cancel();
   }
 }

@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, monthWindow } from "../../util/windows.ts";
 import type { UsageCounts } from "../persistence/usage_snapshot.ts";
-import type { DeactivationDecision } from "../usage.ts";
+import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
 /** How long counts that nobody changes are shared, ms. */

@@ -10,7 +10,6 @@ import { SnapshotMapper } from "./snapshot_mapper.ts";
 import { UsageSnapshotMapper } from "./usage_snapshot_mapper.ts";
 import type { UsageSnapshot } from "./usage_snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
-import { MeteredState } from "../metered_state.ts";
 import { leftOutOf } from "./snapshot.ts";
 import { copyUnreadable, unreadableBy } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
@@ -138,7 +137,7 @@ export class SnapshotStore implements StateStore {
   /** What is counted is worth writing, too. Models that come later are listened to when they come. */
   #listen(archive: UsageSnapshotMapper, state: MeshState): void {
     const listenTo = ({ state: model }: MeshState["members"][number]) => {
-      if (model instanceof MeteredState) model.onCount = () => this.mark();
+      model.onCount = () => this.mark();
     };
     state.members.forEach(listenTo);
     archive.onMember = listenTo;

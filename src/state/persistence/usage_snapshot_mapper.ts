@@ -8,7 +8,7 @@ import { SnapshotMapper } from "./snapshot_mapper.ts";
 import { readUsageSnapshot, type SavedSpending, type SavedUsage, type UsageSnapshot } from "./usage_snapshot.ts";
 import type { Budget } from "../limits/budget.ts";
 import type { MemberState, MeshState } from "../mesh_state.ts";
-import { MeteredState } from "../metered_state.ts";
+import type { ModelState } from "../model_state.ts";
 import type { Standby } from "../breaker/circuit_breaker.ts";
 import { namesOf, recordKey, type SavedBreaker, type SavedFailures } from "./snapshot.ts";
 
@@ -101,7 +101,7 @@ export class UsageSnapshotMapper extends SnapshotMapper {
     });
     this.#mergeFailures(theirs, known);
     const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
-    for (const [key, { tracker }] of this.#trackedModels()) tracker.quota?.merge(used.get(key), usedBefore.get(key));
+    for (const [key, { tracker }] of this.#trackedModels()) tracker.quota.merge(used.get(key), usedBefore.get(key));
     const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
     for (const [id, budget] of this.#budgets()) {
       const stored = spent.get(id);
@@ -137,11 +137,10 @@ export class UsageSnapshotMapper extends SnapshotMapper {
     super.member(member);
     this.onMember?.(member);
     const { state } = member;
-    if (!(state instanceof MeteredState)) return;
-    const { quota, budgetScopes = [] } = state.tracker;
-    quota?.merge(byKey(this.#known?.usage).get(nameOf(member)), quota.snapshot());
+    const { quota, budgetScopes } = state.tracker;
+    quota.merge(byKey(this.#known?.usage).get(nameOf(member)), quota.snapshot());
     for (const purse of budgetScopes) this.restoreBudget(purse);
-    state.recheck(this.#clock.monotonic());
+    state.recheckBudgets(this.#clock.monotonic());
   }
 
   /** Gives money what is remembered of it. */
@@ -179,14 +178,12 @@ export class UsageSnapshotMapper extends SnapshotMapper {
     }
   }
 
-  #trackedModels(): [key: string, state: MeteredState][] {
-    return this.#state.members.flatMap((member) =>
-      member.state instanceof MeteredState ? [[nameOf(member), member.state] as [string, MeteredState]] : []
-    );
+  #trackedModels(): [key: string, state: ModelState][] {
+    return this.#state.members.map((member) => [nameOf(member), member.state]);
   }
 
   #budgets(): Map<string, Budget> {
-    const purses = this.#trackedModels().flatMap(([, { tracker }]) => tracker.budgetScopes ?? []);
+    const purses = this.#trackedModels().flatMap(([, { tracker }]) => tracker.budgetScopes);
     return new Map([...purses, ...this.#state.budgetScopes ?? []].map(({ id, budget }) => [id, budget]));
   }
 
@@ -210,8 +207,8 @@ function nameOf({ pool, state: { name: model, provider } }: MemberState): string
   return recordKey({ pool, model, provider });
 }
 
-function writeUsage([key, { tracker }]: [key: string, state: MeteredState]): SavedUsage[] {
-  const counts = tracker.quota?.snapshot();
+function writeUsage([key, { tracker }]: [key: string, state: ModelState]): SavedUsage[] {
+  const counts = tracker.quota.snapshot();
   if (counts === undefined) return [];
   const [pool, model, provider] = JSON.parse(key) as [string, string, string];
   return [{ pool, model, provider, ...counts }];

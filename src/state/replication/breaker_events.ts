@@ -5,7 +5,6 @@
 import type { StandbyReason } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import { overridesOf } from "../breaker/manual_override.ts";
-import { MeteredState } from "../metered_state.ts";
 import type { MeshState } from "../mesh_state.ts";
 import type { CircuitBreaker } from "../breaker/circuit_breaker.ts";
 import {
@@ -142,10 +141,8 @@ export class BreakerEvents {
     return JSON.stringify(message);
   }
 
-  #hasBudget(rest: CircuitBreaker, reason: StandbyReason, now: number): boolean {
-    return this.#state.members.some(({ state }) =>
-      state instanceof MeteredState && state.breakers.includes(rest) && state.hasBudget(reason, now)
-    );
+  #hasBudget(rest: CircuitBreaker, reason: StandbyReason): boolean {
+    return this.#state.members.some(({ state }) => state.breakers.includes(rest) && state.hasBudget(reason));
   }
 
   /** Times count from when it was said: clocks of two machines differ. */
@@ -155,7 +152,7 @@ export class BreakerEvents {
     const rest = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // what is spent together everybody counts, against limits of its own
-    if (standby !== undefined && rest !== undefined && this.#hasBudget(rest, standby.reason, now)) return;
+    if (standby !== undefined && rest !== undefined && this.#hasBudget(rest, standby.reason)) return;
     if (standby === undefined || rest === undefined || standby.since + roundingMs < endedAt) return;
     this.#published.set(recordKey(saved), { rest, until: standby.until });
     const before = rest.standby;

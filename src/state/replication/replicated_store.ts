@@ -6,7 +6,6 @@ import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
 import type { MeshState } from "../mesh_state.ts";
-import { MeteredState } from "../metered_state.ts";
 import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
@@ -59,7 +58,7 @@ export class ReplicatedStore implements StateStore {
     this.#breakerEvents = new BreakerEvents(state, clock, id);
     this.#replication = undefined;
     await this.#sync();
-    for (const { state: model } of state.members) if (model instanceof MeteredState) model.recheck(clock.monotonic());
+    for (const { state: model } of state.members) model.recheckBudgets(clock.monotonic());
     this.#cancel = clock.every(syncMs, () => this.#sync());
   }
 

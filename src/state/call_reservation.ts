@@ -1,0 +1,124 @@
+/**
+ * What one call to a provider takes of every limit.
+ * @module
+ */
+import type { RateLimits } from "../contracts/provider.ts";
+import { readRateHeaders } from "../util/rate_headers.ts";
+import { untilQuotaReset } from "../util/windows.ts";
+import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
+import type { Budget, Reservation } from "./limits/budget.ts";
+import type { Quota, QuotaReservation } from "./limits/quota.ts";
+import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
+import type { CounterRequest } from "./replication/counter_replicator.ts";
+import type { Usage } from "./usage.ts";
+import type { UsageTrackerParts } from "./usage_tracker.ts";
+
+/** What an error takes, and a call that was not sent. */
+const nothing: Usage = { tokens: 0, costNano: 0 };
+
+/** What is reserved of each limit. */
+export interface CallReservationParts {
+  /** Of what the vendor allows. */
+  readonly rate: RateReservation;
+  /** The pool's limits, and what is reserved of them. */
+  readonly quota: Quota;
+  readonly usage: QuotaReservation;
+  /** Of every budget. */
+  readonly budgets: readonly { readonly budget: Budget; readonly reservation: Reservation }[];
+}
+
+/** One call to a provider, from its admission to its end. It ends once: further ends count for nothing. */
+export class CallReservation {
+  readonly #tracker: UsageTrackerParts;
+  readonly #parts: CallReservationParts;
+  #isAnswered = false;
+  #isOver = false;
+
+  /**
+   * @param tracker Of the model that is called.
+   * @param parts What is reserved of each limit.
+   */
+  constructor(tracker: UsageTrackerParts, parts: CallReservationParts) {
+    this.#tracker = tracker;
+    this.#parts = parts;
+  }
+
+  /** What it takes of counters that several processes share. */
+  counterRequests(): readonly CounterRequest[] {
+    return this.#parts.budgets.flatMap(({ budget, reservation }) => budget.counterRequests(reservation));
+  }
+
+  /** There is room for it in what other processes have left. */
+  confirm(): void {
+    for (const { budget, reservation } of this.#parts.budgets) budget.confirm(reservation);
+  }
+
+  /** The API key it is made with, where its provider has several. */
+  get apiKey(): string | undefined {
+    return this.#parts.rate.apiKey?.value;
+  }
+
+  /** Puts that key into standby; undefined where the failure is not about the key. */
+  rejectApiKey(call: RejectedCall): KeyRejection | undefined {
+    const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;
+    const { apiKey } = this.#parts.rate;
+    if (apiKey === undefined) return undefined;
+    const { cooldownMs, onQuotaReset, quotaReset } = recovery;
+    const quotaMs = onQuotaReset === false
+      ? cooldownMs
+      : untilQuotaReset(quotaReset ?? provider.quotaReset, clock.now());
+    return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
+  }
+
+  /** Reads limits from the response's headers. */
+  observe(headers: { get(name: string): string | null }): void {
+    const { shared: { rate }, clock, outages } = this.#tracker;
+    this.#isAnswered = true;
+    outages.answered();
+    const reading = readRateHeaders(headers, clock.now());
+    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#parts.rate);
+  }
+
+  /** Applies limits that the provider reports otherwise. */
+  limit({ rpm, tpm }: RateLimits): void {
+    const { shared: { rate }, clock } = this.#tracker;
+    const reading = {
+      ...(rpm !== undefined && { requests: { limit: rpm } }),
+      ...(tpm !== undefined && { tokens: { limit: tpm } }),
+    };
+    rate.observe(clock.monotonic(), reading, this.#parts.rate);
+  }
+
+  /** The call is not sent. */
+  cancel(): void {
+    this.#end(nothing, (rate, now) => rate.release(now, this.#parts.rate));
+  }
+
+  /** The call never left, or was answered by an error: it costs nothing. */
+  fail(wasSent: boolean): void {
+    if (!wasSent) this.cancel();
+    // the vendor counts a failed request, too
+    else this.#end(nothing, (rate, now) => rate.settle(now, this.#parts.rate));
+    const { outages, facts } = this.#tracker;
+    if (!this.#isAnswered) outages.unanswered(facts.info.id);
+  }
+
+  /** The call was answered. */
+  end(usage: Usage): void {
+    if (this.#isOver) return;
+    const { keys, facts: { info } } = this.#tracker;
+    const { apiKey, requests } = this.#parts.rate;
+    if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, requests.at);
+    this.#end(usage, (rate, now) => rate.settle(now, this.#parts.rate, usage.tokens));
+  }
+
+  #end({ tokens, costNano }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { shared: { rate }, clock } = this.#tracker;
+    const { quota, usage, budgets } = this.#parts;
+    endRate(rate, clock.monotonic());
+    quota.settle(usage, { tokens, nano: costNano });
+    for (const { budget, reservation } of budgets) budget.settle(reservation, costNano);
+  }
+}
