@@ -26,14 +26,14 @@ export interface DeliveryContext {
 export function filterByDelivery({ request, pool, registry, serves }: DeliveryContext): readonly Member[] {
   const { operation, delivery } = request;
   const key = `${operation}:${delivery}` as const;
-  let capable = pool.capable.get(key);
-  if (capable === undefined) {
-    capable = pool.members.filter(({ model }) =>
+  let delivering = pool.membersByDelivery.get(key);
+  if (delivering === undefined) {
+    delivering = pool.members.filter(({ model }) =>
       model.delivers(delivery) && model.leaves.some((leaf) => serves(leaf) && isSupported(model, leaf, delivery))
     );
-    pool.capable.set(key, capable);
+    pool.membersByDelivery.set(key, delivering);
   }
-  if (capable.length > 0) return capable;
+  if (delivering.length > 0) return delivering;
   const message = pool.members.length === 0
     ? `No model is in the pool "${pool.name}"${hintsOf(registry.instances)}`
     : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`;

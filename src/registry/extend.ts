@@ -30,7 +30,7 @@ export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
 }
 
 /**
- * Puts the new provider of a draft, its models and their places in pools into a registry; each place is a pool's last.
+ * Puts the new provider of a draft, its models and their memberships in pools into a registry; it comes last in each.
  *
  * @param registry In use.
  * @param drafted Its provider has been opened.
@@ -53,18 +53,18 @@ export function extend(
   }
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
-    for (const model of newcomers(pool, instance, registry, drafted)) {
+    for (const model of newModels(pool, instance, registry, drafted)) {
       const { name, routing, strategy: policies } = pool;
       const facts = { ...model, pool: name, provider: entry, routing, budget, policies };
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
     }
-    pool.capable.clear();
+    pool.membersByDelivery.clear();
   }
   registry.onMembersChanged();
 }
 
 /** The models of the new provider that belong into a pool. */
-function newcomers(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
+function newModels(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
   const ids = configured?.members.filter(({ model }) => model.instance === drafted.instance).map(({ model }) =>
     model.info.id

@@ -19,7 +19,7 @@ const maxRedirects = 5;
 /** One package, as configured. */
 interface PackageEntry {
   /** A file, or an https address. */
-  readonly place: string;
+  readonly source: string;
   readonly sha256?: string;
 }
 
@@ -45,14 +45,14 @@ export async function loadPackages(
   const names = new Map<string, string>();
   for (const [at, connector] of loaded.entries()) {
     const { id, kind } = connector;
-    const { place } = entries[at]!;
+    const { source } = entries[at]!;
     const other = names.get(`${kind} ${id}`) ?? catalogue.all.find((one) => {
       return one.id === id && one.kind === kind && !fromPackages.has(one);
     })?.id;
     if (other !== undefined) {
-      throw new ConnectorError(`The connector package ${place} brings "${id}", which is there already`);
+      throw new ConnectorError(`The connector package ${source} brings "${id}", which is there already`);
     }
-    names.set(`${kind} ${id}`, place);
+    names.set(`${kind} ${id}`, source);
   }
   for (const connector of loaded) {
     fromPackages.add(connector);
@@ -75,11 +75,11 @@ function packagesOf(document: unknown): PackageEntry[] {
   const list = memberOf(section, "packages") ?? memberOf(document, "connectors.packages");
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry: unknown) => {
-    const [place, sha256] = typeof entry === "string"
+    const [source, sha256] = typeof entry === "string"
       ? [entry]
       : [memberOf(entry, "path") ?? memberOf(entry, "url"), memberOf(entry, "sha256")];
-    if (typeof place !== "string") return [];
-    return typeof sha256 === "string" ? { place, sha256 } : { place };
+    if (typeof source !== "string") return [];
+    return typeof sha256 === "string" ? { source, sha256 } : { source };
   });
 }
 
@@ -89,23 +89,23 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-async function load({ place, sha256 }: PackageEntry, modules: ModuleLoader, runtime: Runtime): Promise<Connector> {
-  const bytes = /^https?:/i.test(place) ? await download(place, runtime) : await read(place, modules);
+async function load({ source, sha256 }: PackageEntry, modules: ModuleLoader, runtime: Runtime): Promise<Connector> {
+  const bytes = /^https?:/i.test(source) ? await download(source, runtime) : await read(source, modules);
   const digest = await hash(bytes);
   if (sha256 !== undefined && sha256.toLowerCase() !== digest) {
     throw new ConnectorError(
-      `The connector package ${place} is refused: its SHA-256 is ${digest}, not the one configured`,
+      `The connector package ${source} is refused: its SHA-256 is ${digest}, not the one configured`,
     );
   }
-  const files = await unpack(bytes, place);
-  const manifest = readManifest(files, place);
+  const files = await unpack(bytes, source);
+  const manifest = readManifest(files, source);
   let exported: Readonly<Record<string, unknown>>;
   try {
     exported = await modules.importFrom(files, { key: digest, entry: manifest.entry });
   } catch (error) {
-    throw new ConnectorError(`The connector package ${place} cannot be loaded (see the error's cause)`, error);
+    throw new ConnectorError(`The connector package ${source} cannot be loaded (see the error's cause)`, error);
   }
-  return await connectorOf(exported, manifest, place);
+  return await connectorOf(exported, manifest, source);
 }
 
 async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Array> {

@@ -83,7 +83,7 @@ export interface Pool {
   /** Its rotations by failed attempts. */
   readonly rotations: ReportedRotations;
   /** Members by operation and delivery, worked out at first use. */
-  readonly capable: Map<`${Operation}:${Delivery}`, readonly Member[]>;
+  readonly membersByDelivery: Map<`${Operation}:${Delivery}`, readonly Member[]>;
 }
 
 /** What a pool is made of. */
@@ -185,7 +185,7 @@ export class Registry {
       strategy: instance,
       ...this.backUp?.(instance, routing),
       rotations: new ReportedRotations(),
-      capable: new Map(),
+      membersByDelivery: new Map(),
     };
     if (plan.listed) this.#pools.set(name, pool);
     return pool;

@@ -82,7 +82,7 @@ export function poolOf(
     strategy: first,
     listed: true,
     rotations: new ReportedRotations(),
-    capable: new Map(),
+    membersByDelivery: new Map(),
     ...strategies,
   };
 }
