@@ -25,7 +25,8 @@ import { roundRobin } from "./strategies/round_robin.ts";
 import { sessionStickiness } from "./strategies/session_stickiness.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
-export { prioritySelection, roundRobin, stickUntilFailure };
+export { costFirst, latencyFirst, loadBalanced, prioritySelection };
+export { rateLimitAware, roundRobin, sessionStickiness, stickUntilFailure };
 
 /** Ollama's connector. */
 export const ollamaConnector: ProviderConnector = /* @__PURE__ */ openAiCompatible(ollamaVendor);

@@ -62,7 +62,12 @@ const createProblems: readonly (readonly [name: string, options: Anything, probl
   [
     "a strategy's name",
     { providers: [good], strategy: "round-robin" },
-    /^strategy: import one, such as roundRobin/,
+    /^strategy: import one from "@modelmesh\/core\/browser" and pass it, such as \{ strategy: roundRobin \}/,
+  ],
+  [
+    "a strategy's id",
+    { providers: [good], strategy: "mesh.cost-first.v1" },
+    /^strategy: import one .*\{ strategy: costFirst \}/,
   ],
   ["no strategy at all", { providers: [good], strategy: {} }, /^strategy: import one/],
   ["an option's misspelt name", { providers: [good], middlewares: [] }, /^middlewares: .*did you mean "middleware"/],

@@ -58,7 +58,7 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
   const known = readProviders(providers, problems);
   const isConnector = has(strategy, "create");
   if (!isConnector && !has(strategy, "select")) {
-    problems.push({ path: "strategy", message: "import one, such as roundRobin, and pass it" });
+    problems.push({ path: "strategy", message: strategyHint(strategy) });
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const connectors = known.map(connectorOf);
@@ -200,6 +200,13 @@ async function readKeys(settings: Settings, known: readonly Known[]): Promise<Re
   }));
   if (problems.length > 0) throw new ConfigError(problems);
   return { settings: { ...settings, providers } };
+}
+
+/** A page has the strategies that it imports: an id or a short name alone stands for none. */
+function strategyHint(strategy: unknown): string {
+  const [, name = ""] = /^(?:mesh\.)?([a-z]+(?:-[a-z]+)+)(?:\.v1)?$/.exec(String(strategy)) ?? [];
+  const imported = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) || "roundRobin";
+  return `import one from "@modelmesh/core/browser" and pass it, such as { strategy: ${imported} }`;
 }
 
 /** Programs in plain JavaScript pass what they like. */
