@@ -23,7 +23,7 @@ const commands: Readonly<Record<string, Command>> = { proxy, check, secrets };
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {
   const { stdout, stderr } = parts.shell;
-  const [name, ...rest] = args;
+  const [name, ...commandArgs] = args;
   if (name === "--version" || name === "version") {
     stdout.write(`${version}\n`);
     return 0;
@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   let flags: Flags | undefined;
   try {
     if (command === undefined) throw new UsageError(`Unknown command "${name}"${didYouMean(name)}`);
-    flags = readFlags(command, rest);
+    flags = readFlags(command, commandArgs);
     if (flags.has("help")) {
       stdout.write(command.help);
       return 0;
@@ -48,7 +48,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
       stderr.write(`${error.message}\nTry: modelmesh ${command === undefined ? "" : `${name} `}--help\n`);
       return 2;
     }
-    if (rest.includes("--json") && ConfigError.isInstance(error)) {
+    if (commandArgs.includes("--json") && ConfigError.isInstance(error)) {
       stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
     }
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";

@@ -1,16 +1,16 @@
 /**
- * The mean and the 95th percentile of any number of latencies, in a fixed room.
+ * The mean and the 95th percentile of any number of latencies, in constant memory.
  * @module
  */
 
 /** Buckets to each doubling: their middles are within 2^(1/16) − 1 = 4.5 % of whatever falls into them. */
 const bucketsPerDoubling = 8;
-/** What took longer is in the last bucket, ms: a day. */
+/** Longer latencies are in the last bucket: a day. */
 const maxLatencyMs = 24 * 60 * 60 * 1000;
-/** The first bucket holds what took less than 1 ms. */
+/** The first bucket has the latencies below 1 ms. */
 const buckets = 2 + Math.floor(Math.log2(maxLatencyMs) * bucketsPerDoubling);
 
-/** Counts latencies in buckets whose width grows with the latency. */
+/** A histogram whose buckets grow with the latency. */
 export class LatencyHistogram {
   readonly #counts = new Float64Array(buckets);
   #count = 0;
@@ -18,9 +18,9 @@ export class LatencyHistogram {
   #maxMs = 0;
 
   /**
-   * Takes in one.
+   * Adds a latency.
    *
-   * @param ms How long it took; what makes no sense counts for nothing.
+   * @param ms Negative and non-finite values are ignored.
    */
   add(ms: number): void {
     if (!(ms >= 0 && ms < Infinity)) return;

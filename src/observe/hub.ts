@@ -1,5 +1,5 @@
 /**
- * Hands records to every sink. A sink that throws hurts no request and no other sink.
+ * Passes records to all sinks and events to listeners. A sink that throws affects no request and no other sink.
  * @module
  */
 import type { LogRecord, MeshEvent, Severity, TraceEntry } from "../contracts/events.ts";
@@ -11,13 +11,13 @@ import { notifySafely } from "./notify.ts";
 
 type Listeners = { readonly [Kind in keyof HubEvents]: ((event: HubEvents[Kind]) => void)[] };
 
-/** What an event is made of; id and time are added. */
+/** An event before its id and time are added. */
 export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
 
-/** What a line of the request log is made of; time is added. */
+/** A line of the request log before its time is added. */
 export type LogFacts = Omit<LogRecord, "type" | "timestamp">;
 
-/** A note of a component; time is added. */
+/** A trace entry before its time is added. */
 export interface TraceFacts {
   readonly severity: Severity;
   readonly component: string;
@@ -25,7 +25,7 @@ export interface TraceFacts {
   readonly [key: string]: unknown;
 }
 
-/** All sinks of a mesh. */
+/** The sinks and listeners of a mesh. */
 export class Hub {
   readonly #clock: Clock;
   readonly #own: Observability[] = [];
@@ -37,13 +37,13 @@ export class Hub {
     this.#clock = clock;
   }
 
-  /** Adds a sink of the program's own. */
+  /** Adds a sink of the program. */
   add(sink: Observability): void {
     this.#own.push(sink);
     this.#sinks = [...this.#sinks, sink];
   }
 
-  /** Takes the sinks of a configuration, in place of those of the one before. */
+  /** Replaces the sinks of the configuration. */
   configure(sinks: readonly Observability[]): void {
     this.#sinks = [...this.#own, ...sinks];
   }
@@ -65,8 +65,8 @@ export class Hub {
 
   /** Emits an event to all sinks. */
   event(facts: EventFacts): void {
-    const { event, ...rest } = facts;
-    const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...rest };
+    const { event, ...details } = facts;
+    const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...details };
     this.#each((sink) => sink.emit(record));
     this.publish("event", record);
   }
@@ -89,17 +89,17 @@ export class Hub {
     this.#each((sink) => sink.trace(entry));
   }
 
-  /** Resolves when every sink has written what it got. */
+  /** Resolves when every sink has written its records. */
   async flush(): Promise<void> {
     await Promise.allSettled(this.#sinks.map(async (sink) => await sink.flush()));
   }
 
-  /** The time, as records carry it. */
+  /** The present time in the form of records. */
   timestamp(): string {
     return new Date(this.#clock.now()).toISOString();
   }
 
-  /** A sink that fails has nobody to complain to but the others, and they may be it; it is asked again next time. */
+  /** A failing sink is not reported: the report would go to sinks. It gets the next record all the same. */
   #each(write: (sink: Observability) => void): void {
     for (const sink of this.#sinks) notifySafely(() => write(sink));
   }

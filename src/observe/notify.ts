@@ -1,18 +1,18 @@
 /**
- * Telling what a program plugged in, which may fail in any way.
+ * Calls of observers that a program plugged in, which may fail in any way.
  * @module
  */
 
 /**
- * Calls an observer. It is not waited for, and whatever it throws, now or later, costs nobody anything.
+ * Calls an observer without waiting for it. Errors that it throws, now or later, are caught.
  *
- * @param tell Calls it.
- * @param onFailure Told that it failed.
+ * @param notify Calls the observer.
+ * @param onFailure Called once when it failed.
  */
-export function notifySafely(tell: () => unknown, onFailure: () => void = () => {}): void {
+export function notifySafely(notify: () => unknown, onFailure: () => void = () => {}): void {
   try {
-    const told = tell();
-    if (told instanceof Promise) told.catch(onFailure);
+    const pending = notify();
+    if (pending instanceof Promise) pending.catch(onFailure);
   } catch {
     onFailure();
   }

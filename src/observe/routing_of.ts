@@ -1,5 +1,5 @@
 /**
- * The routing decision of an answer, kept beside it so that the answer stays as its provider wrote it.
+ * Routing records by response, so that a response stays as its provider wrote it.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -7,15 +7,15 @@ import type { RoutingRecord } from "../contracts/events.ts";
 const records = new WeakMap<object, RoutingRecord>();
 
 /**
- * Why an answer came from where it came from.
+ * The routing record of a response: which models were asked, and which one answered.
  *
- * @param response A response or stream that a client of this package returned, or an error it threw.
- * @returns The routing decision record; undefined for anything else, and for what failed before routing.
+ * @param response A response or stream that a client of this package returned, or an error that it threw.
+ * @returns Undefined for any other object, and for a request that failed before routing.
  *
  * @example
  * ```ts ignore
- * const answer = await client.chat.completions.create({ messages });
- * console.log(routingOf(answer)?.model);
+ * const response = await client.chat.completions.create({ messages });
+ * console.log(routingOf(response)?.model);
  * ```
  */
 export function routingOf(response: object): RoutingRecord | undefined {
@@ -23,10 +23,7 @@ export function routingOf(response: object): RoutingRecord | undefined {
 }
 
 /**
- * Remembers an answer's record.
- *
- * @param response The answer.
- * @param record Its record.
+ * Stores the record that {@linkcode routingOf} returns.
  */
 export function rememberRouting(response: object, record: RoutingRecord): void {
   records.set(response, record);

@@ -1,5 +1,5 @@
 /**
- * Statistics to look into, and shorthands for what is told to them.
+ * Statistics under test, and shorthands for their input.
  * @module
  */
 import type { StatsMetrics } from "../../src/contracts/events.ts";
@@ -27,7 +27,7 @@ export function namesOf(at: string): { readonly model: string; readonly provider
   return { model, provider };
 }
 
-/** `[<pool>/][<model>]@<provider>` of a rest. */
+/** `[<pool>/][<model>]@<provider>` of an owner. */
 function ownerOf(text: string): BreakerOwner {
   const [, pool, model, provider = ""] = /^(?:(.+)\/)?(.+)?@(.+)$/.exec(text)!;
   return { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
@@ -43,12 +43,12 @@ export class Bench {
     this.statistics.setMembers(members.map((member) => ownerOf(member) as Required<BreakerOwner>));
   }
 
-  /** A rest begins. */
+  /** A standby begins. */
   standby(owner: string, reason: StandbyReason = "retry_limit"): void {
     this.statistics.addTransition({ owner: ownerOf(owner), to: "standby", reason });
   }
 
-  /** A rest ends. */
+  /** A standby ends. */
   active(owner: string, reason: StandbyReason = "retry_limit"): void {
     this.statistics.addTransition({ owner: ownerOf(owner), to: "active", reason });
   }

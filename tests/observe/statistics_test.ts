@@ -5,7 +5,7 @@ import type { Statistics } from "../../src/observe/statistics.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { Bench, minute, namesOf, path, type Step } from "./_statistics.ts";
 
-Deno.test("a request counts at its pool, at who answered, and as failed at those it had to leave", () => {
+Deno.test("a request counts at its pool, at the model that answered, and as failed at those before it", () => {
   const table: readonly (readonly [
     name: string,
     steps: readonly Step[],
@@ -30,7 +30,7 @@ Deno.test("a request counts at its pool, at who answered, and as failed at those
       "model b": "1 1 0",
       "provider one": "1 1 0",
     }],
-    ["answered by nobody", [["a@one", "timeout"], ["b@one", "timeout"], ["c@two", "auth"]], "failure", {
+    ["answered by none", [["a@one", "timeout"], ["b@one", "timeout"], ["c@two", "auth"]], "failure", {
       "pool chat": "1 0 1",
       "model a": "1 0 1",
       "model b": "1 0 1",
@@ -38,7 +38,7 @@ Deno.test("a request counts at its pool, at who answered, and as failed at those
       "provider one": "1 0 1",
       "provider two": "1 0 1",
     }],
-    ["never sent: all rest", [], "failure", { "pool chat": "1 0 1" }],
+    ["never sent: all in standby", [], "failure", { "pool chat": "1 0 1" }],
     ["given up by the client", [["a@one", "timeout"], ["b@two", "aborted"]], "none", {
       "pool chat": "1 0 0",
       "model a": "1 0 1",
@@ -93,7 +93,7 @@ Deno.test("requests in a row to one provider count one by one", () => {
   ]);
 });
 
-Deno.test("tokens and money go to who took them, whatever came of the request", () => {
+Deno.test("tokens and cost count at the model that used them, whatever the outcome", () => {
   const bench = new Bench();
   const steps = path(["a@one", "timeout"], ["b@two", "ok"]);
   bench.statistics.addRequest(steps, { outcome: "success", tokensIn: 10, tokensOut: 20, costNanoUsd: 1 });
@@ -105,7 +105,7 @@ Deno.test("tokens and money go to who took them, whatever came of the request", 
   assertEquals(bench.look("model a", "tokens_in", "tokens_out", "cost_total"), [0, 0, 0]);
 });
 
-Deno.test("numbers that make no sense count as nothing", () => {
+Deno.test("invalid numbers count as nothing", () => {
   const bench = new Bench();
   for (const junk of [NaN, -5, Infinity, "7" as unknown as number, undefined]) {
     bench.statistics.addRequest(path(["a@one", "ok"]), {
@@ -227,7 +227,7 @@ Deno.test("in a single pool, models and providers add up to the pool, but for th
   }
 });
 
-/** A request that some models fail, and then one answers, breaks off or is left alone with; told as the engine does. */
+/** A request that some models fail, and then one answers, breaks off or is given up; reported as the engine does. */
 function requestAtRandom(
   statistics: Statistics,
   random: () => number,

@@ -3,24 +3,24 @@ import type { StandbyReason } from "../../src/contracts/rotation.ts";
 import type { MemberNames } from "../../src/observe/hub_events.ts";
 import { Bench, minute, path } from "./_statistics.ts";
 
-Deno.test("a rest concerns its owner, and all who have a model that rests with it", () => {
+Deno.test("a standby counts at its owner, and at every model, pool and provider that it affects", () => {
   const records = ["pool chat", "pool code", "model a", "model b", "provider one", "provider two"];
-  const table: readonly (readonly [owner: string, concerned: number[]])[] = [
+  const table: readonly (readonly [owner: string, affected: number[]])[] = [
     ["chat/a@one", [1, 0, 1, 0, 1, 0]],
     ["a@one", [1, 1, 1, 0, 1, 0]],
     ["b@two", [1, 0, 0, 1, 0, 1]],
     ["@one", [1, 1, 1, 0, 1, 0]],
   ];
-  for (const [owner, concerned] of table) {
+  for (const [owner, affected] of table) {
     const bench = new Bench("chat/a@one", "chat/b@two", "code/a@one");
     bench.standby(owner, "quota_exhausted");
     bench.active(owner, "quota_exhausted");
-    assertEquals(records.flatMap((record) => bench.look(record, "standby_events")), concerned, owner);
-    assertEquals(records.flatMap((record) => bench.look(record, "quota_resets")), concerned, owner);
+    assertEquals(records.flatMap((record) => bench.look(record, "standby_events")), affected, owner);
+    assertEquals(records.flatMap((record) => bench.look(record, "quota_resets")), affected, owner);
   }
 });
 
-Deno.test("a recovery is a quota's reset when a quota, a limit or a budget set the model aside", () => {
+Deno.test("a recovery is a quota's reset when a quota, a limit or a budget caused the standby", () => {
   const table: Readonly<Record<StandbyReason, 0 | 1>> = {
     retry_limit: 0,
     error_rate: 0,
@@ -49,7 +49,7 @@ Deno.test("a recovery is a quota's reset when a quota, a limit or a budget set t
   }
 });
 
-Deno.test("a rest that is given another reason is still one", async () => {
+Deno.test("a standby that gets another reason is still one", async () => {
   const bench = new Bench("chat/a@one");
   bench.standby("chat/a@one");
   await bench.clock.advance(1000);
@@ -76,7 +76,7 @@ Deno.test("downtime is the time without an active model, and grows while it last
   assertEquals(look(), "1 2 2 1 2 1");
   bench.active("@one", "provider_outage");
   await bench.clock.advance(minute);
-  assertEquals(look(), "2 2 2 2 2 2"); // in pool chat its own rest goes on
+  assertEquals(look(), "2 2 2 2 2 2"); // in pool chat its own standby lasts
   bench.active("chat/a@one");
   await bench.clock.advance(minute);
   assertEquals(look(), "2 2 2 3 2 3");
@@ -113,7 +113,7 @@ Deno.test("a member given twice is one member", async () => {
   assertEquals(bench.look("pool chat", "downtime_total"), [minute]);
 });
 
-Deno.test("after a change of configuration numbers go on by name, and what has gone keeps nothing down", async () => {
+Deno.test("after a change of configuration numbers continue by name, and removed members cause no downtime", async () => {
   const bench = new Bench("chat/a@one", "chat/b@two");
   bench.statistics.addRequest(path(["a@one", "ok"]), { outcome: "success" });
   bench.standby("a@one", "manual");
@@ -128,7 +128,7 @@ Deno.test("after a change of configuration numbers go on by name, and what has g
   assertEquals(bench.look("pool chat", "downtime_total"), [2 * minute]);
 });
 
-Deno.test("a rest that an earlier process began is downtime and no event", async () => {
+Deno.test("a standby that began in an earlier process is downtime and no event", async () => {
   const bench = new Bench();
   bench.statistics.setMembers([{ pool: "chat", model: "a", provider: "one" }], [{ provider: "one" }]);
   await bench.clock.advance(minute);
@@ -137,7 +137,7 @@ Deno.test("a rest that an earlier process began is downtime and no event", async
   assertEquals(bench.look("model a", "downtime_total", "standby_events", "quota_resets"), [minute, 0, 1]);
 });
 
-Deno.test("the end of a rest that nobody knew of changes no downtime", async () => {
+Deno.test("the end of an unknown standby changes no downtime", async () => {
   const bench = new Bench("chat/a@one");
   bench.active("chat/a@one");
   bench.standby("chat/a@one");
