@@ -15,8 +15,14 @@ const contestedMs = 1_000;
 /** For which request members are admitted. */
 export interface Admission {
   readonly context: RequestContext;
-  /** No other model could take the request. */
+  /** No other model could take the request, should this one fail. */
   readonly alone: boolean;
+}
+
+/** A model that may be asked, and its permit. */
+export interface AdmittedModel extends Admission {
+  readonly member: Member;
+  readonly permit: Permit;
 }
 
 /**
@@ -69,16 +75,14 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
 }
 
 /**
- * Whether a member that was tried may be asked once more for the same request; if so, that call is counted.
+ * Whether a model that was tried may be asked once more for the same request; if so, that call is counted.
  *
- * @param member The member.
- * @param permit The request's permit there.
- * @param admission The request.
+ * @param admitted The model.
  */
-export async function readmit(member: Member, permit: Permit, admission: Admission): Promise<boolean> {
-  const { plan, clock } = admission.context;
-  while (openMembers([member], admission).length === 0) {
-    if (!await waitForSpacing(admission)) return false;
+export async function readmit(admitted: AdmittedModel): Promise<boolean> {
+  const { context: { plan, clock }, member, permit } = admitted;
+  while (openMembers([member], admitted).length === 0) {
+    if (!await waitForSpacing(admitted)) return false;
   }
   permit.renew(plan.load, clock.monotonic());
   const isConfirmed = permit.confirm(clock) ?? true;

@@ -10,7 +10,7 @@ import type { Outcome } from "../state/usage.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
-import type { Routed } from "./request.ts";
+import type { Routed } from "./routed.ts";
 
 /** What an {@linkcode AnswerStream} is made of. */
 export interface AnswerStreamParts {

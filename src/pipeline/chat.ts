@@ -10,7 +10,9 @@ import { AnswerStream } from "./answer_stream.ts";
 import { isEmptyCompletion } from "./content.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
-import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { RoutedRequest } from "./request.ts";
+import type { Routed, Task } from "./routed.ts";
 import { route } from "./route.ts";
 
 /** How an answer came about. */

@@ -6,7 +6,7 @@ import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { bearsContent } from "./content.ts";
-import type { Served } from "./request.ts";
+import type { Served } from "./routed.ts";
 
 /** As much as is held before the stream is passed on all the same, characters. */
 const maxHeldChars = 64 * 1024;

@@ -5,31 +5,21 @@
  */
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { RequestEnd, Usage } from "../state/usage.ts";
-import type { Outcome } from "../state/usage.ts";
-import type { Permit } from "../state/limits/permit.ts";
+import type { Outcome, RequestEnd, Usage } from "../state/usage.ts";
 import { untilQuotaReset } from "../util/windows.ts";
-import type { Connection } from "./connection.ts";
+import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
 import { report } from "./report.ts";
 import { applyReportedLimits } from "./reported_limits.ts";
-import type { AnswerUsage, Served } from "./request.ts";
+import type { AnswerUsage } from "./routed.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
+import type { ServedTry } from "./try_once.ts";
 
 /** A model that has not begun to answer for so long when the deadline comes is taken for dead, ms. */
 const fairChanceMs = 10_000;
 
-/** A model that may be asked, and its permit. */
-export interface AdmittedModel {
-  readonly context: RequestContext;
-  readonly member: Member;
-  readonly permit: Permit;
-}
-
 /** What a model answered with. */
-export interface Answered<T> {
-  readonly served: Served<T>;
-  readonly connection: Connection;
+export interface Answered<T> extends ServedTry<T> {
   /** Parameters left out for the model. */
   readonly dropped: readonly string[];
 }

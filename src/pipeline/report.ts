@@ -8,7 +8,9 @@ import type { Member } from "../registry/registry.ts";
 import type { Load, Usage } from "../state/usage.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { readUsage, tokenBound } from "./read_usage.ts";
-import type { AnswerUsage, RouteDeps, RoutedRequest } from "./request.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { RoutedRequest } from "./request.ts";
+import type { AnswerUsage } from "./routed.ts";
 
 /** What a call was made for. */
 export interface ReportContext {

@@ -11,7 +11,7 @@ import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./plan.ts";
-import type { RouteDeps } from "./request.ts";
+import type { RouteDeps } from "./deps.ts";
 
 /** A model that did not serve in all its tries. */
 export interface FailedAttempt {

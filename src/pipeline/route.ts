@@ -3,7 +3,9 @@
  * @module
  */
 import { eligibility } from "./eligibility.ts";
-import type { Routed, RouteDeps, RoutedRequest, Task } from "./request.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { RoutedRequest } from "./request.ts";
+import type { Routed, Task } from "./routed.ts";
 import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";
 

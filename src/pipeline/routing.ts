@@ -6,17 +6,19 @@ import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member } from "../registry/registry.ts";
 import { adaptRequest } from "./adapt_request.ts";
-import { openMembers, readmit, waitForSpacing } from "./admission.ts";
+import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy } from "./apply_strategy.ts";
-import { attempt, type AttemptEnd } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
 import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
 import { errorOf } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
-import { type AdmittedModel, recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
-import type { Call, Routed, RouteDeps } from "./request.ts";
-import { RequestContext } from "./request_context.ts";
+import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { Call, Routed } from "./routed.ts";
+import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { emitRecord, recordOf, statusOfError } from "./routing_record.ts";
 import { selectionContext } from "./selection_context.ts";
+import type { ServedTry } from "./try_once.ts";
 
 /** A request that is ready to be sent. */
 export interface RoutingPlan<T> extends RequestPlan {
@@ -26,12 +28,6 @@ export interface RoutingPlan<T> extends RequestPlan {
 
 /** A fault of the request itself is not carried to more models than this. */
 const maxRequestFaults = 3;
-
-/** A model that is asked next. */
-interface NextModel extends AdmittedModel {
-  /** No other model could take the request, should this one fail. */
-  readonly alone: boolean;
-}
 
 /** One request over its candidates, each asked at most once, in the strategy's order. */
 export class Routing<T> {
@@ -75,7 +71,7 @@ export class Routing<T> {
   }
 
   /** The next model and its permit, after a wait where that is worth it; undefined when none may be asked. */
-  async #admit(): Promise<NextModel | undefined> {
+  async #admit(): Promise<AdmittedModel | undefined> {
     const context = this.#context;
     const { clock, plan } = context;
     const admission = { context, alone: true };
@@ -133,24 +129,20 @@ export class Routing<T> {
   }
 
   /** Asks one model; undefined when it did not serve, which is recorded. */
-  async #ask(next: NextModel): Promise<SuccessfulAttempt<T> | undefined> {
+  async #ask(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
     const { context, member, permit, alone } = next;
-    const { plan, deps } = context;
-    const { model } = member;
     context.first ??= member;
-    context.tried.add(model.name);
-    let end: AttemptEnd<T>;
+    context.tried.add(member.model.name);
+    let end: ServedTry<T> | FailedAttempt;
     try {
-      const { completion, dropped } = adaptRequest(plan.request, model);
-      const settings = retryFor(plan.pool.routing, model.instance.entry.id);
-      const again = () => readmit(member, permit, { context, alone });
-      end = await attempt({ member, permit, completion, call: this.#call, settings, alone, again }, context, deps);
+      const { completion, dropped } = adaptRequest(context.plan.request, member.model);
+      end = await attempt({ context, member, permit, alone, completion, call: this.#call });
       if ("served" in end) return new SuccessfulAttempt(next, { ...end, dropped });
     } catch (error) {
       recordAbort(next, error);
       throw error;
     }
-    recordFailure(next, { member, ...end });
+    recordFailure(next, end);
     return undefined;
   }
 

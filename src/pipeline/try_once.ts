@@ -4,74 +4,66 @@
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
-import type { Member } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
-import type { Permit } from "../state/limits/permit.ts";
 import { untilAborted } from "../util/until_aborted.ts";
+import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
-import type { Rotate } from "./decide.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import type { Call, RouteDeps, Served } from "./request.ts";
-import type { RequestContext } from "./request_context.ts";
+import type { Call, Served } from "./routed.ts";
 
-/** What asking it once came to. */
-export type TryEnd<T> = { readonly served: Served<T>; readonly connection: Connection } | FailedTry;
+/** One model that is asked for one request. */
+export interface AttemptScope<T> extends AdmittedModel {
+  /** The request in the model's words. */
+  readonly completion: CompletionRequest;
+  readonly call: Call<T>;
+}
+
+/** A try that the model answered. */
+export interface ServedTry<T> {
+  readonly served: Served<T>;
+  /** Open as long as a stream is. */
+  readonly connection: Connection;
+}
 
 /** A try that failed. */
 export interface FailedTry {
   readonly failure: Failure;
   /** Its share in the counts. */
-  readonly spending?: CallReservation | undefined;
-  /** What follows from it; left out where that has yet to be decided. */
-  readonly next?: Rotate;
-}
-
-/** One model to be asked. */
-export interface TryPlan<T> {
-  readonly member: Member;
-  /** Its right to be asked. */
-  readonly permit: Permit;
-  readonly completion: CompletionRequest;
-  readonly call: Call<T>;
-  /** Whether it may be asked once more; if so, that call is counted. */
-  readonly again: () => Promise<boolean>;
+  readonly reservation?: CallReservation | undefined;
 }
 
 /**
  * Asks one model once.
  *
- * @param plan Whom to ask what.
- * @param context What the request has done so far.
- * @param deps What the pipeline works with.
+ * @param scope The attempt.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
 export async function tryOnce<T>(
-  { member, permit, completion, call }: TryPlan<T>,
-  context: RequestContext,
-  { runtime, redact }: RouteDeps,
-): Promise<TryEnd<T>> {
-  context.unansweredMs = 0; // what another model was waited for is not this one's
-  context.check();
+  { context, member, permit, completion, call }: AttemptScope<T>,
+): Promise<ServedTry<T> | FailedTry> {
+  const { clock, deps: { runtime, redact } } = context;
   const { instance } = member.model;
-  const spending = permit.take();
-  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", spending);
+  context.unansweredMs = 0; // the wait for another model is not this one's
+  context.check();
+  const reservation = permit.take();
+  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
   context.follow(connection);
-  const from = runtime.clock.monotonic();
+  const from = clock.monotonic();
   try {
     const answer = call(member, completion, connection);
     return { served: await untilAborted(answer, connection.stop), connection };
   } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
     context.possiblyBilled ||= wasSent && !connection.answered;
-    context.unansweredMs = connection.answered ? 0 : runtime.clock.monotonic() - from;
-    if (wasSent && context.isStopped) spending?.end({}); // who went away may be billed for what was set aside
-    else spending?.fail(wasSent);
+    context.unansweredMs = connection.answered ? 0 : clock.monotonic() - from;
+    if (wasSent && context.isStopped) reservation.end({}); // a client that left may be billed for what was reserved
+    else reservation.fail(wasSent);
     context.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    connection.abort(error); // frees a socket whose answer nobody will read to its end
-    return { failure, spending };
+    connection.abort(error); // frees a socket whose response is not read to its end
+    return { failure, reservation };
   } finally {
     context.attempts += connection.calls;
-    context.awayMs += runtime.clock.monotonic() - from;
+    context.awayMs += clock.monotonic() - from;
   }
 }
