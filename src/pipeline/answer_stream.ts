@@ -5,8 +5,8 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
-import { editMembers } from "../util/json_members.ts";
 import type { Outcome } from "../state/usage.ts";
+import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
@@ -18,28 +18,46 @@ export interface AnswerStreamParts {
   readonly routed: Routed<OpenStream>;
   /** Whether the client asked for the usage. */
   readonly wantsUsage: boolean;
-  /** Told when the provider fails midway. */
+  /** Called when the provider fails midway. */
   readonly onInterrupt: () => void;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
 }
 
+/**
+ * How a stream ended:
+ * - `complete`: the provider sent all of it
+ * - `interrupted`: the provider failed midway
+ * - `cancelled`: the reader does not want the rest
+ * - `stopped`: by the client's signal, or because it was not read; between two reads or during one
+ */
+type StreamEnd =
+  | { readonly kind: "complete" | "cancelled" }
+  | { readonly kind: "interrupted" | "stopped"; readonly reason: unknown };
+
+/** What an end means for the model: only an interruption is its failure. */
+const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
+  complete: "success",
+  interrupted: "failure",
+  cancelled: "none",
+  stopped: "none",
+};
+
 /** The events of one answer, one after the other. */
 export class AnswerStream {
+  /** Called when it is stopped, with the reason. */
+  onStop?: (reason: unknown) => void;
   readonly #parts: AnswerStreamParts;
   readonly #written = new OutputEstimate();
-  #place = 0;
+  #position = 0;
   #usage: CompletionUsage | undefined;
-  /** The last event that told of nothing but usage. */
+  /** The last event that had nothing but usage. */
   #counts: CompletionChunk | undefined;
   #last: ChatCompletionChunk | undefined;
-  #isOver = false;
-  /** Told when it is ended from outside: by the client's signal, or because nobody read on. */
-  onStop?: (reason: unknown) => void;
-  /** Ends the wait for the next event: a source may not heed the connection's end. */
+  /** Undefined while it is open; the first end holds. */
+  #end: StreamEnd | undefined;
+  /** Ends the wait for the next event: a source may ignore the connection's end. */
   #leave: (reason: unknown) => void = () => {};
-  /** Why the client's side ended it, between two reads or during one. */
-  #stopped: { readonly reason: unknown } | undefined;
 
   /** @param parts What it is made of. */
   constructor(parts: AnswerStreamParts) {
@@ -48,49 +66,43 @@ export class AnswerStream {
     answer.held.forEach((chunk) => this.#measure(chunk));
     connection.pause();
     connection.stop.addEventListener("abort", () => {
-      this.#stop(connection.stop.reason);
-      this.#leave(connection.stop.reason);
+      const { reason } = connection.stop;
+      // a silence of the provider is its failure: the read that waits for it ends the stream
+      if (!(reason instanceof AttemptTimeout)) this.#close({ kind: "stopped", reason });
+      this.#leave(reason);
     });
   }
 
+  /** Whether the client's side ended it; what is read from then on is the reason, thrown. */
+  get isStopped(): boolean {
+    return this.#end?.kind === "stopped";
+  }
+
   /**
-   * The next event; undefined when the answer is complete.
+   * The next event; undefined when the answer is complete, or was cancelled.
    *
    * @throws {StreamInterruptedError} When the provider fails midway.
+   * @throws The reason of a stop.
    */
   async read(): Promise<CompletionChunk | undefined> {
-    while (!this.#isOver) {
+    while (this.#end === undefined) {
       const chunk = await this.#next();
-      if (chunk === undefined && this.#isOver) break;
+      if (this.#end !== undefined) break;
       if (chunk === undefined) return this.#finish();
       const { usage } = chunk.value;
       if (usage === null || usage === undefined) return this.#pass(chunk);
-      this.#usage = usage; // told once, at the end
+      this.#usage = usage; // passed on once, at the end
       this.#counts = undefined;
       if (chunk.value.choices.length > 0) return this.#pass(withoutUsage(chunk));
       this.#counts = chunk;
     }
-    const stopped = this.#stopped;
-    this.#stopped = undefined; // told once
-    if (stopped !== undefined) throw stopped.reason;
+    if (this.#end.kind === "stopped") throw this.#end.reason;
     return undefined;
   }
 
   /** Ends the stream early, and the provider's call with it; no failure of anybody. */
   cancel(): void {
-    if (this.#isOver) return;
-    this.#end("none");
-    this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
-    this.#closeSource();
-  }
-
-  /** The connection was ended: by the client's signal, or because nobody read on. A silence of the provider is its failure. */
-  #stop(reason: unknown): void {
-    if (this.#isOver || reason instanceof AttemptTimeout) return;
-    this.#stopped = { reason };
-    this.#end("none");
-    this.#closeSource();
-    this.onStop?.(reason);
+    this.#close({ kind: "cancelled" });
   }
 
   #pass(chunk: CompletionChunk): CompletionChunk {
@@ -106,7 +118,7 @@ export class AnswerStream {
 
   async #next(): Promise<CompletionChunk | undefined> {
     const { held, rest, complete } = this.#parts.routed.answer;
-    if (this.#place < held.length) return held[this.#place++];
+    if (this.#position < held.length) return held[this.#position++];
     if (complete) return undefined;
     const { connection, member } = this.#parts.routed;
     connection.listen();
@@ -120,10 +132,9 @@ export class AnswerStream {
       this.#measure(value);
       return value;
     } catch (error) {
-      if (this.#isOver) return undefined;
+      if (this.#end !== undefined) return undefined;
       const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
-      this.#end("failure");
-      connection.abort(error);
+      this.#close({ kind: "interrupted", reason: error });
       throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
     } finally {
       connection.pause();
@@ -133,29 +144,31 @@ export class AnswerStream {
   /** The end of a complete answer, after its usage where the client asked for that. */
   #finish(): CompletionChunk | undefined {
     const usage = this.#usage;
-    this.#end("success");
+    this.#close({ kind: "complete" });
     if (!this.#parts.wantsUsage || usage === undefined) return undefined;
     if (this.#counts !== undefined || this.#last === undefined) return this.#counts;
     const { id, object, created, model } = this.#last;
     return { value: { id, object, created, model, choices: [], usage }, more: true };
   }
 
-  #end(outcome: Outcome): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#parts.routed.settle(outcome, { usage: this.#usage, written: () => this.#written.tokens });
-    if (outcome === "failure") this.#parts.onInterrupt();
-    if (outcome === "success") this.#closeSource();
-  }
-
-  /** Lets a source that has more to say, such as data after `[DONE]`, free its socket. */
-  #closeSource(): void {
-    // a failure of what nobody reads any more is none
-    this.#parts.routed.answer.rest.return?.()?.catch(() => {});
+  /** The one way from open to an end: settles the request, frees the source, ends the provider's call. */
+  #close(end: StreamEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
+    settle(outcomes[end.kind], { usage: this.#usage, written: () => this.#written.tokens });
+    if (end.kind === "interrupted") {
+      onInterrupt();
+      connection.abort(end.reason);
+    }
+    if (end.kind === "cancelled") connection.abort(new DOMException("The client has left", "AbortError"));
+    // a source that has more to send, such as data after `[DONE]`, frees its socket; its failure is none any more
+    answer.rest.return?.()?.catch(() => {});
+    if (end.kind === "stopped") this.onStop?.(end.reason);
   }
 }
 
-/** What an event says beside the usage; its text stays byte for byte. */
+/** What an event has beside the usage; its text stays byte for byte. */
 function withoutUsage({ value, wire, ...rest }: CompletionChunk): CompletionChunk {
   const { usage: _, ...other } = value;
   return { ...rest, value: other, ...(wire === undefined ? {} : { wire: editMembers(wire, { usage: undefined }) }) };

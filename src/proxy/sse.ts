@@ -15,8 +15,8 @@ export class EventBody implements PlainStream {
   readonly #stream: AnswerStream;
   readonly #requestId: string;
   readonly #onEnd: () => void;
+  /** The last event was written, or is not wanted any more. */
   #isOver = false;
-  #stopped: { readonly reason: unknown } | undefined;
 
   /**
    * @param stream Committed.
@@ -27,7 +27,6 @@ export class EventBody implements PlainStream {
     this.#requestId = requestId;
     this.#onEnd = onEnd;
     stream.onStop = (reason) => {
-      this.#stopped = { reason };
       this.onStop?.(reason);
       onEnd();
     };
@@ -36,7 +35,6 @@ export class EventBody implements PlainStream {
   async read(): Promise<string | undefined> {
     if (this.#isOver) return undefined;
     const text = await this.#next();
-    if (this.#stopped !== undefined) throw this.#stopped.reason;
     if (this.#isOver) this.#onEnd();
     return text;
   }
@@ -59,6 +57,7 @@ export class EventBody implements PlainStream {
       }
       text += "data: [DONE]\n\n";
     } catch (error) {
+      if (this.#stream.isStopped) throw error;
       text += `data: ${JSON.stringify(errorRowOf(error, this.#requestId).body)}\n\n`;
     }
     this.#isOver = true;
