@@ -6,6 +6,7 @@
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
+import { isObject } from "../../src/util/is_object.ts";
 
 const plainKeywords = ["$ref", "type", "enum", "const", "title", "default", "required"];
 const listKeywords = ["anyOf", "allOf"];
@@ -62,8 +63,4 @@ function mapValues(map: JsonObject): JsonObject {
 
 function closeAny(value: unknown): unknown {
   return isObject(value) ? closedSchema(value) : value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

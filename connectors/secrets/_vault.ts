@@ -3,6 +3,7 @@
  * @module
  */
 import { SecretFileError } from "./_secret_file_error.ts";
+import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 
 /** What OWASP asks of PBKDF2 with SHA-256. */
 const rounds = 600_000;
@@ -68,13 +69,13 @@ export class Vault {
    * @param before The text they replace, whose salt stays.
    */
   async seal(secrets: ReadonlyMap<string, string>, before?: string): Promise<string> {
-    const salt = before === undefined ? base64(randomBytes(lengths.salt)) : readSealed(before).header.salt;
+    const salt = before === undefined ? toBase64(randomBytes(lengths.salt)) : readSealed(before).header.salt;
     const { key, check } = await this.#keyFor(salt);
     const header: Header = { format, kdf, cipher, salt, check };
     const iv = randomBytes(lengths.iv);
     const plain = new TextEncoder().encode(JSON.stringify([...secrets]));
     const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, plain);
-    return `${JSON.stringify({ ...header, iv: base64(iv), data: base64(new Uint8Array(data)) }, null, 2)}\n`;
+    return `${JSON.stringify({ ...header, iv: toBase64(iv), data: toBase64(new Uint8Array(data)) }, null, 2)}\n`;
   }
 
   #keyFor(salt: string): Promise<Key> {
@@ -93,7 +94,7 @@ async function deriveKey(passphrase: string, salt: Uint8Array<ArrayBuffer>): Pro
   const key = await crypto.subtle.importKey("raw", bits, "AES-GCM", false, ["encrypt", "decrypt"]);
   const label = encoder.encode(`${format} check`);
   const digest = await crypto.subtle.digest("SHA-256", new Uint8Array([...label, ...new Uint8Array(bits)]));
-  return { salt, key, check: base64(new Uint8Array(digest, 0, lengths.check)) };
+  return { salt, key, check: toBase64(new Uint8Array(digest, 0, lengths.check)) };
 }
 
 interface Sealed {
@@ -114,7 +115,7 @@ function readSealed(text: string): Sealed {
     throw new SecretFileError(`it is no file of encrypted secrets of this version ("${format}")`);
   }
   const { salt, check, iv, data } = value;
-  const header: Header = { format, kdf, cipher, salt: base64(bytesOf(salt, lengths.salt)), check: String(check) };
+  const header: Header = { format, kdf, cipher, salt: toBase64(bytesOf(salt, lengths.salt)), check: String(check) };
   return { header, iv: bytesOf(iv, lengths.iv), data: bytesOf(data) };
 }
 
@@ -127,16 +128,10 @@ function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
-}
-
 function bytesOf(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
-    if (typeof text === "string") bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    if (typeof text === "string") bytes = fromBase64(text);
   } catch {
     // said below
   }

@@ -9,6 +9,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { GoogleAccess } from "./_google_access.ts";
 import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
 import { googleDeclaration } from "./declarations.ts";
+import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 
 const { id } = googleDeclaration;
 
@@ -56,7 +57,7 @@ function storeOf(google: Google): Required<SecretStore> {
     async set(name, value) {
       const task = `store the secret "${name}"`;
       const path = `/${nameIn(google, name, task)}:addVersion`;
-      const body = { payload: { data: base64(value) } };
+      const body = { payload: { data: toBase64(new TextEncoder().encode(value)) } };
       const { status } = await google.call({ task, path, content: body, expected: [404] });
       if (status !== 404) return;
       await google.call({ task, path: `?secretId=${name}`, content: google.emptySecret, expected: [409] });
@@ -131,16 +132,9 @@ class Google {
   }
 }
 
-function base64(text: string): string {
-  let binary = "";
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-
 function textOf(data: string): string | undefined {
   try {
-    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(data));
   } catch {
     return undefined;
   }

@@ -8,6 +8,7 @@ import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contract
 import { ConnectorError } from "../../src/errors.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { checkedPrefix, WebArea, type WebStorage } from "./_web_storage.ts";
+import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 
 export type { WebStorage };
 
@@ -71,7 +72,7 @@ export class LocalStorageStorage implements Storage {
 
   /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
-    return settled(() => this.#records.set(key, `${this.#clock.now()},${base64Of(data)}`));
+    return settled(() => this.#records.set(key, `${this.#clock.now()},${toBase64(data)}`));
   }
 
   /** The keys that begin with `prefix`. */
@@ -130,7 +131,7 @@ export class LocalStorageStorage implements Storage {
 
   #bytesOf(base64: string, key: string): Uint8Array {
     try {
-      return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      return fromBase64(base64);
     } catch (error) {
       throw this.#unreadable(key, error);
     }
@@ -167,17 +168,6 @@ export const localStorageConnector: Connector<"storage"> = {
 // deno-lint-ignore require-await
 async function settled<T>(work: () => T): Promise<T> {
   return work();
-}
-
-/** Pieces that fit into one call. */
-const pieceLength = 0x8000;
-
-function base64Of(data: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < data.length; at += pieceLength) {
-    binary += String.fromCharCode(...data.subarray(at, at + pieceLength));
-  }
-  return btoa(binary);
 }
 
 function sizeOf(base64: string): number {

@@ -2,6 +2,7 @@
  * Takes secrets out of texts that leave the process: every resolved value, and what looks like a key.
  * @module
  */
+import { toBase64 } from "../util/base64.ts";
 
 /** Forms that well-known keys have, and header values that carry one. */
 const keyForms =
@@ -34,8 +35,7 @@ export class Redactor {
 }
 
 function base64(value: string): string {
-  const bytes = new TextEncoder().encode(value);
-  return btoa(String.fromCharCode(...bytes)).replace(/=+$/, "");
+  return toBase64(new TextEncoder().encode(value)).replace(/=+$/, "");
 }
 
 function jsonText(value: string): string {

@@ -6,6 +6,7 @@
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { knownMember } from "./known_members.ts";
+import { isObject } from "../util/is_object.ts";
 
 const maxDepth = 64;
 /** Objects and arrays of one body. */
@@ -123,10 +124,6 @@ function countContainers(value: object, depth: number, before: number): number {
     }
   }
   return count;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string, param?: string): UnsupportedRequestError {

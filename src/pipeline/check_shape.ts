@@ -5,6 +5,7 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
 
 /** Checks the body of a chat request, and returns it. Throws an `UnsupportedRequestError` with the field at fault. */
 export type CheckRequest = (body: unknown) => ChatCompletionRequest;
@@ -25,10 +26,6 @@ export function checkShape(body: unknown): ChatCompletionRequest {
     throw invalid('"messages" has to be a list of objects, at least one, each with a "role"', "messages");
   }
   return body as unknown as ChatCompletionRequest;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string, param?: string): UnsupportedRequestError {

@@ -5,6 +5,7 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { addText, emptyText, type TextSize } from "../util/text_size.ts";
+import { isObject } from "../util/is_object.ts";
 
 /** What a request carries. */
 export interface RequestSize {
@@ -165,8 +166,4 @@ function addSchema(schema: unknown, size: Size): void {
       }
     }
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

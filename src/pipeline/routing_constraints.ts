@@ -6,6 +6,7 @@
 import { parseDuration } from "../config/schema/units.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
+import { isObject } from "../util/is_object.ts";
 
 /** Names, and the request's field that gave them: the one at fault, should nothing come of it. */
 export interface NameList {
@@ -205,10 +206,6 @@ function tagsOf(value: unknown, field: Field): Tags {
 
 function isText(value: unknown, longest: number): value is string {
   return typeof value === "string" && value.length <= longest && value.trim() !== "";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function quoted(text: string): string {

@@ -4,6 +4,7 @@
  */
 import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
 
 /** `connector.json`. */
 export interface Manifest {
@@ -125,10 +126,6 @@ function parse(bytes: Uint8Array | undefined, name: string): Readonly<Record<str
   }
   if (!isObject(value)) throw fail("its connector.json is no object");
   return value as Readonly<Record<string, unknown>>;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function loadValidator() {

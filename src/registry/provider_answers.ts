@@ -3,7 +3,8 @@
  * @module
  */
 import type { CapabilityPath, DatedPricing, ModelConstraints, ModelInfo, RateLimits } from "../contracts/provider.ts";
-import { isAmount, isObject, pricingIn } from "../util/pricing.ts";
+import { isObject } from "../util/is_object.ts";
+import { isAmount, pricingIn } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
 
 /** What a provider answers about one of its models. What it does not know is left out. */

@@ -4,6 +4,7 @@
  * Source: RFC 7519 (JWT), RFC 7515 (JWS), RFC 7518 section 3.3 (RS256).
  * @module
  */
+import { toBase64 } from "./base64.ts";
 
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
@@ -41,5 +42,5 @@ function encoded(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { DatedPricing } from "../contracts/provider.ts";
+import { isObject } from "./is_object.ts";
 
 /**
  * A price list, where a value is one: numbers of 0 or more.
@@ -20,9 +21,4 @@ export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
 /** Whether a value is a number of 0 or more. */
 export function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
-}
-
-/** Whether a value is an object with members. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,8 @@
  * A service account's JSON key, and the assertions that it signs.
  * @module
  */
+import { fromBase64 } from "./base64.ts";
+import { isObject } from "./is_object.ts";
 import { signedJwt, signingKey } from "./jwt.ts";
 
 /** The members of a JSON key that tokens are fetched with. */
@@ -74,7 +76,7 @@ function membersOf(credentials: string | Readonly<Record<string, unknown>>): Rea
   } catch {
     throw new TypeError("is not the JSON key of a service account: its text is not valid JSON");
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw new TypeError("is not the JSON key of a service account: expected an object");
 }
 
@@ -84,7 +86,7 @@ function pkcs8(pem: string): Uint8Array<ArrayBuffer> {
     throw new TypeError('has a "private_key" that is no PEM text of PKCS#8 ("-----BEGIN PRIVATE KEY-----")');
   }
   try {
-    return Uint8Array.from(atob(body.replace(/\s+/g, "")), (character) => character.charCodeAt(0));
+    return fromBase64(body);
   } catch {
     throw new TypeError('has a "private_key" whose text between the PEM lines is not base64');
   }
