@@ -108,11 +108,11 @@ function assistantBlocks(message: ChatMessage, where: string): Block[] {
 function interleave(text: string, calls: readonly ToolCall[], uses: readonly Block[]): Block[] {
   const blocks: Block[] = [];
   const thoughts = calls.map(thoughtsOf);
-  let told = 0;
+  let sent = 0;
   const tell = (end: number) => {
-    const upTo = Math.max(told, Math.min(end, text.length));
-    blocks.push(...textBlock(text.slice(told, upTo)));
-    told = upTo;
+    const upTo = Math.max(sent, Math.min(end, text.length));
+    blocks.push(...textBlock(text.slice(sent, upTo)));
+    sent = upTo;
   };
   uses.forEach((use, index) => {
     for (const { block, textBefore } of thoughts[index]!) {

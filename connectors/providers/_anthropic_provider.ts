@@ -19,7 +19,7 @@ import { readSse } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
 import { leftOutOf, toMessagesRequest } from "./_anthropic_request.ts";
-import { type AnswerFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
@@ -104,7 +104,7 @@ class AnthropicProvider extends BaseProvider {
     return this.#limits.get(model);
   }
 
-  #facts({ model }: CompletionRequest): AnswerFacts {
+  #facts({ model }: CompletionRequest): ResponseFacts {
     return { model: model.id, created: Math.floor(this.#runtime.clock.now() / 1000) };
   }
 

@@ -12,7 +12,7 @@ import { toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { upstreamError } from "./_http.ts";
 
 /** What an answer of the Messages API does not say itself. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   /** The model asked, for an answer that does not name its own. */
   readonly model: string;
   /** Unix time, seconds. */
@@ -26,7 +26,7 @@ export interface AnswerFacts {
  * @param facts What it does not say itself.
  * @throws {UpstreamError} For an error object, or an answer without content.
  */
-export function toChatCompletion(answer: JsonObject, facts: AnswerFacts): ChatCompletion {
+export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
   if (answer.type === "error" || (answer.error && !answer.content)) {
     throw upstreamError(200, readAnthropicError(answer, 200));
   }

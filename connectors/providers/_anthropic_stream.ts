@@ -6,12 +6,12 @@
  */
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
-import type { AnswerFacts } from "./_anthropic_response.ts";
+import type { ResponseFacts } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { parseObject, upstreamError } from "./_http.ts";
 
-/** A content block that is still being told. */
+/** A content block that is not complete yet. */
 interface OpenBlock {
   readonly type: unknown;
   /** Place among the tool calls, for one of them. */
@@ -19,14 +19,14 @@ interface OpenBlock {
   /** A tool's input that came whole with the block's start. */
   readonly input: JsonObject;
   /** Whether pieces of a tool's input came. */
-  told: boolean;
+  isSent: boolean;
   /** A thought so far. */
   thought: JsonObject;
 }
 
 /** Translates one streamed answer, event by event. */
 export class MessageStream {
-  readonly #facts: AnswerFacts;
+  readonly #facts: ResponseFacts;
   readonly #blocks = new Map<unknown, OpenBlock>();
   #id = "";
   #model: string;
@@ -42,7 +42,7 @@ export class MessageStream {
   #stopDetails: unknown;
 
   /** @param facts What the answer does not say itself. */
-  constructor(facts: AnswerFacts) {
+  constructor(facts: ResponseFacts) {
     this.#facts = facts;
     this.#model = facts.model;
   }
@@ -93,7 +93,7 @@ export class MessageStream {
   #open(index: unknown, block: JsonObject): ChatCompletionChunk[] {
     const { type } = block;
     const call = type === "tool_use" ? this.#calls++ : -1;
-    this.#blocks.set(index, { type, call, input: asObject(block.input), told: false, thought: block });
+    this.#blocks.set(index, { type, call, input: asObject(block.input), isSent: false, thought: block });
     if (type === "text") return this.#text(block.text);
     if (type === "thinking") {
       this.#gap = this.#reasoned ? "\n\n" : "";
@@ -123,7 +123,7 @@ export class MessageStream {
         return [];
       case "input_json_delta":
         if (block === undefined || block.call < 0 || !delta.partial_json) return [];
-        block.told = true;
+        block.isSent = true;
         return [this.#callChunk({ index: block.call, function: { arguments: String(delta.partial_json) } })];
       default:
         return [];
@@ -136,7 +136,7 @@ export class MessageStream {
     if (block === undefined) return [];
     const thought = thoughtBlock(block.thought);
     if (thought !== undefined) this.#thoughts.push({ block: thought, textBefore: this.#textLength });
-    if (block.call < 0 || block.told) return [];
+    if (block.call < 0 || block.isSent) return [];
     return [this.#callChunk({ index: block.call, function: { arguments: JSON.stringify(block.input) } })];
   }
 

@@ -35,7 +35,7 @@ export interface ThinkingPlan {
 const defaultMaxTokens = 16_384;
 const unknownCeiling = 8_192;
 /** The least the API takes. */
-const leastBudget = 1_024;
+const minBudget = 1_024;
 
 const budgets: Readonly<Record<Effort, number>> = {
   low: 2_048,
@@ -95,6 +95,6 @@ function budgeted(level: Effort, plain: ThinkingPlan, wish: ThinkingWish): Think
   const maxTokens = wish.maxTokens ??
     Math.min(wish.ceiling ?? Infinity, budgets[level] + plain.maxTokens);
   const budget = Math.min(budgets[level], Math.floor(maxTokens / 2));
-  if (budget < leastBudget) return plain;
+  if (budget < minBudget) return plain;
   return { maxTokens, thinking: { type: "enabled", budget_tokens: budget }, sampling: false };
 }

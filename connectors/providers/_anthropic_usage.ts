@@ -70,6 +70,6 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
  */
 export function mergeUsage(known: JsonObject | undefined, news: unknown): JsonObject | undefined {
   if (typeof news !== "object" || news === null) return known;
-  const told = Object.entries(news).filter(([, value]) => value !== null && value !== undefined);
-  return { ...known, ...Object.fromEntries(told) };
+  const reported = Object.entries(news).filter(([, value]) => value !== null && value !== undefined);
+  return { ...known, ...Object.fromEntries(reported) };
 }

@@ -22,7 +22,7 @@ import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
 import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
-import { type AnswerFacts, toChatCompletion } from "./_gemini_response.ts";
+import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
 import { type FaultReader, parseObject, readFault, streamReaderOf } from "./_http.ts";
@@ -30,7 +30,7 @@ import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 /** Far more than there are models: a server that never ends its list must not keep us. */
-const mostPages = 20;
+const maxPages = 20;
 
 /** Google Gemini, with its code. */
 export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign({ create }, gemini);
@@ -78,7 +78,7 @@ class GeminiProvider extends BaseProvider {
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const models: ModelInfo[] = [];
     let token: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const query = new URLSearchParams({ pageSize: "1000", ...(token === undefined ? {} : { pageToken: token }) });
       const list = await this.#get(`models?${query}`, options);
       if (!Array.isArray(list.models)) {
@@ -91,7 +91,7 @@ class GeminiProvider extends BaseProvider {
     return models;
   }
 
-  #factsOf({ model }: CompletionRequest): AnswerFacts {
+  #factsOf({ model }: CompletionRequest): ResponseFacts {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
     return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };

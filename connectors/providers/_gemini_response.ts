@@ -18,7 +18,7 @@ import { countOf } from "./_count.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
 /** What an answer needs that its body may lack. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   /** The model's id, for an answer that does not name its version. */
   readonly model: string;
   /** The answer's id, for an answer without one. */
@@ -67,7 +67,7 @@ const broken: readonly string[] = [
  * @param facts What the body may lack.
  * @throws {UpstreamError} `invalid_response` when there is no answer in it.
  */
-export function toChatCompletion(answer: JsonObject, facts: AnswerFacts): ChatCompletion {
+export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
   const { id, created, model } = headOf(answer, facts);
   const calls = new CallCounter(id);
   const candidates = asObjects(answer.candidates);
@@ -87,7 +87,7 @@ export function toChatCompletion(answer: JsonObject, facts: AnswerFacts): ChatCo
  * @param answer The parsed body, or the first event of a stream.
  * @param facts What it may lack.
  */
-export function headOf({ responseId, modelVersion }: JsonObject, facts: AnswerFacts): AnswerHead {
+export function headOf({ responseId, modelVersion }: JsonObject, facts: ResponseFacts): AnswerHead {
   return { id: asText(responseId) ?? facts.id, created: facts.created, model: asText(modelVersion) ?? facts.model };
 }
 

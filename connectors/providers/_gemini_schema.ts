@@ -22,7 +22,7 @@ const copied: readonly string[] = [
 const formats: readonly unknown[] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 const deepest = 100;
 /** A few references to each other can stand for millions of nodes: beyond this they stay references. */
-const mostInlined = 500;
+const maxInlined = 500;
 
 /**
  * Cleans a schema.
@@ -67,7 +67,7 @@ class SchemaCleaner {
   #reference(pointer: string, { $ref: _, ...beside }: JsonObject, open: readonly string[], depth: number): JsonObject {
     const target = asObject(resolve(this.#root, pointer));
     if (target === undefined) return this.#node(beside, open, depth + 1);
-    if (!open.includes(pointer) && this.#inlined++ < mostInlined) {
+    if (!open.includes(pointer) && this.#inlined++ < maxInlined) {
       return this.#node({ ...target, ...beside }, [...open, pointer], depth + 1);
     }
     const name = pointer.replace(/[^A-Za-z0-9]+/g, "_");

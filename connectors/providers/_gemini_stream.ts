@@ -7,12 +7,12 @@
 import type { ChatCompletionChunk, Delta, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import {
-  type AnswerFacts,
   type AnswerHead,
   CallCounter,
   finishReasonOf,
   headOf,
   isBlocked,
+  type ResponseFacts,
   usageOf,
 } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
@@ -35,7 +35,7 @@ interface Progress {
  * ```
  */
 export class GeminiStream {
-  readonly #facts: AnswerFacts;
+  readonly #facts: ResponseFacts;
   readonly #progress = new Map<number, Progress>();
   #head: AnswerHead | undefined;
   #counter: CallCounter | undefined;
@@ -47,7 +47,7 @@ export class GeminiStream {
    *
    * @param facts What the events may lack.
    */
-  constructor(facts: AnswerFacts) {
+  constructor(facts: ResponseFacts) {
     this.#facts = facts;
   }
 

@@ -15,7 +15,7 @@ const firstThinking = 205;
 /** From here on only the light models can all but leave thinking out. */
 const firstWithoutMinimal = 307;
 
-const leastBudgetOfPro = 128;
+const minBudgetOfPro = 128;
 
 /** The vendor's own table for OpenAI's words; `xhigh` and `max` are the most there is. */
 const efforts: Readonly<Record<string, { readonly budget: number; readonly level: Level }>> = {
@@ -47,7 +47,7 @@ export function thinkingOf(model: string, effort: string): ThinkingConfig | unde
   const { budget, level } = efforts[effort]!;
   const thoughts = effort === "none" ? {} : { includeThoughts: true };
   if (generation < firstWithLevels) {
-    return { thinkingBudget: /pro/.test(model) ? Math.max(budget, leastBudgetOfPro) : budget, ...thoughts };
+    return { thinkingBudget: /pro/.test(model) ? Math.max(budget, minBudgetOfPro) : budget, ...thoughts };
   }
   return { thinkingLevel: level === "MINIMAL" && !knowsMinimal(model, generation) ? "LOW" : level, ...thoughts };
 }

@@ -12,7 +12,7 @@ import { retryAfterMs } from "../../src/util/retry_after.ts";
 
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
-const longestErrorMs = 2_000;
+const maxErrorMs = 2_000;
 
 /** How a vendor's error answers are read. */
 export interface FaultReader {
@@ -98,9 +98,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
 /** What there is of an error answer's body before long: a server that never ends it must not hold up what its status says. */
 async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8Array> {
   let cancel = () => {};
-  const late = new Promise<Uint8Array>((resolve) =>
-    cancel = clock.after(longestErrorMs, () => resolve(new Uint8Array()))
-  );
+  const late = new Promise<Uint8Array>((resolve) => cancel = clock.after(maxErrorMs, () => resolve(new Uint8Array())));
   try {
     return await Promise.race([readBytes(response, maxErrorBytes), late]);
   } finally {

@@ -31,19 +31,19 @@ export function providerOf(
 ): ProviderInstance {
   checkOptions(connector, options);
   const { apiKey, baseUrl, models, id = connector.vendor } = options;
-  const door = new Door();
-  const provider = connector.create({ id, baseUrl }, door);
+  const attached = new AttachedRuntime();
+  const provider = connector.create({ id, baseUrl }, attached);
   const instanceSettings: InstanceSettings = {
     apiKey,
     models: models?.map((model) => chosen(model, connector)) ??
       connector.models.map((info) => ({ ...info, defaultFor: info.defaultFor ?? [] })),
     facts: connector,
   };
-  return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => door.open(runtime) });
+  return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => attached.open(runtime) });
 }
 
-/** The outside, for a provider that is made before there is a client. */
-class Door implements Runtime {
+/** The runtime of a provider that is made before there is a client. */
+class AttachedRuntime implements Runtime {
   #runtime: Runtime | undefined;
   readonly random = (): number => this.#attached.random();
   readonly send: Runtime["send"] = (request) => this.#attached.send(request);
@@ -85,6 +85,6 @@ function chosen(model: string | ModelInfo, { models, local }: ProviderConnector)
   const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   const known = models.find((one) => one.id === id) ?? models.find((one) => one.id === undated);
   const info = { ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}), ...known, id };
-  const told = typeof model === "string" ? info : { ...info, ...model };
-  return { ...told, defaultFor: told.capabilities ?? ["chat-completion"] };
+  const merged = typeof model === "string" ? info : { ...info, ...model };
+  return { ...merged, defaultFor: merged.capabilities ?? ["chat-completion"] };
 }

@@ -10,7 +10,7 @@ const pauseMs = 25;
 /** A change takes a second at the most: a lock this old belongs to a process that was killed, ms. */
 const staleMs = 10_000;
 /** Longest wait, ms. */
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /**
  * Does something while no other process does it to the same file. The lock is a file beside it, which says since when.
@@ -29,7 +29,7 @@ export async function withFileLock<Result>(
   const lock = `${path}.lock`;
   const from = clock.monotonic();
   while (!(await take(lock, parts))) {
-    if (clock.monotonic() - from > longestWaitMs) {
+    if (clock.monotonic() - from > maxWaitMs) {
       throw new SecretFileError(`another process is changing it; if there is none, remove "${lock}"`);
     }
     await clock.sleep(pauseMs);

@@ -8,12 +8,12 @@ import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
 
 /** A call that takes longer is given up, ms. */
-const longestMs = 10_000;
+const maxAnswerMs = 10_000;
 /** More than any of them answers: AWS takes values of 64 KiB, a list has a hundred names a page. */
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** A list that goes on and on is no list. */
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 /** Vendors' words for who we are not, or may not do; AWS says them with 400, token endpoints as well. */
 const refusals =
@@ -28,7 +28,7 @@ export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isWhole"> 
 }
 
 /** What was answered. */
-export interface VendorAnswer {
+export interface VendorResponse {
   /** Of HTTP. */
   readonly status: number;
   /** The vendor's word for the error, if it is one. */
@@ -62,7 +62,7 @@ export class Vendor {
    * @param call What for.
    * @throws {ConnectorError} When there is no answer in time, none that can be read, or an error nobody expects.
    */
-  async call({ task, expected = [], ...request }: VendorCall): Promise<VendorAnswer> {
+  async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {
     const { status, text } = await this.#send(task, request);
     const body = status === 204 || text.trim() === "" ? {} : objectOf(text);
     const code = body === undefined ? undefined : codeOf(body);
@@ -84,13 +84,13 @@ export class Vendor {
   ): Promise<readonly string[]> {
     const all: string[] = [];
     let token: string | undefined;
-    for (let count = 0; count < mostPages; count++) {
+    for (let count = 0; count < maxPages; count++) {
       const { names, next } = await read(token);
       all.push(...names.map(String));
       if (typeof next !== "string" || next === "") return all.sort();
       token = next;
     }
-    throw this.error("list secrets", `the list has more than ${mostPages} pages`);
+    throw this.error("list secrets", `the list has more than ${maxPages} pages`);
   }
 
   /**
@@ -105,13 +105,13 @@ export class Vendor {
 
   async #send(task: string, request: UpstreamRequest): Promise<{ status: number; text: string }> {
     const controller = new AbortController();
-    const cancel = this.runtime.clock.after(longestMs, () => controller.abort());
+    const cancel = this.runtime.clock.after(maxAnswerMs, () => controller.abort());
     try {
       const answer = await this.runtime.send({ ...request, signal: controller.signal, isWhole: true });
       return { status: answer.status, text: await textOf(answer) };
     } catch (error) {
       if (ConnectorError.isInstance(error)) throw this.error(task, error.message);
-      if (controller.signal.aborted) throw this.error(task, `no answer within ${longestMs / 1000} s`);
+      if (controller.signal.aborted) throw this.error(task, `no answer within ${maxAnswerMs / 1000} s`);
       const isUnreached = NetworkError.isInstance(error) && error.neverSent;
       throw this.error(task, isUnreached ? "no connection" : "the connection broke");
     } finally {
@@ -166,8 +166,8 @@ export function address(value: string, path: string): string {
 }
 
 async function textOf(answer: UpstreamResponse): Promise<string> {
-  const tooLarge = () => new ConnectorError(`the answer is over ${mostBytes} bytes`);
-  return new TextDecoder().decode(await readBody(answer, { maxBytes: mostBytes, tooLarge }));
+  const tooLarge = () => new ConnectorError(`the answer is over ${maxBytes} bytes`);
+  return new TextDecoder().decode(await readBody(answer, { maxBytes, tooLarge }));
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {

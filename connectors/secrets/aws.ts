@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { address, attribute, variable, Vendor, type VendorAnswer } from "./_vendor.ts";
+import { address, attribute, variable, Vendor, type VendorResponse } from "./_vendor.ts";
 import { awsDeclaration } from "./declarations.ts";
 
 const { id } = awsDeclaration;
@@ -84,7 +84,7 @@ class Aws {
     this.#region = region;
   }
 
-  async call(task: string, action: string, input: object, expected: readonly string[] = []): Promise<VendorAnswer> {
+  async call(task: string, action: string, input: object, expected: readonly string[] = []): Promise<VendorResponse> {
     const body = JSON.stringify(input);
     const headers = await this.#signed(task, action, body);
     return await this.vendor.call({ task, url: this.#url, headers, body, expected });

@@ -11,7 +11,7 @@ import { dotenvDeclaration } from "./declarations.ts";
 const { id } = dotenvDeclaration;
 
 /** A file of another kind is wrong in every line: so many are named. */
-const mostShown = 3;
+const maxShown = 3;
 
 /**
  * Secrets of a dotenv file; settings: `path`, `.env` unless given. It is read as it is, nothing is expanded; comments
@@ -60,7 +60,7 @@ const dotenv: SecretFormat = {
 function checked(text: string): Dotenv {
   const file = parseDotenv(text);
   if (file.problems.length === 0) return file;
-  const shown = file.problems.slice(0, mostShown).map(({ line, message }) => `line ${line} ${message}`);
+  const shown = file.problems.slice(0, maxShown).map(({ line, message }) => `line ${line} ${message}`);
   const more = file.problems.length - shown.length;
   throw new SecretFileError(`${shown.join("; ")}${more === 0 ? "" : `; and ${more} more`}`);
 }

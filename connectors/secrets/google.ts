@@ -7,7 +7,7 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { GoogleAccess } from "./_google_access.ts";
-import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { address, attribute, variable, Vendor, type VendorCall, type VendorResponse } from "./_vendor.ts";
 import { googleDeclaration } from "./declarations.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 
@@ -113,7 +113,7 @@ class Google {
     return this.#options.region === undefined ? { replication: { automatic: {} } } : {};
   }
 
-  async call({ task, path, method, expected, content }: GoogleCall): Promise<VendorAnswer> {
+  async call({ task, path, method, expected, content }: GoogleCall): Promise<VendorResponse> {
     const { access, region, endpoint } = this.#options;
     const project = this.#options.project ?? await access.project(task);
     const host = endpoint ?? `https://secretmanager.${region === undefined ? "" : `${region}.rep.`}googleapis.com`;

@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
-import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { address, attribute, variable, Vendor, type VendorCall, type VendorResponse } from "./_vendor.ts";
 import { keyVaultDeclaration } from "./declarations.ts";
 
 const { id } = keyVaultDeclaration;
@@ -15,7 +15,7 @@ const scope = "https://vault.azure.net/.default";
 
 /** A secret that was deleted is not there again at once, ms and tries. */
 const recoveryMs = 1_000;
-const mostTries = 30;
+const maxTries = 30;
 
 /**
  * Secrets of an Azure Key Vault, as an application that may get, set, list and delete them. Settings: `url` (else
@@ -59,11 +59,11 @@ function storeOf(vault: Vault): Required<SecretStore> {
       const put = { task, path, method: "PUT", content: { value }, expected: [409] };
       if ((await vault.call(put)).status !== 409) return;
       await vault.call({ task, path: `/deleted${path.slice(1)}/recover`, expected: [404, 409] }); // it was deleted
-      for (let tries = 0; tries < mostTries; tries++) {
+      for (let tries = 0; tries < maxTries; tries++) {
         await vault.wait(recoveryMs);
         if ((await vault.call(put)).status !== 409) return;
       }
-      throw vault.vendor.error(task, `a secret of that name was deleted and is not back after ${mostTries} s`);
+      throw vault.vendor.error(task, `a secret of that name was deleted and is not back after ${maxTries} s`);
     },
     list: () =>
       vault.vendor.names(async (next) => {
@@ -118,7 +118,7 @@ class Vault {
     return this.vendor.runtime.clock.sleep(ms);
   }
 
-  async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorAnswer> {
+  async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorResponse> {
     const own = this.#options.url;
     // the token goes to this vault, whatever an answer says
     const isForeign = url !== undefined && !url.startsWith(`${own}/`);

@@ -5,7 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { address, attribute, variable, Vendor, type VendorAnswer, type VendorCall } from "./_vendor.ts";
+import { address, attribute, variable, Vendor, type VendorCall, type VendorResponse } from "./_vendor.ts";
 import { onePasswordDeclaration } from "./declarations.ts";
 
 const { id } = onePasswordDeclaration;
@@ -138,7 +138,7 @@ class Connect {
     return Array.isArray(body.items) ? body.items : [];
   }
 
-  async call({ path, ...call }: ConnectCall): Promise<VendorAnswer> {
+  async call({ path, ...call }: ConnectCall): Promise<VendorResponse> {
     return await this.#send({ ...call, path: `/v1/vaults/${await this.vault(call.task)}${path}` });
   }
 
@@ -153,7 +153,7 @@ class Connect {
     throw this.error(task, `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults the token sees: ${names}`);
   }
 
-  #send({ task, path, method = "POST", expected = [], content }: ConnectCall): Promise<VendorAnswer> {
+  #send({ task, path, method = "POST", expected = [], content }: ConnectCall): Promise<VendorResponse> {
     const token = variable(this.#vendor.runtime, "OP_CONNECT_TOKEN");
     if (token === undefined) throw this.error(task, "set OP_CONNECT_TOKEN");
     return this.#vendor.call({

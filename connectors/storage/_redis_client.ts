@@ -15,7 +15,7 @@ const connectTimeoutMs = 2000;
 /** Longest wait for an answer, ms: one that hangs must not hang whoever asks. */
 const answerTimeoutMs = 5000;
 /** Longest time between two tries to connect, ms: whoever comes back is noticed within it. */
-const longestPauseMs = 500;
+const maxPauseMs = 500;
 
 /** The part of `@redis/client` that is used. */
 interface Client {
@@ -148,7 +148,7 @@ export class RedisConnection {
         port,
         ...(isTls ? { tls: true } : {}),
         connectTimeout: connectTimeoutMs,
-        reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, longestPauseMs),
+        reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, maxPauseMs),
       },
       username,
       password,

@@ -20,7 +20,7 @@ local function write(i, sum)
   if sum ~= written[i] then redis.call('SET', KEYS[i], string.format('%.0f', sum), 'PX', ARGV[i * 4]) end
   sums[i] = sum
 end
-local function told(first)
+local function reply(first)
   local answer = { first }
   for i, sum in ipairs(sums) do answer[i + 1] = string.format('%.0f', sum) end
   return answer
@@ -29,14 +29,14 @@ end
 
 const addScript = `${read}
 for i in ipairs(KEYS) do write(i, sums[i] + tonumber(ARGV[i * 4 - 3])) end
-return told('1')`;
+return reply('1')`;
 
 const reserveScript = `${read}
 for i in ipairs(KEYS) do
-  if sums[i] + tonumber(ARGV[i * 4 - 3]) > tonumber(ARGV[i * 4 - 2]) then return told('0') end
+  if sums[i] + tonumber(ARGV[i * 4 - 3]) > tonumber(ARGV[i * 4 - 2]) then return reply('0') end
 end
 for i in ipairs(KEYS) do write(i, sums[i] + tonumber(ARGV[i * 4 - 3])) end
-return told('1')`;
+return reply('1')`;
 
 /** The facet of a {@linkcode RedisStorage}. */
 export class RedisShared implements Shared {

@@ -131,7 +131,7 @@ export class Bucket {
   #refusal(method: string, { status, headers, bytes }: RemoteAnswer): ConnectorError {
     const { bucket, region } = this.#options;
     const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
-    const told = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
+    const reported = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
     const advice = status === 403
       ? "Check the keys, and that they may get, put, list and delete objects of this bucket"
@@ -142,7 +142,7 @@ export class Bucket {
       : "Try again later";
     const isForGood = status === 403 || status === 404 || elsewhere !== null;
     return new ConnectorError(
-      `"${this.#id}" was refused by the bucket "${bucket}" (${method}: ${told}). ${advice}`,
+      `"${this.#id}" was refused by the bucket "${bucket}" (${method}: ${reported}). ${advice}`,
       undefined,
       isForGood ? "forbidden" : undefined,
     );

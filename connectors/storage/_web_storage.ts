@@ -76,7 +76,7 @@ export class WebArea {
     try {
       return work(this.#area());
     } catch (error) {
-      throw this.#told(error, `${doing} "${key}"`);
+      throw this.#errorOf(error, `${doing} "${key}"`);
     }
   }
 
@@ -89,7 +89,7 @@ export class WebArea {
   }
 
   /** The browser's own words may quote what was to be written. */
-  #told(error: unknown, doing: string): ConnectorError {
+  #errorOf(error: unknown, doing: string): ConnectorError {
     const { name, instead } = this.#parts;
     if (ConnectorError.isInstance(error)) return error;
     if (isFull(error)) {

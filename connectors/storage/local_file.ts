@@ -173,11 +173,11 @@ export class LocalFileStorage implements Storage {
     try {
       return await work(this.#fileOf(key));
     } catch (error) {
-      throw ConnectorError.isInstance(error) ? error : this.#told(error, `${doing} "${key}"`);
+      throw ConnectorError.isInstance(error) ? error : this.#errorOf(error, `${doing} "${key}"`);
     }
   }
 
-  #told(error: unknown, doing: string): ConnectorError {
+  #errorOf(error: unknown, doing: string): ConnectorError {
     const [reason, problem] = reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
     return new ConnectorError(`"${id}" cannot ${doing} at "${this.#path}": ${reason}`, error, problem);
   }

@@ -120,8 +120,8 @@ export class S3Storage implements Storage {
   async stat(key: string): Promise<StorageStat | undefined> {
     const { status, headers } = await this.#bucket.call({ method: "HEAD", name: this.#nameOf(key), accepts: [404] });
     if (status === 404) return undefined;
-    const told = headers.get(savedAt) ?? Date.parse(headers.get("last-modified") ?? "");
-    return { size: Number(headers.get("content-length")), modifiedAt: Number(told) || 0 };
+    const saved = headers.get(savedAt) ?? Date.parse(headers.get("last-modified") ?? "");
+    return { size: Number(headers.get("content-length")), modifiedAt: Number(saved) || 0 };
   }
 
   /** Whether there is a record. */

@@ -14,7 +14,7 @@ import { stickUntilFailure } from "./stick_until_failure.ts";
 /** How long a session stays where a failover took it, ms. */
 const stayMs = 1_800_000;
 /** As many sessions are remembered to have moved; beyond that the one that moved first goes home early. */
-const mostMoved = 10_000;
+const maxMoved = 10_000;
 
 /**
  * Rendezvous hashing: a session's home is the model for which the hash of both is highest, so every process agrees
@@ -108,7 +108,7 @@ class SessionStickiness implements SelectionStrategy {
 
   #remember(session: number, { name }: ModelView, { now }: SelectionContext): void {
     this.#stays.set(session, { model: name, until: now + stayMs });
-    if (this.#stays.size <= mostMoved) return;
+    if (this.#stays.size <= maxMoved) return;
     for (const oldest of this.#stays.keys()) {
       this.#stays.delete(oldest);
       return;
