@@ -39,7 +39,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const settings = settingsOf(document, surroundingsOf(mesh), { source: path, mayLackProviders: true });
     const problems = await missingPackages(settings, mesh);
     if (problems.length > 0) throw new ConfigError(problems, path);
-    const secrets = has("secrets") ? await resolveSecrets(document, settings, mesh) : undefined;
+    const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
     const { warnings } = secrets ?? settings;
     if (json) {
       shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);

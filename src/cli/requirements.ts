@@ -57,16 +57,14 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
  * Resolves every secret that a configuration names.
  *
  * @param document As written.
- * @param settings Of that document.
- * @param mesh With the secret stores.
+ * @param context Settings of that document, and the mesh with the secret stores.
  * @returns The number of secrets, and warnings about optional ones.
  * @throws {ConfigError} With a problem for each that is missing.
  * @throws {ConnectorError} When the store fails.
  */
 export async function resolveSecrets(
   document: unknown,
-  settings: Settings,
-  mesh: Mesh,
+  { settings, mesh }: { readonly settings: Settings; readonly mesh: Mesh },
 ): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
   const paths = referencePaths(document);
   try {

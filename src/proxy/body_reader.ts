@@ -40,13 +40,14 @@ export class BodyMemory {
    * Reserves memory.
    *
    * @param bytes Number of bytes.
-   * @param limit Limit of all bodies together, bytes.
-   * @param client Gets at most a quarter of the limit; undefined: no limit of its own.
+   * @param bounds A client gets at most a quarter of `memoryBytes`.
    * @returns Whether it was reserved.
    */
-  reserve(bytes: number, limit: number, client: unknown): boolean {
+  reserve(bytes: number, { memoryBytes, client }: Pick<BodyBounds, "memoryBytes" | "client">): boolean {
     const used = this.#byClient.get(client) ?? 0;
-    if (this.#used + bytes > limit || (client !== undefined && used + bytes > limit * clientShare)) return false;
+    if (this.#used + bytes > memoryBytes || (client !== undefined && used + bytes > memoryBytes * clientShare)) {
+      return false;
+    }
     this.#used += bytes;
     if (client !== undefined) this.#byClient.set(client, used + bytes);
     return true;
@@ -146,9 +147,9 @@ class BodyReading {
   }
 
   #reserve(bytes: number): void {
-    const { memory, memoryBytes, client, maxBytes } = this.#bounds;
+    const { memory, maxBytes } = this.#bounds;
     if (this.#reserved + bytes > maxBytes) throw this.#tooLarge();
-    if (!memory.reserve(bytes, memoryBytes, client)) {
+    if (!memory.reserve(bytes, this.#bounds)) {
       throw new HttpError("The bodies that are being read leave no room for this one (proxy.body_memory)", {
         status: 503,
         type: "server_error",

@@ -36,11 +36,11 @@ export function errorResponse(
   if (row.status === 500) traceUnexpected(error, mesh, requestId);
   const headers = { ...known };
   const record = isRouted(error) ? routingOf(error) : undefined;
-  if (record !== undefined) addRoutingHeaders(headers, record);
+  if (record !== undefined) addRoutingHeaders(headers, { routing: record });
   Object.assign(headers, row.headers, { "x-request-id": requestId });
   const message = client?.messageFor(error, mesh.runtime.clock.now());
   const body = message === undefined ? row.body : { error: { ...row.body.error, message } };
-  return json(body, headers, row.status);
+  return json(body, { headers, status: row.status });
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Mesh } from "../mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { errorResponse } from "./error_response.ts";
-import { ProxyInstance } from "./instance.ts";
+import { ProxyInstance, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
 
 /** Options of {@linkcode createHandler}. */
@@ -54,20 +54,22 @@ export interface Handler extends RequestHandler {
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let instance: ProxyInstance | undefined;
   let current = mesh;
-  const begin = async (request: PlainRequest, requestId: string, peer?: Peer) => {
+  const begin = async (request: PlainRequest, facts: RequestFacts) => {
+    const { requestId } = facts;
     try {
       const early = current.isReady ? undefined : earlyAnswer(request, requestId);
       if (early !== undefined) return early;
       await current.ready();
       instance ??= new ProxyInstance(current, options);
-      return await instance.serve(request, requestId, peer);
+      return await instance.serve(request, facts);
     } catch (error) {
       return errorResponse(error, { mesh: current, requestId });
     }
   };
   const plain = (request: PlainRequest, peer?: Peer) => {
     const requestId = requestIdFrom(request.headers.get("x-request-id"));
-    return instance === undefined ? begin(request, requestId, peer) : instance.serve(request, requestId, peer);
+    const facts = { requestId, peer };
+    return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
   const replace = (next: Mesh) => {
     const before = instance ??= new ProxyInstance(current, options);
@@ -80,7 +82,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
 /** Probes are answered while the mesh starts; other requests wait. */
 function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
-  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, headers);
+  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, { headers });
   if (!/^[^?#]*:\/\/[^/]*\/ready$/.test(url)) return undefined;
-  return json({ status: "starting" }, headers, 503);
+  return json({ status: "starting" }, { headers, status: 503 });
 }

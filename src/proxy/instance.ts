@@ -29,6 +29,12 @@ export interface InstanceOptions extends HandlerOptions {
   readonly before?: ProxyInstance;
 }
 
+/** Facts of a request beside the request itself. */
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly peer?: Peer | undefined;
+}
+
 /** The proxy under one configuration. */
 export class ProxyInstance {
   readonly #mesh: Mesh;
@@ -82,7 +88,7 @@ export class ProxyInstance {
   }
 
   /** Never throws. */
-  async serve(request: PlainRequest, requestId: string, peer?: Peer): Promise<PlainResponse> {
+  async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
     let caller: Caller | undefined;
     try {

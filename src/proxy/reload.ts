@@ -7,8 +7,10 @@ import type { Mesh } from "../mesh.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
-/** Steps of a reload beside making another mesh. */
-export interface ReloadHooks {
+/** Options of a {@linkcode Reloader}. */
+export interface ReloadOptions {
+  /** Parts of later generations. */
+  readonly parts: GenerationParts;
   /** Only a file can be read again. */
   readonly config: ConfigSource | undefined;
   /** Throws when the running server cannot serve this mesh. */
@@ -19,8 +21,7 @@ export interface ReloadHooks {
 
 /** The meshes of a proxy: the current one, and those that have requests left. */
 export class Reloader {
-  readonly #parts: GenerationParts;
-  readonly #hooks: ReloadHooks;
+  readonly #options: ReloadOptions;
   readonly #open: Set<Mesh>;
   #current: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
@@ -29,13 +30,11 @@ export class Reloader {
 
   /**
    * @param first The current generation.
-   * @param parts Parts of later ones.
-   * @param hooks Further steps of a reload.
+   * @param options Parts and steps of a reload.
    */
-  constructor(first: MeshGeneration, parts: GenerationParts, hooks: ReloadHooks) {
+  constructor(first: MeshGeneration, options: ReloadOptions) {
     this.#current = first;
-    this.#parts = parts;
-    this.#hooks = hooks;
+    this.#options = options;
     this.#open = new Set([first.mesh]);
   }
 
@@ -71,13 +70,13 @@ export class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const { config, check, replace } = this.#hooks;
+    const { parts, config, check, replace } = this.#options;
     if (typeof config !== "string") {
       throw new MeshError("There is no configuration file to read again", { code: "not_reloadable" });
     }
     if (this.#isStopped) return;
     const before = this.#current;
-    const next = new MeshGeneration(this.#parts, before);
+    const next = new MeshGeneration(parts, before);
     await next.start(config);
     try {
       check(next.mesh);

@@ -68,7 +68,7 @@ const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
 const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
-  "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, headers) },
+  "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 
 /**
@@ -111,7 +111,7 @@ async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
     client,
     ...(session === undefined ? {} : { session }),
   });
-  addRoutingHeaders(headers, answer.routing, answer);
+  addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     headers["content-type"] = "text/event-stream";
     headers["cache-control"] = "no-cache";
@@ -129,7 +129,7 @@ function timeoutOf(request: PlainRequest, ownMs: number): number {
 }
 
 function listModels(exchange: Exchange): PlainResponse {
-  return json(listOf(exchange), exchange.headers);
+  return json(listOf(exchange), { headers: exchange.headers });
 }
 
 /** The models and pools that a client may use: those of its own where it has any. */
@@ -149,7 +149,7 @@ function oneListedModel(exchange: Exchange): PlainResponse {
   if (entry === undefined) {
     throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
   }
-  return json(entry, headers);
+  return json(entry, { headers });
 }
 
 function decoded(segment: string): string {
@@ -169,9 +169,9 @@ function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
   const details = sender !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
-  return json({ status, ...details }, headers, status === "unavailable" ? 503 : 200);
+  return json({ status, ...details }, { headers, status: status === "unavailable" ? 503 : 200 });
 }
 
 function readiness({ isDraining, headers }: Exchange): PlainResponse {
-  return json({ status: isDraining ? "draining" : "ok" }, headers, isDraining ? 503 : 200);
+  return json({ status: isDraining ? "draining" : "ok" }, { headers, status: isDraining ? 503 : 200 });
 }

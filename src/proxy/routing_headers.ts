@@ -8,19 +8,22 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
+/** What the headers say of a request. */
+export interface RoutingFacts {
+  readonly routing: RoutingRecord;
+  /** Parameters left out. */
+  readonly dropped?: readonly string[];
+  readonly costNanoUsd?: number;
+}
+
 /**
  * Adds the `x-mesh-*` headers of a response.
  *
  * @param headers They are added to these.
- * @param record Its routing record.
- * @param extras Parameters left out, and the cost.
+ * @param facts Of the request.
  */
-export function addRoutingHeaders(
-  headers: Record<string, string>,
-  record: RoutingRecord,
-  extras: { dropped?: readonly string[]; costNanoUsd?: number } = {},
-): void {
-  const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = record;
+export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingFacts): void {
+  const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
   for (const step of fallback_chain) {
     if (step.model !== model || (step.outcome !== "ok" && step.outcome !== "empty")) fallbacks++;
@@ -31,9 +34,9 @@ export function addRoutingHeaders(
   headers["x-mesh-overhead-ms"] = routing_latency_ms.toFixed(2);
   if (model !== null) headers["x-mesh-model"] = headerText(model);
   if (provider !== null) headers["x-mesh-provider"] = headerText(provider);
-  if (extras.costNanoUsd !== undefined) headers["x-mesh-cost-usd"] = formatUsd(extras.costNanoUsd);
-  if (extras.dropped !== undefined && extras.dropped.length > 0) {
-    headers["x-mesh-dropped-params"] = namesText(extras.dropped);
+  if (facts.costNanoUsd !== undefined) headers["x-mesh-cost-usd"] = formatUsd(facts.costNanoUsd);
+  if (facts.dropped !== undefined && facts.dropped.length > 0) {
+    headers["x-mesh-dropped-params"] = namesText(facts.dropped);
   }
 }
 

@@ -88,7 +88,8 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   });
   const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
   const server = await shell.serve(handler, { host, port, ...listener });
-  const reloader = new Reloader(first, parts, {
+  const reloader = new Reloader(first, {
+    parts,
     config: options.config,
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),

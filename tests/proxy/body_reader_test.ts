@@ -30,7 +30,7 @@ function slowBody(clock: FakeClock, limitMs = 600_000) {
     send: (bytes: number) => controller.enqueue(new Uint8Array(bytes)),
     end: () => controller.close(),
     /** Whether all memory is free again. */
-    isFree: () => memory.reserve(1 << 20, 1 << 22, "c"),
+    isFree: () => memory.reserve(1 << 20, { memoryBytes: 1 << 22, client: "c" }),
   };
 }
 
