@@ -9,6 +9,7 @@
  * Leaks count as failures (Deno's own default is to overlook them). Types are not checked here, `deno task check` does.
  * @module
  */
+import { type Chromium, chromiumVariable, findChromium, startChromium } from "./chromium.ts";
 
 /** Where suites live that need a browser, a server, npm packages or minutes. */
 export const outsideFolders: readonly string[] = ["tests/browser", "tests/packages", "tests/servers", "tests/slow"];
@@ -145,8 +146,25 @@ async function writeModules(files: readonly string[], folder: string): Promise<s
   }));
 }
 
+/** What a run writes to and finds. */
+interface Environment {
+  /** Path of the report. */
+  readonly report: string;
+  readonly chromium: Chromium | undefined;
+}
+
+/** One Chromium for all files that drive one; undefined where there are none, or no Chromium. */
+async function chromiumFor(files: readonly string[]): Promise<Chromium | undefined> {
+  const path = files.some((file) => file.includes("tests/browser/")) ? findChromium() : undefined;
+  return path === undefined ? undefined : await startChromium(path);
+}
+
 /** `deno test` over modules; what is neither path nor ours goes to it as it is. */
-function commandOf(args: readonly string[], modules: readonly string[], report: string): Deno.Command {
+function commandOf(
+  args: readonly string[],
+  modules: readonly string[],
+  { report, chromium }: Environment,
+): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
       "test",
@@ -164,6 +182,7 @@ function commandOf(args: readonly string[], modules: readonly string[], report: 
     ],
     env: {
       DENO_TLS_CA_STORE: Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system", // packages, behind a private CA too
+      ...(chromium === undefined ? {} : { [chromiumVariable]: chromium.url }),
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }),
     },
     stdin: "null",
@@ -210,9 +229,12 @@ async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-tests-" });
   const report = `${folder}/report.xml`;
+  const missing = args.find((arg) => arg.endsWith(".ts") && !isPath(arg));
+  if (missing !== undefined) throw new Error(`There is no ${missing}`);
   const files = await filesOf(args);
   const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);
-  const { code, output, late } = await run(commandOf(args, modules, report));
+  await using chromium = await chromiumFor(files);
+  const { code, output, late } = await run(commandOf(args, modules, { report, chromium }));
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
   await Deno.remove(folder, { recursive: true });
   if (late) console.log(`\nSTOPPED: a test did not end within 2 minutes, or all of them within ${limitMs / 60_000}`);

@@ -1,0 +1,72 @@
+/**
+ * A headless Chromium that tests connect to by Chrome's DevTools protocol.
+ * @module
+ */
+
+const flags = [
+  "--no-sandbox",
+  "--headless",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  "--host-resolver-rules=MAP *.example 127.0.0.1", // pages of other origins than the own machine's
+  "--remote-debugging-port=0",
+];
+
+/** Variable with the address of a Chromium that runs already; one for all test files. */
+export const chromiumVariable = "MODELMESH_TEST_CHROMIUM";
+
+/** A Chromium that runs until it is disposed of. */
+export interface Chromium extends AsyncDisposable {
+  /** Where it listens, such as `ws://127.0.0.1:40000/devtools/browser/…`. */
+  readonly url: string;
+}
+
+/** The path of an installed Chromium; undefined where there is none. */
+export function findChromium(): string | undefined {
+  const names = ["chromium", "chromium-browser", "google-chrome"];
+  const folders = (Deno.env.get("PATH") ?? "").split(":");
+  return folders.flatMap((folder) => names.map((name) => `${folder}/${name}`)).find(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Starts one, with a profile of its own.
+ *
+ * @param path Its program.
+ */
+export async function startChromium(path: string): Promise<Chromium> {
+  const profile = await Deno.makeTempDir({ prefix: "modelmesh-chromium-" });
+  const args = [...flags, `--user-data-dir=${profile}`, "about:blank"];
+  const child = new Deno.Command(path, { args, stdin: "null", stdout: "null", stderr: "piped" }).spawn();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const drained = (async () => {
+    let printed = "";
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) { // to its end, or it waits for a reader
+      printed += text;
+      const url = /DevTools listening on (ws:\S+)/.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    }
+    reject(new Error(`Chromium did not start: ${printed}`));
+  })();
+  const url = await promise;
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await Promise.all([child.status, drained]);
+      // its helpers end a moment later, and may still write
+      await Deno.remove(profile, { recursive: true }).catch(() => {});
+    },
+  };
+}
