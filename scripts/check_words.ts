@@ -26,6 +26,8 @@ const retired: readonly (readonly [name: RegExp, instead: string])[] = [
   [/^(most|longest)(?=[A-Z])/, "maxX"],
   [/^least(?=[A-Z])/, "minX"],
   [/(^|_)(told|tells)(?![a-z])|(Told|Tells)(?![a-z])/, "logged, emitted, reported, returned, configured"],
+  [/(^|_)ledger|Ledger/, "replicated counter"],
+  [/(^|_)(newcomer|stranger)|(Newcomer|Stranger)/, "new model, unknown name"],
   [/(^|_)(whoever|somebody|nobody)|(Whoever|Somebody|Nobody)/, "caller, operator, client; none; unknown"],
 ];
 

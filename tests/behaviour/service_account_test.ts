@@ -39,9 +39,9 @@ describe("a service account", () => {
   });
 
   it("that the vendor does not know is refused", async () => {
-    const stranger = makeAccount("http://127.0.0.1:2");
+    const other = makeAccount("http://127.0.0.1:2");
     await using endpoint = await startTokenEndpoint({}, ({ assertion }) => {
-      return readAssertion(assertion!, stranger.publicKey).isGenuine ? undefined : "invalid_grant";
+      return readAssertion(assertion!, other.publicKey).isGenuine ? undefined : "invalid_grant";
     });
     const { credentials } = makeAccount(endpoint.url);
     await using scene = await cast({ method: "service_account", credentials }, ok());

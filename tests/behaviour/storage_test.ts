@@ -170,10 +170,10 @@ describe("a process with a storage section", () => {
       assertEquals(second.status(), "standby rate_limited");
       await second.close();
       const before = await readFile(path);
-      const stranger = open(storage, { env: { MESH_STORAGE_KEY: `x${key}` } });
-      const error = await assertRejects(() => stranger.ready(), ConnectorError, "another MESH_STORAGE_KEY");
+      const other = open(storage, { env: { MESH_STORAGE_KEY: `x${key}` } });
+      const error = await assertRejects(() => other.ready(), ConnectorError, "another MESH_STORAGE_KEY");
       assertEquals(error.message.includes(key), false);
-      await stranger.close();
+      await other.close();
       assertEquals(await readFile(path), before);
     }, limited));
 });
