@@ -156,7 +156,7 @@ export class SecretNotFoundError extends MeshError {
   }
 }
 
-/** Nothing answers to the name a request gave: no pool, alias, capability or model. */
+/** The name a request gave is unknown: no pool, alias, capability or model. */
 export class ModelNotFoundError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ModelNotFoundError";
@@ -249,7 +249,7 @@ export class RateLimitError extends MeshError {
 export interface ProviderErrorFacts {
   /** `all_attempts_failed`, `upstream_auth_error`, or the provider's own code. */
   code: string;
-  /** The HTTP status a proxy answers: the provider's for a fault of the request, else 502. */
+  /** The HTTP status a proxy responds with: the provider's for a fault of the request, else 502. */
   status: number;
   /** The class, in OpenAI's words. */
   type: string;
@@ -267,7 +267,7 @@ export interface ProviderErrorFacts {
 export class ProviderError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "ProviderError";
-  /** The HTTP status a proxy answers. */
+  /** The HTTP status a proxy responds with. */
   declare readonly status: number;
   /** The class, in OpenAI's words. */
   declare readonly type: string;
@@ -309,7 +309,7 @@ export class StreamInterruptedError extends MeshError {
   }
 }
 
-/** The request's time was up before an answer began. */
+/** The request's time was up before a response began. */
 export class DeadlineError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "DeadlineError";
@@ -370,7 +370,7 @@ export class NetworkError extends MeshError {
   }
 }
 
-/** A provider's error answer, as its connector understood it. Connectors throw it; the engine decides on it. */
+/** A provider's error response, as its connector understood it. Connectors throw it; the engine decides on it. */
 export class UpstreamError extends MeshError {
   /** The class's name, safe from minifiers. */
   static override readonly kind: string = "UpstreamError";
@@ -385,7 +385,7 @@ export class UpstreamError extends MeshError {
    * Makes the error.
    *
    * @param message What the provider did, in our words or its own.
-   * @param facts The class of the failure and what was answered.
+   * @param facts The class of the failure and the response.
    */
   constructor(message: string, facts: { kind: FailureKind; fault?: ProviderFault; shouldRetry?: boolean }) {
     super(message, { code: "upstream_error" }, facts);

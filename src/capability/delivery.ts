@@ -1,5 +1,5 @@
 /**
- * How the answers to a capability can be delivered.
+ * The delivery modes of a capability.
  * @module
  */
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";

@@ -33,7 +33,7 @@ const decoded = new Set(["gzip", "br"]);
  * @param classify What this runtime's error texts mean.
  * @param fetcher The `fetch` to use.
  * @param bodyOf The form a body is handed over in.
- * @param open How an answer's body is read.
+ * @param open How a response's body is read.
  */
 export function fetchSender(
   classify: FaultClassifier,

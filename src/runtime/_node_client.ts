@@ -1,6 +1,6 @@
 /**
  * The upstream client over `node:http` and `node:https`: several times as quick as Node's `fetch`, and it knows the
- * phase of connecting from the wait for an answer.
+ * phase of connecting from the wait for a response.
  * @module
  */
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
@@ -18,7 +18,7 @@ import { callAfter } from "./_timers.ts";
 /** A connection that was idle for so long is not used again, ms: balancers drop idle connections silently. */
 const idleMs = 45_000;
 
-/** As much of an answer is kept for a reader that is slower than it comes, bytes. */
+/** Most of a response that is buffered for a slower reader, bytes. */
 const maxBuffered = 64 * 1024;
 
 /** Idle connections are looked for at most this often, ms. */
@@ -63,7 +63,7 @@ export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   });
 }
 
-/** One call, from its connection to the end of its answer. */
+/** One call, from its connection to the end of its response. */
 class Call {
   readonly #request: UpstreamRequest;
   readonly #resolve: (response: UpstreamResponse) => void;
@@ -204,7 +204,7 @@ function targetOf(url: string): Target {
   return target;
 }
 
-/** The same answer without its compression; what is neither of the three is handed on as it is. */
+/** The same response without its compression; what is neither of the three is handed on as it is. */
 function decoded(message: IncomingMessage, encoding: string): Readable {
   const { createBrotliDecompress, createUnzip } = builtin("node:zlib");
   const decoder = encoding === "br"
@@ -240,7 +240,7 @@ class NodeResponse implements UpstreamResponse {
     source.on("error", () => {}); // an error before the first read is found again by the reader
   }
 
-  /** Made when it is asked for: most answers are read whole. */
+  /** Made when it is asked for: most responses are read whole. */
   get body(): ReadableStream<Uint8Array> {
     return this.#body ??= streamOf(this.reader());
   }

@@ -1,6 +1,6 @@
 /**
  * A server over `node:http`, for Node and for Deno. It times out slow headers, refuses malformed requests, and notices
- * a client that leaves while its answer is still being made, which `Deno.serve` does for short requests only.
+ * a client that leaves while its response is still being made, which `Deno.serve` does for short requests only.
  * @module
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -78,7 +78,7 @@ class IdleSockets {
     });
   }
 
-  /** Closes those there are, and each further one once its answer is over. */
+  /** Closes those there are, and each further one once its response is over. */
   close(): void {
     this.#isClosing = true;
     for (const socket of this.#sockets) socket.destroy();
@@ -143,7 +143,7 @@ class MessageRequest implements PlainRequest {
 
   get body(): AsyncIterable<Uint8Array> | null {
     if (this.method === "GET" || this.method === "HEAD") return null;
-    // leaving it early must not end the connection: the answer has yet to be sent
+    // leaving it early must not end the connection: the response has yet to be sent
     return { [Symbol.asyncIterator]: () => this.#message.iterator({ destroyOnReturn: false }) };
   }
 
@@ -211,7 +211,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
       message.on("error", (error) => controller.error(error));
     },
     pull: () => void message.resume(),
-    // the answer has yet to be sent; the connection ends after it
+    // the response has yet to be sent; the connection ends after it
     cancel: () => void message.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error").pause(),
   });
 }

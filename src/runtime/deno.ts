@@ -34,7 +34,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
 );
 
 /**
- * The upstream client: `node:http` for whole answers without TLS, which takes two thirds of the time of `fetch`; with
+ * The upstream client: `node:http` for whole responses without TLS, which takes two thirds of the time of `fetch`; with
  * TLS, and for streams, `fetch` is quicker.
  *
  * @param request What to send.

@@ -243,7 +243,7 @@ function fileError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
-/** What an answer of a fake provider is made of. */
+/** What a response of a fake provider is made of. */
 export interface FakeAnswer {
   /** @default 200 */
   readonly status?: number;
@@ -253,7 +253,7 @@ export interface FakeAnswer {
   readonly body?: unknown;
 }
 
-/** An answer for `send` of a {@linkcode testRuntime}. */
+/** A response for `send` of a {@linkcode testRuntime}. */
 export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
   const response = body === undefined ? null : bytesOf(body);
   return { status, headers: new Headers(headers), body: response, reader: () => response && response.getReader() };

@@ -17,7 +17,7 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
 
 /**
  * Classifies an error response by its status and its error object. An error under a status that means success
- * (an `error` object in a 200 answer, an `error` event in a stream) is classed by its words or its numeric code.
+ * (an `error` object in a 200 response, an `error` event in a stream) is classed by its words or its numeric code.
  *
  * @param status The HTTP status.
  * @param error The error, in OpenAI's terms.

@@ -14,7 +14,7 @@ const shortestPart = 3;
  *
  * @param name What was written.
  * @param candidates What is known.
- * @param limit How many to answer at most.
+ * @param limit Most results.
  *
  * @example
  * ```ts ignore

@@ -8,7 +8,7 @@ import { isObject } from "./is_object.ts";
 /**
  * A price list, where a value is one: numbers of 0 or more.
  *
- * @param value What a provider answered.
+ * @param value A provider's response.
  */
 export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;

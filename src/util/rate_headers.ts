@@ -1,5 +1,5 @@
 /**
- * What an answer's headers say of the vendor's rate limits.
+ * What a response's headers say of the vendor's rate limits.
  *
  * Sources: OpenAI, "Rate limits in headers" (Groq's and others' are the same); Anthropic, "Rate limits: response
  * headers"; draft-ietf-httpapi-ratelimit-headers, versions 03 to 10; OpenRouter and GitHub for the plain
@@ -19,7 +19,7 @@ export interface Allowance {
   readonly resetMs?: number;
 }
 
-/** What an answer says of the limits that it counts against. */
+/** What a response says of the limits that it counts against. */
 export interface RateReading {
   /** Of requests. */
   readonly requests?: Allowance;
@@ -27,7 +27,7 @@ export interface RateReading {
   readonly tokens?: Allowance;
 }
 
-/** The headers of an answer. */
+/** The headers of a response. */
 interface Headers {
   get(name: string): string | null;
 }
@@ -36,8 +36,8 @@ interface Headers {
  * Reads rate-limit headers of any of the known families. What makes no sense is left out: negative or endless
  * numbers, a limit of 0, a reset that is past.
  *
- * @param headers The answer's headers.
- * @param now Wall clock, ms, against which a reset given as a date is judged when the answer has no `Date` itself.
+ * @param headers The response's headers.
+ * @param now Wall clock, ms, against which a reset given as a date is judged when the response has no `Date` itself.
  * @returns Undefined when they say nothing.
  *
  * @example
@@ -170,7 +170,7 @@ function untilDate(headers: Headers, text: string | null, now: number): number |
   return Number.isNaN(wait) ? undefined : wait;
 }
 
-/** When the answer was sent by its own clock, so that a wrong one on either side does not matter. */
+/** When the response was sent by its own clock, so that a wrong one on either side does not matter. */
 function sentAt(headers: Headers, now: number): number {
   const sent = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(sent) ? now : sent;

@@ -1,5 +1,5 @@
 /**
- * From a plain answer to one of the Fetch standard.
+ * From a plain response to one of the Fetch standard.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";

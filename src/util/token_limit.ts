@@ -17,7 +17,7 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
 }
 
 /**
- * The token limit of one answer, for providers that know one name of it: the newer one wins over the older one.
+ * The token limit of one response, for providers that know one name of it: the newer one wins over the older one.
  *
  * @param body The request.
  * @returns Undefined where it sets none.
