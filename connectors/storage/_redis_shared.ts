@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
-import type { Shared, SharedChange, SharedClaim, SharedGrant, SharedSum } from "../../src/contracts/storage.ts";
+import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import type { RedisConnection } from "./_redis_client.ts";
 
 /**
@@ -62,7 +62,7 @@ export class RedisShared implements Shared {
   }
 
   /** Adds to sums where none of them passes its limit by that. */
-  async reserve(claims: readonly SharedClaim[]): Promise<SharedGrant> {
+  async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
     if (claims.length === 0) return { isGranted: true, sums: [] };
     return await this.#run(reserveScript, claims, ({ amount, limit }) => [amount, limit]);
   }

@@ -30,8 +30,8 @@ export class CurrentModel {
   }
 
   /** Stays with a model from now on; what was chosen for one request alone changes nothing. */
-  take(chosen: ModelView | undefined, { narrowed, tried }: SelectionContext): void {
-    if (chosen === undefined || narrowed || tried.size > 0) return;
+  take(chosen: ModelView | undefined, { isConstrained, tried }: SelectionContext): void {
+    if (chosen === undefined || isConstrained || tried.size > 0) return;
     this.#name = chosen.name;
     this.#hasFailed = false;
   }

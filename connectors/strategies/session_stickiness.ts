@@ -72,7 +72,7 @@ class SessionStickiness implements SelectionStrategy {
     this.#row = this.#homes.on(candidates);
     this.#session = session;
     const chosen = fittest(candidates, context, this.#merit);
-    if (context.narrowed) return chosen;
+    if (context.isConstrained) return chosen;
     this.#stays.delete(session);
     if (chosen !== undefined && this.#homes.size > candidates.length && this.#isAway(chosen)) {
       this.#remember(session, chosen, context);

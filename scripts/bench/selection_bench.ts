@@ -62,7 +62,7 @@ function stageOf(size: number, scene: Scene, balanceMode: BalanceMode): Stage {
     modelPriority: isOrdered ? candidates.map(({ name }) => name).reverse() : [],
     providerPriority: isOrdered ? [...new Set(candidates.map(({ provider }) => provider))] : [],
     threshold: 0.8,
-    narrowed: false,
+    isConstrained: false,
     balanceMode,
     costOf: ({ weight }: ModelView) => weight * 1_000_000, // the estimate itself is the pipeline's
     tried: new Set<string>(),

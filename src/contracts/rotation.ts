@@ -85,7 +85,7 @@ export interface SelectionContext {
   /** Whom this request belongs to, where known. */
   readonly session?: string;
   /** The request itself has chosen among the models: what is chosen for it says nothing of others. */
-  readonly narrowed: boolean;
+  readonly isConstrained: boolean;
   /** Models this request has already been to. */
   readonly tried: ReadonlySet<string>;
   /** Uniform in [0, 1). */

@@ -81,7 +81,7 @@ export interface SharedChange extends SharedSum {
 }
 
 /** A part of a sum that is asked for. */
-export interface SharedClaim extends SharedSum {
+export interface SharedReservation extends SharedSum {
   /** A whole number. */
   readonly amount: number;
   /** What the sum may come to. */
@@ -105,7 +105,7 @@ export interface Shared {
   /** Changes sums, all at once; a sum that is not there is 0. Gives what they are now, in order. */
   add(changes: readonly SharedChange[]): Promise<readonly number[]>;
   /** Adds to sums where none of them passes its limit by that, else to none. */
-  reserve(claims: readonly SharedClaim[]): Promise<SharedGrant>;
+  reserve(claims: readonly SharedReservation[]): Promise<SharedGrant>;
   /** Tells everybody who listens now, oneself included. */
   publish(channel: string, message: string): Promise<void>;
   /** Listens until the returned function is called, across breaks of the connection; what is told in a break is lost. */

@@ -82,7 +82,7 @@ function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
 function orderOf(context: RequestContext): Explanation["order"] {
   const { plan, deps } = context;
   const { pool, load, request: { session }, prefer } = plan;
-  const selection = selectionContext({ pool, load, session, narrowed: false, tried: new Set() }, deps.runtime);
+  const selection = selectionContext({ pool, load, session, isConstrained: false, tried: new Set() }, deps.runtime);
   const order: Explanation["order"][number][] = [];
   let left = plan.eligible;
   for (;;) {

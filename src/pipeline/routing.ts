@@ -122,7 +122,7 @@ export class Routing<T> {
     const context = this.#context;
     const { plan, deps, tried } = context;
     const { pool, load, request: { session } } = plan;
-    const selection = selectionContext({ pool, load, tried, session, narrowed: isIsolated(plan) }, deps.runtime);
+    const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
     const member = applyStrategy(candidates, pool, selection, deps.hub);
     reportChoice({ member, candidates }, context);
     return member;

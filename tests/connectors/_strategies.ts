@@ -34,7 +34,7 @@ export function context(facts: Partial<SelectionContext> = {}): SelectionContext
     modelPriority: [],
     providerPriority: [],
     threshold: 0.8,
-    narrowed: false,
+    isConstrained: false,
     balanceMode: "absolute",
     costOf: () => undefined,
     tried: new Set(),

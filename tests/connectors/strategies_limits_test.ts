@@ -56,9 +56,9 @@ Deno.test("rate-limit-aware leaves a model that failed for the one that answered
 
 Deno.test("rate-limit-aware does not move for a request that chooses among the models itself", () => {
   const strategy = make(rateLimitAware);
-  assertEquals(pick(strategy, [c], { narrowed: true }), "c");
+  assertEquals(pick(strategy, [c], { isConstrained: true }), "c");
   assertEquals(pick(strategy, [a, b, c]), "a", "nor begin with its model");
-  assertEquals(pick(strategy, [b], { narrowed: true }), "b");
+  assertEquals(pick(strategy, [b], { isConstrained: true }), "b");
   assertEquals(pick(strategy, [a, b, c], { modelPriority: ["b"] }), "a");
 });
 

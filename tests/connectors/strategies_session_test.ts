@@ -20,7 +20,7 @@ const plain = {
   modelPriority: [],
   providerPriority: [],
   threshold: 0.8,
-  narrowed: false,
+  isConstrained: false,
   balanceMode: "absolute",
   costOf: () => undefined,
   tried: new Set<string>(),
@@ -138,10 +138,10 @@ Deno.test("session-stickiness: a request that chooses among the models itself ne
   const candidates = models(4);
   const session = sessionAt("vendor.model-0", candidates);
   pick(strategy, candidates, { session });
-  pick(strategy, candidates.slice(2, 3), { session, narrowed: true });
+  pick(strategy, candidates.slice(2, 3), { session, isConstrained: true });
   assertEquals(pick(strategy, candidates, { session }), "vendor.model-0");
   const host = pick(strategy, candidates.slice(1), { session });
-  pick(strategy, candidates.filter(({ name }) => name !== host), { session, narrowed: true });
+  pick(strategy, candidates.filter(({ name }) => name !== host), { session, isConstrained: true });
   assertEquals(pick(strategy, candidates, { session, now: minute }), host);
 });
 

@@ -65,7 +65,7 @@ Deno.test("stick-until-failure leaves a model that failed before another has ans
   const strategy = make(stickUntilFailure);
   assertEquals(pick(strategy, [a, b, c]), "a");
   strategy.observe!({ failed: new Set(["a"]) });
-  assertEquals(pick(strategy, [b], { narrowed: true }), "b");
+  assertEquals(pick(strategy, [b], { isConstrained: true }), "b");
   assertEquals(pick(strategy, [a, b, c], { modelPriority: ["a", "c"] }), "c");
   assertEquals(pick(strategy, [a, b, c], { modelPriority: ["a"] }), "c");
   strategy.observe!({ failed: new Set(["c"]) });

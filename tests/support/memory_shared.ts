@@ -2,7 +2,7 @@
  * What several processes share, in memory: for tests that stop time, hold answers up and lose data.
  * @module
  */
-import type { Shared, SharedChange, SharedClaim, SharedGrant, SharedSum } from "../../src/contracts/storage.ts";
+import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 
 /** One store; every part of a test that has it is a process on it. */
 export class MemoryShared implements Shared {
@@ -20,7 +20,7 @@ export class MemoryShared implements Shared {
     return sums;
   }
 
-  async reserve(claims: readonly SharedClaim[]): Promise<SharedGrant> {
+  async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
     this.#check();
     const isGranted = claims.every((claim) => this.#sum(claim) + claim.amount <= claim.limit);
     const sums = claims.map((claim) => this.#set(claim, this.#sum(claim) + (isGranted ? claim.amount : 0)));

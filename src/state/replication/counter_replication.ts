@@ -3,7 +3,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
-import type { Shared, SharedClaim } from "../../contracts/storage.ts";
+import type { Shared, SharedReservation } from "../../contracts/storage.ts";
 import type {
   Acknowledged,
   CounterReplicator,
@@ -144,7 +144,11 @@ export class CounterReplication implements Replication {
     onGrant: () => void,
   ): Promise<boolean | undefined> {
     const accounts = wanted.map(({ counter }) => this.#acknowledgedOf(counter));
-    const claims = wanted.map(({ counter, amount, limit }): SharedClaim => ({ ...sumOf(counter), amount, limit }));
+    const claims = wanted.map(({ counter, amount, limit }): SharedReservation => ({
+      ...sumOf(counter),
+      amount,
+      limit,
+    }));
     try {
       const { isGranted, sums } = await shared.reserve(claims);
       wanted.forEach(({ counter, amount }, place) =>
