@@ -280,8 +280,15 @@ export type { Explanation } from "./src/pipeline/explain.ts";
 export type { OverrideCause } from "./src/state/breaker/manual_override.ts";
 export type { BreakerOwner } from "./src/state/breaker/circuit_breaker.ts";
 export type { KeyRejectionReason } from "./src/state/limits/api_key_pool.ts";
-export type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures } from "./src/state/persistence/snapshot.ts";
-export type { SavedSpending, SavedUsage, UsageCounts, UsageSnapshot } from "./src/state/persistence/usage_snapshot.ts";
+export type {
+  MeshSnapshot,
+  SavedApiKey,
+  SavedBreaker,
+  SavedFailures,
+  SavedSpending,
+  SavedUsage,
+  UsageCounts,
+} from "./src/state/persistence/snapshot.ts";
 export type { BudgetSnapshot, SavedWindow } from "./src/state/limits/budget.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";

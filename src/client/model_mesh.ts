@@ -26,9 +26,9 @@ import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
 import { ServerMesh } from "../server_mesh.ts";
-import { UsageSnapshotMapper } from "../state/persistence/usage_snapshot_mapper.ts";
-import { leftOutOf } from "../state/persistence/snapshot.ts";
-import type { UsageSnapshot } from "../state/persistence/usage_snapshot.ts";
+import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
+import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
+import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
 import { loadKeyPools } from "../state/limits/key_pools.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
@@ -202,8 +202,8 @@ export class ModelMeshBase extends ServerMesh {
   }
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
-  exportState(): UsageSnapshot {
-    return new UsageSnapshotMapper(this.state, this.runtime.clock).snapshot();
+  exportState(): MeshSnapshot {
+    return new SnapshotMapper(this.state, this.runtime.clock).snapshot();
   }
 
   /**
@@ -213,7 +213,7 @@ export class ModelMeshBase extends ServerMesh {
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    const message = leftOutOf(new UsageSnapshotMapper(this.state, this.runtime.clock).restore(snapshot));
+    const message = leftOutOf(new SnapshotMapper(this.state, this.runtime.clock).restore(snapshot));
     if (message !== undefined) this.hub.trace({ severity: "warning", component: "mesh", message });
     this.publishMembers();
   }

@@ -5,10 +5,8 @@
 import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { RequestClient } from "../pipeline/request.ts";
-import { addBudgetScope } from "../state/persistence/usage_snapshot_mapper.ts";
 import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { replicatorOf } from "../state/replication/counter_replicator.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Window of the limit of requests. */
@@ -22,11 +20,11 @@ interface ClientContext {
 
 function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
   const id = `client ${name}`;
-  const replicator = state && replicatorOf(state);
+  const isReplicated = state?.replicator.replication !== undefined;
   // a replicated budget has its sums from the replicator
-  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, replicator ? undefined : before?.budget);
-  if (state !== undefined) addBudgetScope(state, { id, budget });
-  replicator?.register(budget);
+  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, isReplicated ? undefined : before?.budget);
+  state?.addBudgetScope({ id, budget });
+  if (isReplicated) state!.replicator.register(budget);
   return budget;
 }
 

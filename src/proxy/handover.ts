@@ -19,7 +19,7 @@ import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.t
  */
 export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;
-  const snapshot = new SnapshotMapper(state, clock).snapshot();
+  const snapshot = new SnapshotMapper(state, clock, { hasUsage: false }).snapshot();
   const isSame = (id: string) => isSameProvider(settings.providers.get(id), next.providers.get(id));
   return {
     ...snapshot,

@@ -10,6 +10,7 @@ import type { Budget } from "./limits/budget.ts";
 import type { TrackedModel } from "./usage.ts";
 import { ModelState } from "./model_state.ts";
 import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
+import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { RetryBudget } from "./limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 
@@ -47,6 +48,7 @@ export interface StateRestorer {
   readonly pending: Iterable<CircuitBreaker>;
   breaker(rest: CircuitBreaker): void;
   member(member: MemberState): void;
+  budget(scope: { readonly id: string; readonly budget: Budget }): void;
 }
 
 /** All states of one mesh. Every map is bounded by what is configured. */
@@ -61,7 +63,7 @@ export class MeshState {
   /** Asked for everything that comes into being from now on. */
   mapper?: StateRestorer;
   /** Money that belongs to no model: clients'. */
-  budgetScopes?: { readonly id: string; readonly budget: Budget }[];
+  readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
   /** Rests beside those that every model has, once there are any. */
   overrides?: ManualOverrides;
   readonly #trackers: UsageTrackers;
@@ -96,6 +98,21 @@ export class MeshState {
     this.overrides?.attach(member);
     this.mapper?.member(member);
     return state;
+  }
+
+  /**
+   * Has a client's budget saved with the state.
+   *
+   * @param scope Whose it is, and the budget.
+   */
+  addBudgetScope(scope: { readonly id: string; readonly budget: Budget }): void {
+    this.budgetScopes.push(scope);
+    this.mapper?.budget(scope);
+  }
+
+  /** Counters shared with other processes. */
+  get replicator(): CounterReplicator {
+    return this.#trackers.replicator;
   }
 
   /** The same-model retries that a provider's traffic allows. */

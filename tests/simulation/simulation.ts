@@ -5,8 +5,8 @@
 import { ModelMesh } from "../../mod.ts";
 import type { Mesh } from "../../src/mesh.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
-import { UsageSnapshotMapper } from "../../src/state/persistence/usage_snapshot_mapper.ts";
-import { readUsageSnapshot } from "../../src/state/persistence/usage_snapshot.ts";
+import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
+import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
 import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
 import { configOf } from "./_config.ts";
@@ -259,8 +259,8 @@ class World {
   /** What a store would be given is what the next process can read. */
   #save(): void {
     const { state, runtime: { clock } } = this.#engines.mesh;
-    const written = JSON.parse(JSON.stringify(new UsageSnapshotMapper(state, clock).snapshot()));
-    const { leftOut } = readUsageSnapshot(written);
+    const written = JSON.parse(JSON.stringify(new SnapshotMapper(state, clock).snapshot()));
+    const { leftOut } = readSnapshot(written);
     if (leftOut.length > 0) this.#referee.hold("what is written can be read", `${leftOut.join(", ")} cannot`);
   }
 

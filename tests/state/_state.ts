@@ -32,7 +32,7 @@ export class Process {
   constructor(names: readonly string[], readonly clock: FakeClock = fakeClock()) {
     const onTransition = (transition: Transition) => void this.reported.push(transition);
     this.state = new MeshState({ settings: {}, clock, onTransition });
-    this.archive = new SnapshotMapper(this.state, clock);
+    this.archive = new SnapshotMapper(this.state, clock, { hasUsage: false });
     for (const name of names) this.model(name);
   }
 

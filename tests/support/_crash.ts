@@ -6,7 +6,7 @@ import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
-import { UsageSnapshotMapper } from "../../src/state/persistence/usage_snapshot_mapper.ts";
+import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -77,7 +77,7 @@ export async function spentAt(path: string): Promise<number | undefined> {
     const snapshot = JSON.parse(new TextDecoder().decode(bytes));
     const fake = fakeClock();
     const state = new MeshState({ settings: {}, clock: fake, onTransition: () => {} });
-    new UsageSnapshotMapper(state, fake).restore(snapshot);
+    new SnapshotMapper(state, fake).restore(snapshot);
     const all = snapshot.spending.find(({ budget }: { budget: string }) => budget === "all");
     return all?.months.reduce(
       (sum: number, one: { spent: number; reserved: number }) => sum + one.spent + one.reserved,

@@ -5,7 +5,7 @@
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, monthWindow } from "../../util/windows.ts";
-import type { UsageCounts } from "../persistence/usage_snapshot.ts";
+import type { UsageCounts } from "../persistence/snapshot.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 

@@ -3,8 +3,8 @@
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
-import { MeshError } from "../../errors.ts";
 import type { OverrideCause } from "../breaker/manual_override.ts";
+import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { KeyRejectionReason } from "../limits/api_key_pool.ts";
 import { type BreakerFacts, type BreakerOwner, type CircuitBreaker, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 
@@ -51,6 +51,27 @@ export interface SavedApiKey {
   readonly consecutive_trips?: number;
 }
 
+/** What was used of the limits of a model in a pool. */
+export interface UsageCounts {
+  /** Requests. */
+  readonly requests: number;
+  /** Tokens. */
+  readonly tokens: number;
+  /** Nano-dollars. */
+  readonly nano: number;
+  /** When the window ends they were counted in: wall clock, ms; left out when they count between two rests. */
+  readonly window_end?: number;
+}
+
+/** The same, as it is written down. */
+export interface SavedUsage extends UsageCounts, Required<BreakerOwner> {}
+
+/** What was spent of a budget, as it is written down. */
+export interface SavedSpending extends BudgetSnapshot {
+  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  readonly budget: string;
+}
+
 /** All that a mesh remembers. Readers ignore members that they do not know; what changes a meaning is a new version. */
 export interface MeshSnapshot {
   /** The version of this layout. */
@@ -63,6 +84,10 @@ export interface MeshSnapshot {
   readonly failures: readonly SavedFailures[];
   /** Keys that rest while others of their provider serve; left out when there are none. */
   readonly keys?: readonly SavedApiKey[];
+  /** Limits in use; left out where only states are saved. */
+  readonly usage?: readonly SavedUsage[];
+  /** Budgets in use; likewise. */
+  readonly spending?: readonly SavedSpending[];
 }
 
 /** A rest, as far as it is told from others. */
@@ -145,135 +170,20 @@ export function readBreaker(
   };
 }
 
-/** A snapshot that comes from outside, as far as it can be read. */
-export interface ReadSnapshot<Snapshot extends MeshSnapshot = MeshSnapshot> {
-  /** What can be read. */
-  readonly snapshot: Snapshot;
-  /** Paths of the members that cannot, each with its entry left out. */
-  readonly leftOut: readonly string[];
+/** Saved entries by their names. */
+export function byKey<Saved extends Parameters<typeof recordKey>[0]>(
+  list: readonly Saved[] = [],
+): ReadonlyMap<string, Saved> {
+  return new Map(list.map((saved) => [recordKey(saved), saved]));
 }
 
-/** Reads the entries of one member; those that cannot be read are left out. */
-export type ReadEntries = <Entry>(list: unknown, at: string, wrongIn: FindWrong) => readonly Entry[];
-
-/** Names the member of an entry that does not fit; undefined when all do. */
-export type FindWrong = (entry: Members) => string | undefined;
-
-/** A JSON object. */
-export type Members = Readonly<Record<string, unknown>>;
-
-/** What each member of an entry has to be. */
-type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean>>;
-
-/**
- * Reads a snapshot that comes from outside. An entry that does not fit is left out alone.
- *
- * @param value What was parsed.
- * @throws {MeshError} `invalid_state` when it is no snapshot, or one of another version.
- */
-export function readSnapshot(value: unknown): ReadSnapshot {
-  const { version, saved_at, breakers, failures, keys = [] } = membersOf(value);
-  if (version !== 1) throw invalidState();
-  const leftOut: string[] = [];
-  const read = entryReader(leftOut);
-  if (!isCount(saved_at)) leftOut.push("saved_at");
-  const snapshot = {
-    ...value as MeshSnapshot,
-    saved_at: isCount(saved_at) ? saved_at as number : 0,
-    breakers: read<SavedBreaker>(breakers, "breakers", wrongIn(breakerShape)),
-    failures: read<SavedFailures>(failures, "failures", wrongIn(failuresShape)),
-    keys: read<SavedApiKey>(keys, "keys", wrongIn(keyShape)),
-  };
-  return { snapshot, leftOut };
+/** Saved spending by budget. */
+export function byBudget(snapshot: Pick<MeshSnapshot, "spending"> | undefined): ReadonlyMap<string, SavedSpending> {
+  return new Map(snapshot?.spending?.map((saved) => [saved.budget, saved]));
 }
 
-/**
- * Says what was left out.
- *
- * @param leftOut Paths.
- * @returns Undefined when nothing was.
- */
-export function leftOutOf(leftOut: readonly string[]): string | undefined {
-  if (leftOut.length === 0) return undefined;
-  const more = leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : "";
-  return `The saved state has entries that this release does not write, and leaves out: ${
-    leftOut.slice(0, 5).join(", ")
-  }${more}`;
-}
-
-/**
- * Reads entries.
- *
- * @param leftOut Takes the paths of what does not fit.
- */
-export function entryReader(leftOut: string[]): ReadEntries {
-  return <Entry>(list: unknown, at: string, wrongIn: FindWrong) => {
-    if (!Array.isArray(list)) leftOut.push(at);
-    const entries: readonly unknown[] = Array.isArray(list) ? list : [];
-    return entries.filter((entry, index): entry is Entry => {
-      const wrong = wrongIn(membersOf(entry));
-      if (wrong !== undefined) leftOut.push(`${at}[${index}].${wrong}`);
-      return wrong === undefined;
-    });
-  };
-}
-
-const ownerShape: Shape = {
-  provider: isText,
-  model: (model) => model === undefined || isText(model),
-  pool: (pool, { model }) => pool === undefined || isText(pool) && model !== undefined,
-};
-
-const breakerShape: Shape = {
-  cause: (cause) => cause === undefined || isWord(cause),
-  half_open: (isHalfOpen) => isHalfOpen === undefined || isHalfOpen === true,
-  consecutive_trips: (trips) => trips === undefined || isCount(trips),
-  standby: (standby) => {
-    const { reason, since, until } = membersOf(standby);
-    return standby === undefined || isWord(reason) && isCount(since) && (until === null || isCount(until));
-  },
-};
-
-const failuresShape: Shape = {
-  model: isText,
-  pool: isText,
-  failures: isCount,
-  last_status: (status) => status === undefined || isCount(status),
-};
-
-const keyShape: Shape = {
-  key: isText,
-  reason: (reason) => reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth",
-  until: isCount,
-  consecutive_trips: (trips) => trips === undefined || isCount(trips),
-};
-
-function wrongIn(shape: Shape): FindWrong {
-  const members = Object.entries({ ...ownerShape, ...shape });
-  return (entry) => members.find(([name, fits]) => !fits(entry[name], entry))?.[0];
-}
-
-/** The members of an object; none of anything else. */
-function membersOf(value: unknown): Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Members : {};
-}
-
-/** Whole, not negative, and exact. */
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && value as number >= 0;
-}
-
-/** A reason or a cause, if only of a later release. */
-function isWord(value: unknown): boolean {
-  return typeof value === "string" && /^[a-z_]{1,40}$/.test(value);
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string";
-}
-
-function invalidState(): MeshError {
-  return new MeshError("Cannot take up the saved state: it is damaged, or of another release", {
-    code: "invalid_state",
-  });
+/** End of a saved standby: wall clock, ms; -Infinity when there is none. */
+export function endOf(saved: SavedBreaker | undefined): number {
+  const until = saved?.standby?.until;
+  return until === null ? Infinity : until ?? -Infinity;
 }

@@ -1,190 +1,298 @@
 /**
- * What a mesh remembers beyond its process: all its states as plain JSON, and back.
+ * The state of a mesh as a snapshot, and back.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
+import type { CircuitBreaker, Standby } from "../breaker/circuit_breaker.ts";
+import type { Budget } from "../limits/budget.ts";
 import type { MemberState, MeshState, StateRestorer } from "../mesh_state.ts";
-import { appliesTo, ManualOverride, overridesOf } from "../breaker/manual_override.ts";
-import type { ApiKeyPool } from "../limits/api_key_pool.ts";
-import type { FailureStreak } from "../model_state.ts";
-import { CircuitBreaker } from "../breaker/circuit_breaker.ts";
+import { byProvider, keyPoolsOf, PendingState, timesOf } from "./pending_state.ts";
 import {
+  byBudget,
+  byKey,
+  endOf,
   type MeshSnapshot,
   namesOf,
   readBreaker,
-  readSnapshot,
   recordKey,
-  type SavedApiKey,
   type SavedBreaker,
   type SavedFailures,
-  type TimePair,
+  type SavedSpending,
+  type SavedUsage,
   writeBreaker,
 } from "./snapshot.ts";
+import { readSnapshot } from "./snapshot_codec.ts";
 
-const noFailures: FailureStreak = { failures: 0 };
+/** Two clocks and two roundings put the same end that far apart at most, ms. */
+const toleranceMs = 1000;
 
-/** What was remembered of one provider's keys. */
-interface SavedKeys {
-  readonly keys: readonly SavedApiKey[];
-  /** Wall clock, ms. */
-  readonly savedAt: number;
+/** What was spent longer ago counts in no window, ms. */
+const spendingKeptMs = 62 * 24 * 60 * 60 * 1000;
+
+/** Options of a {@linkcode SnapshotMapper}. */
+export interface SnapshotMapperOptions {
+  /**
+   * Whether usage of limits and budgets is saved, too; not where a store replicates it.
+   *
+   * @default true
+   */
+  readonly hasUsage?: boolean;
 }
 
-/** Writes a mesh's state down and takes it up again. Its maps are bounded by what was when a snapshot was made. */
+/**
+ * Writes a state as a snapshot and restores it. Where several processes share one record, the mapper knows what the record
+ * said when it looked last, so that it can tell what others have done since from what this process did.
+ */
 export class SnapshotMapper implements StateRestorer {
+  /** Called for every model that comes into being from now on. */
+  onMember?: (member: MemberState) => void;
   readonly #state: MeshState;
   readonly #clock: Clock;
-  /** Restored for a pool that is made when a request names it, or for what no longer exists. By key. */
-  #pendingBreakers = new Map<string, CircuitBreaker>();
-  #pendingFailures = new Map<string, SavedFailures>();
-  /** The same of keys, by provider, and when they were written down. */
-  #pendingKeys = new Map<string, SavedKeys>();
+  readonly #hasUsage: boolean;
+  readonly #pending: PendingState;
+  /** The record, as it was written or merged last. */
+  #known: MeshSnapshot | undefined;
+  /** Standbys as the record has them; one that is another by now was changed here. */
+  #knownStandbys: ReadonlyMap<string, Standby> = new Map();
+  #restoredBudgets = new Set<Budget>();
 
   /**
-   * @param state Whose state it is.
-   * @param clock Of the mesh.
+   * @param state The mesh's.
+   * @param clock The mesh's.
+   * @param options What is saved.
    */
-  constructor(state: MeshState, clock: Clock) {
+  constructor(state: MeshState, clock: Clock, { hasUsage = true }: SnapshotMapperOptions = {}) {
     this.#state = state;
     this.#clock = clock;
+    this.#hasUsage = hasUsage;
+    this.#pending = new PendingState(state, clock);
   }
 
-  /** Rests of pools that no request has named yet, or that are there no more: they end like any other. */
+  /** Open breakers of pools that no request has named yet, or that exist no more. */
   get pending(): readonly CircuitBreaker[] {
-    const now = this.#clock.monotonic();
-    return [...this.#pendingBreakers.values()].filter((rest) => {
-      rest.halfOpenIfDue(now); // nobody has it: there is nobody to tell of
-      return rest.standby !== undefined;
-    });
+    return this.#pending.breakers;
   }
 
-  /** All that is remembered, as plain JSON. */
+  /** The state as plain JSON; what has no owner here stays as the record has it. */
   snapshot(): MeshSnapshot {
-    const now = momentOf(this.#clock);
-    const keys = [...this.#keyPools.values()].flatMap((ring) => ring.snapshot(now));
+    const now = timesOf(this.#clock);
+    const keys = [...keyPoolsOf(this.#state).values()].flatMap((pool) => pool.snapshot(now));
+    const breakers = [...this.#state.breakers, ...this.#owner.pending];
+    const names = new Set(this.#state.members.map(nameOf));
+    const isElsewhere = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
     return {
       version: 1,
       saved_at: now.wall,
-      breakers: [...this.#state.breakers, ...this.#owner.pending].flatMap((rest) => writeBreaker(rest, now) ?? []),
-      failures: this.#state.members.flatMap(({ pool, state }) => {
-        const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
-        if (failures === 0) return [];
-        return { pool, model, provider, failures, ...(last_status === undefined ? {} : { last_status }) };
-      }),
+      breakers: breakers.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
+      failures: [...this.#state.members.flatMap(writeFailures), ...this.#known?.failures.filter(isElsewhere) ?? []],
       ...(keys.length === 0 ? {} : { keys }),
+      ...(this.#hasUsage && {
+        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isElsewhere) ?? []],
+        spending: this.#spending(now.wall),
+      }),
     };
   }
 
+  #spending(wall: number): readonly SavedSpending[] {
+    const budgets = this.#budgets();
+    const isKept = ({ budget, months }: SavedSpending) =>
+      !budgets.has(budget) && months.some(({ start }) => start > wall - spendingKeptMs);
+    return [
+      ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
+      ...this.#known?.spending?.filter(isKept) ?? [],
+    ];
+  }
+
   /**
-   * Makes the state what was remembered, by names: what the snapshot does not know is active, what no longer exists is
-   * left alone. Rests that are over by now end, on trial.
+   * Makes the state what was saved, by names: what the snapshot does not know is active, what has no owner is pending.
+   * Standbys that are over by now end half-open. Of what is spent already the larger sum counts; without usage in the
+   * snapshot, counts stay as they are.
    *
-   * @param snapshot What {@linkcode SnapshotMapper.snapshot} made, by way of JSON.
+   * @param value What {@linkcode SnapshotMapper.snapshot} made, by way of JSON.
    * @returns Paths of entries that cannot be read and are left out.
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
-  restore(snapshot: unknown): readonly string[] {
-    const { snapshot: { breakers, failures, saved_at, keys = [] }, leftOut } = readSnapshot(snapshot);
-    const now = momentOf(this.#clock);
-    this.#pendingBreakers = new Map();
-    for (const saved of breakers) this.#pendingBreaker(saved).restore(readBreaker(saved, saved_at, now));
-    this.#pendingFailures = new Map(failures.map((saved) => [recordKey(saved), saved]));
-    this.#pendingKeys = new Map();
-    for (const [provider] of this.#keyPools) this.#pendingKeys.set(provider, { keys: [], savedAt: saved_at });
-    for (const [provider, own] of byProvider(keys)) this.#pendingKeys.set(provider, { keys: own, savedAt: saved_at });
+  restore(value: unknown): readonly string[] {
+    const { snapshot, leftOut } = readSnapshot(value);
     const state = this.#state;
+    const { mapper } = state; // this one takes its place
+    if (mapper instanceof SnapshotMapper) this.onMember ??= mapper.onMember;
+    if (this.#hasUsage && snapshot.usage !== undefined) this.#known = snapshot;
+    this.#restoredBudgets = new Set();
+    this.#pending.load(snapshot);
     state.mapper = this;
-    for (const rest of state.breakers) this.breaker(rest);
+    for (const breaker of state.breakers) this.breaker(breaker);
     for (const member of state.members) this.member(member);
-    state.halfOpenDue(now.monotonic);
-    for (const member of state.members) member.state.refresh(now.monotonic);
+    const now = this.#clock.monotonic();
+    state.halfOpenDue(now);
+    for (const member of state.members) member.state.refresh(now);
+    for (const scope of state.budgetScopes) this.budget(scope);
+    if (this.#known === snapshot) this.setKnown(snapshot);
     return leftOut;
   }
 
   /**
-   * Takes up what another process has set aside meanwhile: of two ends of a rest the later one holds.
+   * Merges the standbys of another process: of two ends the later one holds.
    *
-   * @param snapshot What that one's archive made, by way of JSON.
+   * @param value What that one's mapper made, by way of JSON.
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
-  merge(snapshot: unknown): void {
-    const { snapshot: { breakers, saved_at, keys = [] } } = readSnapshot(snapshot);
-    const now = momentOf(this.#clock);
+  merge(value: unknown): void {
+    const { snapshot: { breakers, saved_at, keys = [] } } = readSnapshot(value);
+    const now = timesOf(this.#clock);
     this.#state.mapper ??= this;
-    const known = new Map(this.#state.breakers.map((rest) => [recordKey(namesOf(rest)), rest]));
+    const known = new Map(this.#state.breakers.map((breaker) => [recordKey(namesOf(breaker)), breaker]));
     for (const saved of breakers) {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
-      const own = known.get(recordKey(saved)) ?? this.#owner.#pendingBreaker(saved);
+      const own = known.get(recordKey(saved)) ?? this.#owner.#pending.breakerOf(saved);
       if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
-    for (const [provider, own] of byProvider(keys)) this.#keyPools.get(provider)?.merge(own, saved_at, now);
+    const pools = keyPoolsOf(this.#state);
+    for (const [provider, own] of byProvider(keys)) pools.get(provider)?.merge(own, saved_at, now);
     for (const member of this.#state.members) {
-      this.#owner.#override(member);
+      this.#owner.#pending.restoreOverrides(member);
       member.state.refresh(now.monotonic);
     }
   }
 
-  /** Gives a rest what was remembered of it. */
-  breaker(rest: CircuitBreaker): void {
-    const key = recordKey(namesOf(rest));
-    rest.restore(this.#pendingBreakers.get(key) ?? { isHalfOpen: false, consecutiveTrips: 0 });
-    this.#pendingBreakers.delete(key);
+  /**
+   * Merges what others have written since this process looked last: standbys that they began and closed, counts and
+   * spending. Of two ends of a standby the later one holds; sums grow by what theirs have grown.
+   *
+   * @param stored The record as it is.
+   * @returns Paths of entries that cannot be read and are left out.
+   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   */
+  mergeStored(stored: unknown): readonly string[] {
+    const { snapshot: theirs, leftOut } = readSnapshot(stored);
+    const known = this.#known;
+    this.#closeAsStored(theirs, known);
+    const before = byKey(known?.breakers);
+    this.merge({
+      ...theirs,
+      breakers: theirs.breakers.filter((saved) => isLonger(saved, before.get(recordKey(saved)))),
+    });
+    this.#mergeFailures(theirs, known);
+    const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
+    for (const member of this.#state.members) {
+      const name = nameOf(member);
+      member.state.tracker.quota.merge(used.get(name), usedBefore.get(name));
+    }
+    const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
+    for (const [id, budget] of this.#budgets()) {
+      const stored = spent.get(id);
+      if (stored !== undefined) budget.merge(stored, spentBefore.get(id));
+    }
+    this.setKnown(theirs);
+    return leftOut;
   }
 
-  /** The one that hands out what waits to come into being. */
+  /** The record, as it was written or merged last. */
+  get known(): MeshSnapshot | undefined {
+    return this.#known;
+  }
+
+  /** The record is this by now, and this process agrees. */
+  setKnown(snapshot: MeshSnapshot): void {
+    this.#known = snapshot;
+    const saved = byKey(snapshot.breakers);
+    this.#knownStandbys = new Map(this.#state.breakers.flatMap((breaker) => {
+      const { standby } = breaker;
+      if (standby === undefined) return [];
+      const key = recordKey(namesOf(breaker));
+      const until = endOf(saved.get(key));
+      const isSame = standby.until === until || Math.abs(this.#wallOf(standby) - until) <= toleranceMs;
+      return isSame ? [[key, standby] as const] : [];
+    }));
+  }
+
+  /** Restores a breaker that comes into being. */
+  breaker(breaker: CircuitBreaker): void {
+    this.#pending.restoreBreaker(breaker);
+  }
+
+  /** Restores a model that comes into being. */
+  member(member: MemberState): void {
+    this.#pending.restoreMember(member);
+    this.onMember?.(member);
+    if (this.#known === undefined) return;
+    const { state } = member;
+    const { quota, budgetScopes } = state.tracker;
+    quota.merge(byKey(this.#known.usage).get(nameOf(member)), quota.snapshot());
+    for (const scope of budgetScopes) this.budget(scope);
+    state.recheckBudgets(this.#clock.monotonic());
+  }
+
+  /** Restores a budget, once. */
+  budget({ id, budget }: { readonly id: string; readonly budget: Budget }): void {
+    if (this.#restoredBudgets.has(budget)) return;
+    const saved = byBudget(this.#known).get(id);
+    if (saved !== undefined) budget.restore(saved);
+    this.#restoredBudgets.add(budget);
+  }
+
+  /** The mapper that hands out what is pending. */
   get #owner(): SnapshotMapper {
     const { mapper } = this.#state;
     return mapper instanceof SnapshotMapper ? mapper : this;
   }
 
-  /** The rest of what has not come into being here. */
-  #pendingBreaker(saved: SavedBreaker): CircuitBreaker {
-    const { pool, model, provider, cause } = saved;
-    const key = recordKey(saved);
-    const known = this.#pendingBreakers.get(key);
-    if (known !== undefined) return known;
-    const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
-    const rest = cause === undefined ? new CircuitBreaker(owner) : new ManualOverride(owner, cause);
-    this.#pendingBreakers.set(key, rest);
-    return rest;
-  }
-
-  /** Gives a model its row of failures, and what holds it. */
-  member(member: MemberState): void {
-    this.#override(member);
-    const { pool, state } = member;
-    const key = recordKey({ pool, model: state.name, provider: state.provider });
-    const saved = this.#pendingFailures.get(key);
-    state.restore(saved === undefined ? noFailures : { failures: saved.failures, lastStatus: saved.last_status });
-    this.#pendingFailures.delete(key);
-    const keys = state.keys === undefined ? undefined : this.#pendingKeys.get(state.provider);
-    if (keys === undefined) return;
-    state.keys!.restore(keys.keys, keys.savedAt, momentOf(this.#clock));
-    this.#pendingKeys.delete(state.provider); // later members have the same keys
-  }
-
-  /** The keys of every provider that has several. */
-  get #keyPools(): Map<string, ApiKeyPool> {
-    return new Map(this.#state.members.flatMap(({ state }) => state.keys ? [[state.provider, state.keys]] : []));
-  }
-
-  /** What was held is held on. */
-  #override(member: MemberState): void {
-    for (const [key, rest] of this.#pendingBreakers) {
-      if (!(rest instanceof ManualOverride) || !appliesTo(rest.owner, member)) continue;
-      overridesOf(this.#state).get(rest.owner, rest.cause).restore(rest);
-      this.#pendingBreakers.delete(key);
+  /** Closes what others have closed before its time, unless it was opened anew here. */
+  #closeAsStored(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
+    const [now, before] = [byKey(theirs.breakers), byKey(known?.breakers)];
+    for (const breaker of this.#state.breakers) {
+      const key = recordKey(namesOf(breaker));
+      const isClosed = before.get(key)?.standby !== undefined && now.get(key)?.standby === undefined;
+      const { standby } = breaker;
+      if (!isClosed || standby === undefined || standby !== this.#knownStandbys.get(key)) continue;
+      if (standby.until > this.#clock.monotonic()) {
+        this.#state.report(breaker.close(undefined, now.get(key)?.half_open === true));
+      }
     }
   }
+
+  /** A failure streak that goes on in two processes is one. */
+  #mergeFailures(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
+    const [now, before] = [byKey(theirs.failures), byKey(known?.failures)];
+    for (const member of this.#state.members) {
+      const [saved, was] = [now.get(nameOf(member)), before.get(nameOf(member))];
+      const grown = (saved?.failures ?? 0) - (was?.failures ?? 0);
+      const { consecutiveFailures: own, lastStatus } = member.state;
+      const isUntouched = own === (was?.failures ?? 0);
+      if (grown > 0 || grown < 0 && isUntouched) {
+        member.state.restore({ failures: own + grown, lastStatus: saved?.last_status ?? lastStatus });
+      }
+    }
+  }
+
+  #budgets(): ReadonlyMap<string, Budget> {
+    const scopes = this.#state.members.flatMap(({ state }) => state.tracker.budgetScopes);
+    return new Map([...scopes, ...this.#state.budgetScopes].map(({ id, budget }) => [id, budget]));
+  }
+
+  #wallOf({ until }: Standby): number {
+    return this.#clock.now() + until - this.#clock.monotonic();
+  }
 }
 
-function byProvider(keys: readonly SavedApiKey[]): Map<string, SavedApiKey[]> {
-  const groups = new Map<string, SavedApiKey[]>();
-  for (const key of keys) groups.set(key.provider, [...groups.get(key.provider) ?? [], key]);
-  return groups;
+function nameOf({ pool, state: { name: model, provider } }: MemberState): string {
+  return recordKey({ pool, model, provider });
 }
 
-function momentOf(clock: Clock): TimePair {
-  return { wall: clock.now(), monotonic: clock.monotonic() };
+function writeFailures({ pool, state }: MemberState): SavedFailures[] {
+  const { name: model, provider, consecutiveFailures: failures, lastStatus: last_status } = state;
+  return failures === 0
+    ? []
+    : [{ pool, model, provider, failures, ...(last_status === undefined ? {} : { last_status }) }];
+}
+
+function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberState): SavedUsage[] {
+  const counts = tracker.quota.snapshot();
+  return counts === undefined ? [] : [{ pool, model, provider, ...counts }];
+}
+
+/** Whether a standby has begun, or has been prolonged, since it was known. */
+function isLonger(saved: SavedBreaker, known: SavedBreaker | undefined): boolean {
+  return endOf(saved) > endOf(known) + toleranceMs;
 }

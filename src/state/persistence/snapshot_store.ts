@@ -7,10 +7,9 @@ import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
-import { UsageSnapshotMapper } from "./usage_snapshot_mapper.ts";
-import type { UsageSnapshot } from "./usage_snapshot.ts";
+import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
-import { leftOutOf } from "./snapshot.ts";
+import { leftOutOf } from "./snapshot_codec.ts";
 import { copyUnreadable, unreadableBy } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
@@ -40,7 +39,7 @@ const laterMessage = "Another process has the lock of the saved state: it is sav
 export class SnapshotStore implements StateStore {
   readonly #parts: SnapshotStoreParts;
   readonly #lock: RecordLock | undefined;
-  #mapper: UsageSnapshotMapper | undefined;
+  #mapper: SnapshotMapper | undefined;
   #syncing: Promise<void> | undefined;
   #hasChanged = false;
   #isClosed = false;
@@ -71,8 +70,8 @@ export class SnapshotStore implements StateStore {
     this.#stop?.();
     if (this.#mapper !== undefined) await this.write(); // what the mesh had before it was configured again
     const { clock } = this.#parts;
-    const archive = new UsageSnapshotMapper(state, clock);
-    archive.restore({ version: 1, saved_at: clock.now(), breakers: [], failures: [] });
+    const archive = new SnapshotMapper(state, clock);
+    archive.restore({ version: 1, saved_at: clock.now(), breakers: [], failures: [], usage: [], spending: [] });
     await this.#restore(archive);
     await this.#start(archive, state);
   }
@@ -84,8 +83,8 @@ export class SnapshotStore implements StateStore {
    * @param known What the other store says of the record.
    * @throws {ConnectorError} When the storage cannot be used.
    */
-  async adopt(state: MeshState, known: UsageSnapshot | undefined): Promise<void> {
-    const archive = new UsageSnapshotMapper(state, this.#parts.clock);
+  async adopt(state: MeshState, known: MeshSnapshot | undefined): Promise<void> {
+    const archive = new SnapshotMapper(state, this.#parts.clock);
     const counts = archive.snapshot();
     const states = state.mapper instanceof SnapshotMapper ? state.mapper.snapshot() : counts;
     archive.restore({ ...counts, ...states, spending: [] }); // what is spent is there, and what is set aside too
@@ -94,7 +93,7 @@ export class SnapshotStore implements StateStore {
   }
 
   /** Writes the state a last time, for another store of this process to go on: what the record says then. */
-  async release(): Promise<UsageSnapshot | undefined> {
+  async release(): Promise<MeshSnapshot | undefined> {
     await this.close().catch(() => {}); // it was traced; the other one makes up for it
     return this.#mapper?.known;
   }
@@ -126,7 +125,7 @@ export class SnapshotStore implements StateStore {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #start(archive: UsageSnapshotMapper, state: MeshState): Promise<void> {
+  async #start(archive: SnapshotMapper, state: MeshState): Promise<void> {
     const { clock, settings: { policy, intervalMs } } = this.#parts;
     this.#mapper = archive;
     if (policy === "immediate" || policy === "periodic") this.#listen(archive, state);
@@ -135,7 +134,7 @@ export class SnapshotStore implements StateStore {
   }
 
   /** What is counted is worth writing, too. Models that come later are listened to when they come. */
-  #listen(archive: UsageSnapshotMapper, state: MeshState): void {
+  #listen(archive: SnapshotMapper, state: MeshState): void {
     const listenTo = ({ state: model }: MeshState["members"][number]) => {
       model.onCount = () => this.mark();
     };
@@ -203,7 +202,7 @@ export class SnapshotStore implements StateStore {
     this.#hasChanged = true;
   }
 
-  async #restore(archive: UsageSnapshotMapper): Promise<void> {
+  async #restore(archive: SnapshotMapper): Promise<void> {
     const restore = (text: string) => void this.#traceLeftOut(archive.restore(JSON.parse(text)));
     const reason = await this.#read(restore).catch((error) => {
       throw errorOf(error, "read");

@@ -7,7 +7,7 @@ import type { Storage } from "../../contracts/storage.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshState } from "../mesh_state.ts";
-import { leftOutOf } from "./snapshot.ts";
+import { leftOutOf } from "./snapshot_codec.ts";
 import type { StatePersistence, StateStore, Tracer } from "./state_store.ts";
 
 /** What a {@linkcode StateSync} is made of. */
@@ -70,7 +70,7 @@ export class StateSync implements StateStore {
   async load(state: MeshState): Promise<void> {
     await this.#writing;
     const bytes = await this.#read();
-    const archive = new SnapshotMapper(state, this.#parts.clock);
+    const archive = new SnapshotMapper(state, this.#parts.clock, { hasUsage: false });
     if (bytes !== undefined) await this.#restore(archive, bytes);
     this.#mapper = archive;
     this.mark();

@@ -11,11 +11,11 @@ import {
   type MeshSnapshot,
   namesOf,
   readBreaker,
-  readSnapshot,
   recordKey,
   type SavedBreaker,
   writeBreaker,
 } from "../persistence/snapshot.ts";
+import { readSnapshot } from "../persistence/snapshot_codec.ts";
 
 /** Ends of a rest that are no further apart are the same, ms: clocks and rounding. */
 const toleranceMs = 250;

@@ -86,19 +86,3 @@ export class CounterReplicator {
     if (isNew) { for (const source of this.sources) source.startReplication?.(); }
   }
 }
-
-/**
- * The ledger of a mesh that shares what it counts with other processes.
- *
- * @param state The mesh's.
- * @returns Undefined where it counts for itself.
- */
-export function replicatorOf({ members }: ReplicatorOwners): CounterReplicator | undefined {
-  const ledger = members.find(({ state }) => state.replicator !== undefined)?.state.replicator;
-  return ledger?.replication === undefined ? undefined : ledger;
-}
-
-/** Who may know it. */
-interface ReplicatorOwners {
-  readonly members: readonly { readonly state: { readonly replicator?: CounterReplicator | undefined } }[];
-}

@@ -84,23 +84,20 @@ export class ReplicatedStore implements StateStore {
 
   async #sync(): Promise<void> {
     if (!this.#isSubscribed) await this.#subscribe();
-    const counts = this.#openReplication;
-    await counts?.sync();
-    if (this.#isSubscribed && !counts?.isUnavailable) this.#setUnavailable(false);
+    const replication = this.#replication ??= this.#openReplication();
+    await replication.sync();
+    if (this.#isSubscribed && !replication.isUnavailable) this.#setUnavailable(false);
     await this.#publish(); // what could not be told
   }
 
-  /** The mesh's counting, once there is a model that counts. */
-  get #openReplication(): CounterReplication | undefined {
-    if (this.#replication !== undefined) return this.#replication;
-    const replicator = this.#state?.members.find(({ state }) => state.replicator !== undefined)?.state.replicator;
-    if (replicator === undefined) return undefined;
-    this.#replication = new CounterReplication(replicator, {
+  #openReplication(): CounterReplication {
+    const { replicator } = this.#state!;
+    const replication = new CounterReplication(replicator, {
       ...this.#parts,
       onOutage: () => this.#setUnavailable(true),
     });
-    replicator.open(this.#replication);
-    return this.#replication;
+    replicator.open(replication);
+    return replication;
   }
 
   /** Hears the others from now on, and asks what they know. */

@@ -1,0 +1,123 @@
+/**
+ * What was restored and has no owner yet: pools are made when a request names them, and some exist no more.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import { CircuitBreaker } from "../breaker/circuit_breaker.ts";
+import { appliesTo, ManualOverride, overridesOf } from "../breaker/manual_override.ts";
+import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import type { MemberState, MeshState } from "../mesh_state.ts";
+import {
+  type MeshSnapshot,
+  namesOf,
+  readBreaker,
+  recordKey,
+  type SavedApiKey,
+  type SavedBreaker,
+  type SavedFailures,
+  type TimePair,
+} from "./snapshot.ts";
+
+/** What was saved of one provider's keys. */
+interface SavedKeys {
+  readonly keys: readonly SavedApiKey[];
+  /** Wall clock, ms. */
+  readonly savedAt: number;
+}
+
+/** Breakers, failure streaks and keys by their names. Bounded by the snapshot that they are from. */
+export class PendingState {
+  readonly #state: MeshState;
+  readonly #clock: Clock;
+  #breakers = new Map<string, CircuitBreaker>();
+  #failures = new Map<string, SavedFailures>();
+  #keys = new Map<string, SavedKeys>();
+
+  /**
+   * @param state Whose owners come into being.
+   * @param clock The mesh's.
+   */
+  constructor(state: MeshState, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  /** Breakers that are open. */
+  get breakers(): readonly CircuitBreaker[] {
+    const now = this.#clock.monotonic();
+    return [...this.#breakers.values()].filter((breaker) => {
+      breaker.halfOpenIfDue(now); // without an owner there is no event
+      return breaker.standby !== undefined;
+    });
+  }
+
+  /** Takes all of a snapshot. */
+  load({ breakers, failures, saved_at, keys = [] }: MeshSnapshot): void {
+    const now = timesOf(this.#clock);
+    this.#breakers = new Map();
+    for (const saved of breakers) this.breakerOf(saved).restore(readBreaker(saved, saved_at, now));
+    this.#failures = new Map(failures.map((saved) => [recordKey(saved), saved]));
+    this.#keys = new Map();
+    for (const [provider] of keyPoolsOf(this.#state)) this.#keys.set(provider, { keys: [], savedAt: saved_at });
+    for (const [provider, own] of byProvider(keys)) this.#keys.set(provider, { keys: own, savedAt: saved_at });
+  }
+
+  /** The pending breaker of this name, made at first sight. */
+  breakerOf(saved: SavedBreaker): CircuitBreaker {
+    const { pool, model, provider, cause } = saved;
+    const key = recordKey(saved);
+    const known = this.#breakers.get(key);
+    if (known !== undefined) return known;
+    const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
+    const made = cause === undefined ? new CircuitBreaker(owner) : new ManualOverride(owner, cause);
+    this.#breakers.set(key, made);
+    return made;
+  }
+
+  /** Restores a breaker; one that was not saved is closed. */
+  restoreBreaker(breaker: CircuitBreaker): void {
+    const key = recordKey(namesOf(breaker));
+    breaker.restore(this.#breakers.get(key) ?? { isHalfOpen: false, consecutiveTrips: 0 });
+    this.#breakers.delete(key);
+  }
+
+  /** Restores a model's overrides, failure streak and keys. */
+  restoreMember(member: MemberState): void {
+    this.restoreOverrides(member);
+    const { pool, state } = member;
+    const key = recordKey({ pool, model: state.name, provider: state.provider });
+    const { failures = 0, last_status: lastStatus } = this.#failures.get(key) ?? {};
+    state.restore({ failures, lastStatus });
+    this.#failures.delete(key);
+    const keys = state.keys === undefined ? undefined : this.#keys.get(state.provider);
+    if (keys === undefined) return;
+    state.keys!.restore(keys.keys, keys.savedAt, timesOf(this.#clock));
+    this.#keys.delete(state.provider); // later members have the same keys
+  }
+
+  /** Restores the overrides that apply to a model. */
+  restoreOverrides(member: MemberState): void {
+    for (const [key, breaker] of this.#breakers) {
+      if (!(breaker instanceof ManualOverride) || !appliesTo(breaker.owner, member)) continue;
+      overridesOf(this.#state).get(breaker.owner, breaker.cause).restore(breaker);
+      this.#breakers.delete(key);
+    }
+  }
+}
+
+/** The key pools of a mesh by provider. */
+export function keyPoolsOf({ members }: MeshState): ReadonlyMap<string, ApiKeyPool> {
+  return new Map(members.flatMap(({ state }) => state.keys ? [[state.provider, state.keys]] : []));
+}
+
+/** Saved keys by provider. */
+export function byProvider(keys: readonly SavedApiKey[]): ReadonlyMap<string, readonly SavedApiKey[]> {
+  const groups = new Map<string, SavedApiKey[]>();
+  for (const key of keys) groups.set(key.provider, [...groups.get(key.provider) ?? [], key]);
+  return groups;
+}
+
+/** The present on both clocks. */
+export function timesOf(clock: Clock): TimePair {
+  return { wall: clock.now(), monotonic: clock.monotonic() };
+}
