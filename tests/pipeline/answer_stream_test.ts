@@ -1,0 +1,141 @@
+/** A committed stream on its way to the client: what it passes on, and the four ways it ends. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import { NetworkError, StreamInterruptedError } from "../../src/errors.ts";
+import { AnswerStream } from "../../src/pipeline/answer_stream.ts";
+import { Connection } from "../../src/pipeline/connection.ts";
+import type { OpenStream } from "../../src/pipeline/open_stream.ts";
+import type { Routed } from "../../src/pipeline/routed.ts";
+import { settle, testRuntime } from "../../src/runtime/test.ts";
+import { memberOf, modelOf } from "../support/_members.ts";
+
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+
+function chunk(content: string, more: Partial<ChatCompletionChunk> = {}): CompletionChunk {
+  const choices = content === "" ? [] : [{ index: 0, delta: { content }, finish_reason: null }];
+  return { value: { id: "1", object: "chat.completion.chunk", created: 0, model: "m", choices, ...more } };
+}
+
+/** What a provider sends after the first content: events, then its end, an error, or nothing any more. */
+type Rest = readonly (CompletionChunk | Error | "silence")[];
+
+function open(rest: Rest, { wantsUsage = false } = {}) {
+  const seen: string[] = [];
+  async function* source() {
+    try {
+      for (const item of rest) {
+        if (item === "silence") await new Promise<never>(() => {});
+        else if (item instanceof Error) throw item;
+        else yield item;
+      }
+    } finally {
+      seen.push("source closed");
+    }
+  }
+  const runtime = testRuntime();
+  const provider = { classifyError: () => "network", isRetryable: () => true };
+  const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
+  const model = modelOf("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
+  const connection = new Connection(runtime, model.instance, "stream");
+  const answer: OpenStream = { held: [chunk("one")], rest: source(), complete: false };
+  const routed = {
+    answer,
+    connection,
+    member: memberOf(model),
+    settle: (outcome: string) => void seen.push(outcome),
+  } as unknown as Routed<OpenStream>;
+  const stream = new AnswerStream({
+    routed,
+    wantsUsage,
+    onInterrupt: () => seen.push("reported"),
+    redact: (text) => text,
+  });
+  return { stream, connection, clock: runtime.clock, seen };
+}
+
+/** The events up to the end, as their text or their tokens. */
+async function readAll(stream: AnswerStream): Promise<string[]> {
+  const events: string[] = [];
+  for (let event = await stream.read(); event !== undefined; event = await stream.read()) {
+    const { choices, usage } = event.value;
+    events.push(`${choices[0]?.delta.content ?? ""}${usage ? `${usage.total_tokens} tokens` : ""}`);
+  }
+  return events;
+}
+
+describe("A committed stream passes on", () => {
+  const cases: readonly (readonly [what: string, rest: Rest, wantsUsage: boolean, events: readonly string[]])[] = [
+    ["what was held first, then what follows", [chunk("two"), chunk("three")], false, ["one", "two", "three"]],
+    ["no usage where the client did not ask for it", [chunk("", { usage })], false, ["one"]],
+    ["the usage at the end where it did", [chunk("", { usage })], true, ["one", "3 tokens"]],
+    ["usage that came with content in an event of its own", [chunk("two", { usage })], true, [
+      "one",
+      "two",
+      "3 tokens",
+    ]],
+    [
+      "the last of several usages",
+      [
+        chunk("", { usage: { ...usage, total_tokens: 1 } }),
+        chunk("", { usage }),
+      ],
+      true,
+      ["one", "3 tokens"],
+    ],
+  ];
+  for (const [what, rest, wantsUsage, events] of cases) {
+    it(what, async () => {
+      const { stream, connection } = open(rest, { wantsUsage });
+      assertEquals(await readAll(stream), events);
+      connection.close();
+    });
+  }
+});
+
+describe("A committed stream ends", () => {
+  it("complete: the model's success", async () => {
+    const { stream, connection, seen } = open([]);
+    await readAll(stream);
+    assertEquals([seen, connection.stop.aborted], [["source closed", "success"], false]);
+    connection.close();
+  });
+
+  it("interrupted by the provider: the model's failure, reported once", async () => {
+    const { stream, connection, seen } = open([new NetworkError("It broke", { neverSent: false })]);
+    await assertRejects(() => readAll(stream), StreamInterruptedError, "The answer was cut short: It broke");
+    assertEquals([seen, connection.stop.aborted], [["source closed", "failure", "reported"], true]);
+    assertEquals([await stream.read(), stream.isStopped], [undefined, false]);
+  });
+
+  it("interrupted by the provider's silence, although its source ignores the end", async () => {
+    const { stream, clock, seen } = open(["silence"]);
+    await stream.read();
+    const late = assertRejects(() => stream.read(), StreamInterruptedError, "silent for 100 ms");
+    await clock.advance(100);
+    await late;
+    assertEquals(seen, ["failure", "reported"]);
+  });
+
+  it("cancelled by its reader: nobody's failure", async () => {
+    const { stream, connection, seen } = open([chunk("two")]);
+    await stream.read();
+    stream.cancel();
+    await settle();
+    assertEquals([seen, connection.stop.aborted], [["none"], true]);
+    assertEquals([await stream.read(), stream.isStopped], [undefined, false]);
+  });
+
+  for (const when of ["between two reads", "during a read"]) {
+    it(`stopped by the client's signal ${when}: nobody's failure, and reads throw the reason`, async () => {
+      const { stream, connection, seen } = open(["silence"]);
+      stream.onStop = (reason) => seen.push(`stopped: ${reason}`);
+      await stream.read();
+      const reading = when === "during a read" ? stream.read().catch((error) => error) : undefined;
+      connection.abort("gone");
+      assertEquals(await (reading ?? stream.read().catch((error) => error)), "gone");
+      assertEquals([seen, stream.isStopped], [["none", "stopped: gone"], true]);
+    });
+  }
+});

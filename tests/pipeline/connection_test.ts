@@ -1,0 +1,115 @@
+/** One try of one model: its time limits, its end, its HTTP client. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import type { Delivery } from "../../src/contracts/provider.ts";
+import { NetworkError } from "../../src/errors.ts";
+import { Connection } from "../../src/pipeline/connection.ts";
+import type { ProviderInstance } from "../../src/registry/registry.ts";
+import { fakeAnswer, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
+
+const instance = {
+  credential: "the-key",
+  entry: { id: "acme", timeoutMs: 1000, silenceMs: 100, connectTimeoutMs: 10 },
+} as unknown as ProviderInstance;
+
+const request = { method: "POST", url: "https://api.acme.example/v1/chat", headers: {} };
+
+function connect(delivery: Delivery, options: TestRuntimeOptions = {}) {
+  const runtime = testRuntime({ send: () => Promise.resolve(fakeAnswer()), ...options });
+  return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, delivery) };
+}
+
+describe("The time limit of a connection", () => {
+  it("for a whole answer is the provider's timeout, from first to last", async () => {
+    const { clock, connection } = connect("sync");
+    await clock.advance(999);
+    assertEquals(connection.stop.aborted, false);
+    await clock.advance(1);
+    assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider did not answer within 1000 ms");
+  });
+
+  it("for a stream is the provider's silence, which each byte breaks", async () => {
+    const { clock, connection, runtime } = connect("stream");
+    await connection.send(request);
+    for (let times = 0; times < 3; times++) {
+      await clock.advance(99);
+      runtime.requests[0]!.onBytes!();
+    }
+    assertEquals(connection.stop.aborted, false);
+    await clock.advance(100);
+    assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider was silent for 100 ms");
+  });
+
+  it("for a stream does not run while the reader is busy, and begins anew when it reads on", async () => {
+    const { clock, connection } = connect("stream");
+    connection.pause();
+    await clock.advance(1000);
+    connection.listen();
+    await clock.advance(99);
+    assertEquals(connection.stop.aborted, false);
+    await clock.advance(1);
+    assertEquals(connection.stop.aborted, true);
+  });
+
+  it("gives up a stream that is not read for ten minutes, which is no failure of the provider", async () => {
+    const { clock, connection } = connect("stream");
+    connection.pause();
+    await clock.advance(600_000);
+    assertEquals((connection.stop.reason as Error).name, "AbortError");
+  });
+
+  for (const delivery of ["sync", "stream"] as const) {
+    it(`leaves no timer once it is closed: ${delivery}`, () => {
+      const { clock, connection } = connect(delivery);
+      connection.close();
+      assertEquals([clock.pending, connection.stop.aborted], [0, false]);
+    });
+  }
+});
+
+describe("A connection", () => {
+  it("ends the upstream call with itself", async () => {
+    const { clock, connection, runtime } = connect("sync");
+    await connection.send(request);
+    connection.abort("enough");
+    assertEquals([runtime.requests[0]!.signal?.reason, clock.pending], ["enough", 0]);
+  });
+
+  it("has the provider's key, and its time to connect", async () => {
+    const { connection, runtime } = connect("sync");
+    await connection.send(request);
+    assertEquals([connection.credential, runtime.requests[0]!.connectTimeoutMs], ["the-key", 10]);
+  });
+
+  const refused = new NetworkError("The connection was closed before the request", { neverSent: true });
+  const broken = new NetworkError("The connection broke", { neverSent: false });
+  const cases:
+    readonly (readonly [what: string, errors: readonly Error[], sent: number, calls: number, answered: boolean])[] = [
+      ["sends a request once", [], 1, 1, true],
+      ["sends one that never left once more, which is no further call", [refused], 2, 1, true],
+      ["sends it no third time", [refused, refused], 2, 1, false],
+      ["does not repeat what may have been read", [broken], 1, 1, false],
+    ];
+  for (const [what, errors, sent, calls, answered] of cases) {
+    it(what, async () => {
+      const left = [...errors];
+      const send = () => left.length > 0 ? Promise.reject(left.shift()) : Promise.resolve(fakeAnswer());
+      const { connection, runtime } = connect("sync", { send });
+      if (answered) await connection.send(request);
+      else await assertRejects(() => connection.send(request), NetworkError);
+      assertEquals([runtime.requests.length, connection.calls, connection.answered], [sent, calls, answered]);
+      connection.close();
+    });
+  }
+
+  it("that has ended repeats nothing", async () => {
+    const { connection, runtime } = connect("sync", {
+      send: () => {
+        connection.abort("enough");
+        return Promise.reject(refused);
+      },
+    });
+    await assertRejects(() => connection.send(request), NetworkError);
+    assertEquals(runtime.requests.length, 1);
+  });
+});
