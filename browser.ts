@@ -201,7 +201,7 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
     const secrets = this.#secrets;
     const store: Connector[] = secrets === undefined
       ? []
-      : [{ id: settings.secrets.store, kind: "secretStore", create: () => secrets }];
+      : [{ id: settings.secrets!.store, kind: "secretStore", create: () => secrets }];
     return { settings, connectors: [...browserConnectors(), ...store] };
   }
 }

@@ -7,6 +7,7 @@ import { discoverModels } from "./background/discover.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import { startWatch, type Watch } from "./background/watch.ts";
+import type { SettingsSecrets } from "./config/secrets/settings_secrets.ts";
 import type { Settings } from "./config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
 import type { Observability } from "./contracts/observability.ts";
@@ -19,7 +20,7 @@ import { chat, type ChatAnswer } from "./pipeline/chat.ts";
 import type { RouteDeps } from "./pipeline/deps.ts";
 import type { RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
-import { ConnectorCatalogue, loadConnectors } from "./registry/catalogue.ts";
+import { ConnectorCatalogue, loadConnectors, loadSinks } from "./registry/catalogue.ts";
 import type { ProviderAnswers } from "./registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
@@ -95,6 +96,7 @@ export class Mesh {
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
   #watch: Watch | undefined;
+  #secrets: SettingsSecrets | undefined;
   readonly #keeper: StateStore | undefined;
   #isReady = false;
   #isClosed = false;
@@ -150,6 +152,15 @@ export class Mesh {
    */
   get routeDeps(): RouteDeps {
     return this.#current.deps;
+  }
+
+  /**
+   * Where the secrets of its settings are looked up; undefined before the start, and where no store is named.
+   *
+   * @internal
+   */
+  get secrets(): SettingsSecrets | undefined {
+    return this.#secrets;
   }
 
   /** Whether it can answer requests at once. */
@@ -248,6 +259,21 @@ export class Mesh {
   }
 
   /**
+   * Puts secrets in where settings refer to them.
+   *
+   * @param written As validated.
+   * @returns The settings to run by, and where their secrets are looked up; that is imported where a store is named.
+   *
+   * @internal
+   */
+  async resolveSecrets(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
+    if (written.secrets === undefined) return { settings: written };
+    const { SettingsSecrets } = await import("./config/secrets/settings_secrets.ts");
+    const secrets = await SettingsSecrets.open(written, this);
+    return { settings: await secrets.resolve(), secrets };
+  }
+
+  /**
    * Gives a provider its instance and its key.
    *
    * @param instance The provider.
@@ -322,10 +348,18 @@ export class Mesh {
     return { settings, state, registry, addPools, deps: { registry, runtime, hub, redact } };
   }
 
+  /** Renews keys on servers, and in pages whose documents name a secret store. */
+  async #keyRenewal({ secrets }: Settings): Promise<Observability[]> {
+    if (!secrets?.reloadOnRotation) return [];
+    const { KeyRenewal } = await import("./background/key_renewal.ts");
+    return [new KeyRenewal(this)];
+  }
+
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, sinks = [] } = await written.secrets.resolve(written, this);
-    this.hub.configure(sinks);
+    const { settings, secrets } = await this.resolveSecrets(written);
+    this.#secrets = secrets;
+    this.hub.configure([...await loadSinks(settings, this), ...await this.#keyRenewal(settings)]);
     await loadKeyPools(settings.providers.values());
     await loadConnectors(settings, this.catalogue);
     const assemble = (discovered?: Discovered) => {

@@ -10,7 +10,6 @@ import { UpstreamError } from "./errors.ts";
 import { Mesh } from "./mesh.ts";
 import { PassingRedactor } from "./observe/passing_redactor.ts";
 import type { ProviderInstance } from "./registry/registry.ts";
-import { apiKeyPoolOf } from "./state/limits/key_pools.ts";
 import { TokenCache } from "./util/token_cache.ts";
 
 /** A {@linkcode Mesh} with what pages have no room for. */
@@ -36,18 +35,6 @@ export class ServerMesh extends Mesh {
     for (const secret of secretsOf(tokens)) this.redactor.add(secret);
     const source = new TokenCache(this.#told(instance, tokens), this.runtime.clock);
     instance.provider = new AuthorizedProvider(instance.provider!, source);
-  }
-
-  /**
-   * Takes a provider's keys in place of those it had.
-   *
-   * @param provider Its entry id.
-   * @param keys The keys, each once.
-   *
-   * @internal
-   */
-  takeKeys(provider: string, keys: readonly string[]): void {
-    apiKeyPoolOf(this.state, provider)?.replace(keys);
   }
 
   /** A grant whose tokens are known to the redactor, and whose failures are told. */

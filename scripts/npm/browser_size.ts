@@ -2,7 +2,7 @@
  * What a page loads that uses the browser entry: its size, and whether anything of a server is in it.
  * @module
  */
-import { build, type Metafile, type OutputFile } from "./esbuild.ts";
+import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
@@ -18,6 +18,16 @@ export const oneProvider = `
 
 /** A program that uses everything. */
 export const wholeEntry = `export * from "./browser.ts";`;
+
+/** Says of every module what `package.json` says of them: importing one has no effect but its names. */
+const pure: Plugin = {
+  name: "pure",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      return { path: fromFileUrl(new URL(path, `file://${resolveDir}/`)), sideEffects: false };
+    });
+  },
+};
 
 /** A program bundled for a page. */
 export interface PageBundle {
@@ -39,9 +49,9 @@ export interface BundleOptions {
  * Bundles a program as a consumer's bundler does, minified.
  *
  * @param source Its text; `./` is this repository's folder.
- * @param options What differs.
+ * @param options What to change.
  */
-export async function bundleForPage(source: string, options: BundleOptions = {}): Promise<PageBundle> {
+export async function bundleForPage(source: string, { isShaken = true }: BundleOptions = {}): Promise<PageBundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: fromFileUrl(root),
     stdin: { contents: source, resolveDir: fromFileUrl(root), sourcefile: "page.ts", loader: "ts" },
@@ -52,8 +62,8 @@ export async function bundleForPage(source: string, options: BundleOptions = {})
     format: "esm",
     target: "es2022",
     platform: "browser",
-    treeShaking: options.isShaken ?? true,
-    plugins: [std],
+    treeShaking: isShaken,
+    plugins: isShaken ? [std, pure] : [std],
     metafile: true,
     write: false,
     logLevel: "silent", // a failure is thrown, with its text

@@ -159,7 +159,7 @@ export async function openStorage(
 async function encryptionKeyOf(
   { catalogue, runtime, redactor, settings }: StorageUser,
 ): Promise<string> {
-  const { store, config } = settings.secrets;
+  const { store, config } = settings.secrets!;
   const secrets = (await catalogue.load("secretStore", store)).create(config, runtime);
   const found = await secrets.get(storageKeyName);
   const key = found?.trim() ?? "";

@@ -32,7 +32,7 @@ export async function missingPackages(settings: Settings, { catalogue }: Mesh): 
     ...configured.map(({ id, connector }): Used => (
       { path: `${under("providers", id)}.connector`, kind: "provider", id: connector }
     )),
-    { path: "secrets.store", kind: "secretStore", id: secrets.store },
+    { path: "secrets.store", kind: "secretStore", id: secrets!.store },
     ...observability.map(({ connector }): Used => ({ path: "observability", kind: "observability", id: connector })),
   ];
   if (storage !== undefined) used.push({ path: "storage.connector", kind: "storage", id: storage.connector });
@@ -68,11 +68,11 @@ export async function resolveSecrets(
 ): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
   const paths = referencePaths(document);
   try {
-    const resolved = await settings.secrets.resolve(settings, mesh);
+    const resolved = await mesh.resolveSecrets(settings);
     return { count: paths.size, warnings: resolved.settings.warnings };
   } catch (error) {
     if (!SecretNotFoundError.isInstance(error)) throw error;
-    const message = (name: string) => `the secret "${name}" is not in the store "${settings.secrets.store}"`;
+    const message = (name: string) => `the secret "${name}" is not in the store "${settings.secrets!.store}"`;
     const problems = error.names.map((name) => ({ path: paths.get(name) ?? "", message: message(name) }));
     throw new ConfigError(problems, settings.source);
   }

@@ -13,6 +13,7 @@ import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
+import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { StatsRecord } from "../contracts/events.ts";
@@ -45,6 +46,7 @@ export class ModelMeshBase extends ServerMesh {
   #config: MeshConfigBase | undefined;
   /** What it runs by since a provider was added. */
   #settings: Settings | undefined;
+  #secrets: SettingsSecrets | undefined;
   /** Providers are added one after the other. */
   #adding: Promise<void> = Promise.resolve();
 
@@ -74,6 +76,15 @@ export class ModelMeshBase extends ServerMesh {
   }
 
   /**
+   * Where the secrets of its settings are looked up.
+   *
+   * @internal
+   */
+  override get secrets(): SettingsSecrets | undefined {
+    return this.#secrets ?? super.secrets;
+  }
+
+  /**
    * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
    *
    * @param config A configuration: a document as an object, a `MeshConfig`, or a file's path.
@@ -98,6 +109,7 @@ export class ModelMeshBase extends ServerMesh {
     const settings = settingsOf(document, surroundingsOf(this), source === undefined ? {} : { source });
     this.#config = new MeshConfigBase(checkedDocument(document, settings));
     this.#settings = undefined;
+    this.#secrets = undefined;
     this.configure(settings);
     await this.ready();
   }
@@ -236,7 +248,7 @@ export class ModelMeshBase extends ServerMesh {
     const next = withProvider(document, provider, { settings: before, surroundings });
     const written = settingsOf(next, surroundings, source === undefined ? {} : { source });
     const config = new MeshConfigBase(checkedDocument(next, written));
-    const settings = await this.#withSecrets(written);
+    const { settings, secrets } = await this.#withSecrets(written);
     await loadConnectors(settings, catalogue);
     const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
       const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
@@ -253,6 +265,7 @@ export class ModelMeshBase extends ServerMesh {
     extend(this.registry, drafted, { settings, state: this.state });
     this.#config = config;
     this.#settings = settings;
+    this.#secrets = secrets;
     await this.#watch.renew(settings);
     const known = new Set(before.warnings.map(({ path, message }) => `${path}: ${message}`));
     for (const { path, message } of settings.warnings) {
@@ -263,8 +276,8 @@ export class ModelMeshBase extends ServerMesh {
   }
 
   /** Sinks stay those that there are: they were made at the start. */
-  async #withSecrets(written: Settings): Promise<Settings> {
-    const { settings } = await written.secrets.resolve({ ...written, observability: [] }, this);
-    return { ...settings, observability: this.settings.observability };
+  async #withSecrets(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
+    const { settings, secrets } = await this.resolveSecrets({ ...written, observability: [] });
+    return { settings: { ...settings, observability: this.settings.observability }, secrets };
   }
 }

@@ -4,9 +4,9 @@
  */
 import { openStorage } from "../background/configured_store.ts";
 import { knownConnectors } from "../config/settings/known.ts";
+import { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { validate } from "../config/build/validate.ts";
 import type { Storage } from "../contracts/storage.ts";
-import { Hub } from "../observe/hub.ts";
 import { Redactor } from "../observe/redact.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { CreateParts } from "./create.ts";
@@ -29,13 +29,6 @@ export async function storageOfSection(
   const catalogue = new ConnectorCatalogue(parts.connectors);
   const written = validate({ storage: section }, { known: knownConnectors(parts.connectors), detected: [] });
   const redactor = new Redactor();
-  const { settings } = await written.secrets.resolve(written, {
-    runtime,
-    catalogue,
-    redactor,
-    hub: new Hub(runtime.clock),
-    settings: written,
-    registry: { instances: [], model: () => undefined },
-  });
+  const settings = await (await SettingsSecrets.open(written, { runtime, catalogue, redactor })).resolve();
   return await openStorage(settings.storage!, { catalogue, runtime, redactor, settings });
 }

@@ -10,6 +10,7 @@ import type {
   ConnectorKinds,
   PluggableConnector,
 } from "../contracts/connector.ts";
+import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
 
@@ -117,6 +118,22 @@ export async function loadConnectors(
     ...entries.map(({ connector }) => catalogue.load("provider", connector)),
     ...strategies.map((id) => typeof id === "string" ? catalogue.load("strategy", id) : undefined),
   ]);
+}
+
+/**
+ * Makes the sinks that settings name.
+ *
+ * @param settings Names them.
+ * @param parts Connectors, and what the sinks run on.
+ * @throws {ConnectorError} When code cannot be imported.
+ */
+export async function loadSinks(
+  { observability }: Pick<Settings, "observability">,
+  { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Runtime },
+): Promise<Observability[]> {
+  return await Promise.all(observability.map(async ({ connector, config }) => {
+    return (await catalogue.load("observability", connector)).create(config, runtime);
+  }));
 }
 
 /**

@@ -1,7 +1,6 @@
-/** The document that uses every attribute, what it may name, and settings as values that can be compared. */
+/** The document that uses every attribute and what it may name. */
 import { serverConnectors } from "../../connectors/server.ts";
 import { type KnownConnectors, knownConnectors } from "../../src/config/settings/known.ts";
-import type { Settings } from "../../src/config/settings/settings.ts";
 
 /** Its path. */
 export const wholePath = "tests/fixtures/config/whole.yaml";
@@ -19,19 +18,6 @@ export const known: KnownConnectors = {
   observability: [...new Set([...shipped.observability, "mesh.webhook.v1", "mesh.local-file.v1"])],
   secretStores: [...new Set([...shipped.secretStores, "mesh.dotenv.v1"])],
 };
-
-/**
- * Settings without the name of their file.
- *
- * @param settings Settings.
- */
-export function comparable(settings: Settings): unknown {
-  return {
-    ...settings,
-    source: undefined,
-    secrets: { ...settings.secrets, resolve: undefined },
-  };
-}
 
 const named = ["providers", "models", "pools", "aliases"];
 

@@ -53,7 +53,7 @@ Deno.test("validate() never shows a key, a token or an address with a password",
 
 Deno.test("validate() fills in what an empty document leaves out", () => {
   const settings = validate({}, { known });
-  const { store, failOnMissing, config } = settings.secrets;
+  const { store, failOnMissing, config } = settings.secrets!;
   assertEquals({ store, failOnMissing, config }, { store: "mesh.env.v1", failOnMissing: true, config: {} });
   assertEquals([settings.providers.size, settings.models.size, settings.pools.size], [0, 0, 0]);
   assertEquals(settings.proxy?.host, "127.0.0.1");

@@ -16,10 +16,9 @@ import {
 } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import { resolveFromStore } from "../secrets/resolve_settings.ts";
 import type { HealthValues, SecretValues, SinkValues } from "../schema/schema.ts";
 import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
-import type { CorsSettings, HealthSettings, ProxySettings, Settings } from "../settings/settings.ts";
+import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings, Settings } from "../settings/settings.ts";
 import { buildClients, type ClientParts } from "./_clients.ts";
 
 /**
@@ -29,7 +28,7 @@ import { buildClients, type ClientParts } from "./_clients.ts";
  * @param known Connectors there are.
  * @param report Where problems go.
  */
-export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): Settings["secrets"] {
+export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
   const { store = defaultSecretStore, resolution, ...rest } = values;
   if (values.store !== undefined && !known.secretStores.includes(store)) {
     report.problem(
@@ -47,10 +46,8 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,
     config: deepFreeze(config),
-    resolve: resolveFromStore({
-      cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
-      reloadOnRotation: resolution?.reload_on_rotation ?? true,
-    }),
+    cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
+    reloadOnRotation: resolution?.reload_on_rotation ?? true,
   });
 }
 

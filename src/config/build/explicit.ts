@@ -3,7 +3,7 @@
  * what reads those stays out of a browser's bundle.
  * @module
  */
-import type { InstanceSettings, ProviderInstance } from "../../contracts/browser_provider.ts";
+import type { ApiKey, InstanceSettings, ProviderInstance } from "../../contracts/browser_provider.ts";
 import type { Connector, ProviderConnector } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
@@ -17,7 +17,7 @@ import {
   defaultRetryLimit,
   defaultTimeouts,
 } from "../settings/defaults.ts";
-import type { ProviderEntry, ResolvedSettings, RetrySettings, Settings } from "../settings/settings.ts";
+import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
 /** What a program gives. */
 export interface ExplicitOptions {
@@ -41,6 +41,8 @@ interface Known {
   readonly id: string;
   readonly provider: ProviderInstance;
   readonly says: InstanceSettings;
+  /** The name of its key, where keys are secrets. */
+  readonly secret: string;
 }
 
 /**
@@ -63,15 +65,16 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
   if (problems.length > 0) throw new ConfigError(problems);
   const connectors = known.map(connectorOf);
   return {
-    connectors: isConnector ? [...connectors, strategy] : connectors,
+    connectors: [...connectors, keyStoreOf(known), ...(isConnector ? [strategy] : [])],
     settings: settingsOf(known, isConnector ? strategy.id : strategy),
   };
 }
 
 function settingsOf(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
+  const hasFunctions = known.some(({ says }) => typeof says.apiKey === "function");
   return {
-    secrets: { store: "", failOnMissing: true, config: {}, resolve: (settings) => readKeys(settings, known) },
-    providers: new Map(known.map((one) => [one.id, entryOf(one)])),
+    ...(hasFunctions ? { secrets: keySecrets } : {}),
+    providers: new Map(known.map((one) => [one.id, entryOf(one, hasFunctions ? referenceTo(one) : one.says.apiKey)])),
     models: new Map(),
     pools: new Map(),
     defaultRouting: {
@@ -93,20 +96,20 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
 
 function readProviders(given: readonly ProviderInstance[], problems: ConfigProblem[]): readonly Known[] {
   const known: Known[] = [];
-  given.forEach((provider, place) => {
-    const path = `providers[${place}]`;
+  given.forEach((provider, index) => {
+    const path = `providers[${index}]`;
     const blame = (message: string, member = "") => void problems.push({ path: path + member, message });
     if (!has(provider, "complete")) {
       return blame(`expected an instance such as openai({ apiKey }), found ${kindOf(provider)}`);
     }
     const says = provider.instanceSettings ?? {};
-    const id = provider.id || `provider-${place + 1}`;
+    const id = provider.id || `provider-${index + 1}`;
     const other = known.find((one) => one.id === id);
     if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it another`);
     if (!says.models?.length && !says.facts?.local) blame("has no models: name them in its instanceSettings");
     const problem = says.apiKey === undefined ? undefined : apiKeyProblem(says.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
-    known.push({ path, id, provider, says });
+    known.push({ path, id, provider, says, secret: `providers.${index}` });
   });
   return known;
 }
@@ -162,7 +165,32 @@ function connectorOf({ id, provider, says: { models = [], facts } }: Known): Pro
   };
 }
 
-function entryOf({ id, says: { apiKey, timeout } }: Known): ProviderEntry {
+/** Where functions of the program find keys, these are the secrets of a store; a provider's place is a secret's name. */
+const keySecrets: SecretSettings = {
+  store: "program.keys.v1",
+  failOnMissing: true,
+  config: {},
+  cacheTtlMs: 0,
+  reloadOnRotation: false,
+};
+
+function keyStoreOf(known: readonly Known[]): Connector<"secretStore"> {
+  const get = (name: string) => askForKey(known.find(({ secret }) => secret === name)!);
+  return { kind: "secretStore", id: keySecrets.store, create: () => ({ get }) };
+}
+
+async function askForKey({ id, path, says: { apiKey } }: Known): Promise<string> {
+  const key = typeof apiKey === "function" ? (await apiKey())?.trim() : apiKey;
+  const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
+  if (problem !== undefined) throw new ConfigError([{ path: `${path}.apiKey`, message: problem }]);
+  return key!;
+}
+
+function referenceTo({ secret, says }: Known): string | undefined {
+  return says.apiKey === undefined ? undefined : `\${secrets:${secret}}`;
+}
+
+function entryOf({ id, says: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
   return {
     id,
     connector: id,
@@ -185,21 +213,6 @@ function retryOf(says: InstanceSettings): RetrySettings {
     retryableCodes: new Set(retryableCodes),
     nonRetryableCodes: new Set(nonRetryableCodes),
   };
-}
-
-/** Fills in the keys that have to be asked for. */
-async function readKeys(settings: Settings, known: readonly Known[]): Promise<ResolvedSettings> {
-  const problems: ConfigProblem[] = [];
-  const providers = new Map(settings.providers);
-  await Promise.all(known.map(async ({ id, path, says: { apiKey } }) => {
-    if (typeof apiKey !== "function") return;
-    const key = (await apiKey())?.trim();
-    const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
-    if (problem !== undefined) return void problems.push({ path: `${path}.apiKey`, message: problem });
-    providers.set(id, { ...providers.get(id)!, apiKeys: [key!] });
-  }));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { settings: { ...settings, providers } };
 }
 
 /** A page has the strategies that it imports: an id or a short name alone stands for none. */

@@ -65,7 +65,7 @@ function writtenOf(
   const [key] = apiKeys;
   const connector = providers.find((one) => one.id === connectorId);
   const variable = connector?.detection?.keys.find((name) => env(name)?.trim() === key);
-  const isReadable = key === undefined || variable !== undefined && secrets.store === defaultSecretStore;
+  const isReadable = key === undefined || variable !== undefined && secrets?.store === defaultSecretStore;
   if (!isReadable) {
     problems.push({
       path: under("providers", id),

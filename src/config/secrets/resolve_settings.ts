@@ -8,57 +8,27 @@ import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from ".
 import { Report, under } from "../schema/report.ts";
 import { deepFreeze, isPlainObject } from "../schema/tree.ts";
 import { builtInProxy } from "../settings/defaults.ts";
-import { KeyRenewal } from "./key_renewal.ts";
 import { referencesIn, resolveReferences } from "../schema/references.ts";
-import { type CachePolicy, SecretResolver } from "./resolver.ts";
-import type { ProviderEntry, SecretSettings, Settings } from "../settings/settings.ts";
+import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
 type Values = ReadonlyMap<string, string>;
 
-/** How secrets are resolved. */
-export interface ResolutionPolicy extends CachePolicy {
-  /** Whether a provider's keys are looked up again when it takes over. */
-  readonly reloadOnRotation: boolean;
-}
-
 /**
- * What puts the secrets of the store in that the settings name, and makes the sinks.
+ * Puts secrets in where one provider's entry refers to them.
  *
- * @param policy How secrets are resolved.
+ * @param id The entry's id.
+ * @param settings As validated.
+ * @param get Looks a secret up.
+ * @throws {SecretNotFoundError} With all that are missing.
+ * @throws {ConfigError} When a key, a token or an address that came out does not hold.
  */
-export function resolveFromStore(policy: ResolutionPolicy): SecretSettings["resolve"] {
-  return async (settings, user) => {
-    const { store: id, config } = settings.secrets;
-    const { catalogue, runtime, redactor } = user;
-    const store = (await catalogue.load("secretStore", id)).create(config, runtime);
-    const resolver = new SecretResolver({ id, store, policy, clock: runtime.clock });
-    const { settings: resolved, secrets } = await resolveSettings(settings, (name) => resolver.get(name));
-    const renewedEntry: SecretSettings["renewedEntry"] = async (provider, options) => {
-      const get = (name: string) => resolver.get(name, options);
-      const { entry, secrets } = await resolveEntry(settings.providers.get(provider)!, settings, get);
-      for (const secret of secrets) redactor.add(secret);
-      return entry;
-    };
-    for (const secret of secrets) redactor.add(secret);
-    const sinks = await Promise.all(
-      resolved.observability.map(async ({ connector, config }) =>
-        (await catalogue.load("observability", connector)).create(config, runtime)
-      ),
-    );
-    if (!policy.reloadOnRotation) return { settings: resolved, sinks };
-    return {
-      settings: Object.freeze({ ...resolved, secrets: Object.freeze({ ...resolved.secrets, renewedEntry }) }),
-      sinks: [...sinks, new KeyRenewal(user)],
-    };
-  };
-}
-
-/** An entry with its secrets as they are now. */
-async function resolveEntry(
-  written: ProviderEntry,
-  { secrets: { failOnMissing, store }, source }: Settings,
+export async function resolveEntry(
+  id: string,
+  { providers, secrets, source }: Settings,
   get: Get,
 ): Promise<{ entry: ProviderEntry; secrets: Iterable<string> }> {
+  const { failOnMissing, store } = secrets!;
+  const written = providers.get(id)!;
   const values = await lookUp(namesIn(written), get);
   const report = new Report();
   const missing = new Set<string>();
@@ -95,8 +65,8 @@ export async function resolveSettings(
   return { settings: deepFreeze({ ...resolved, warnings }), secrets: new Set(values.values()) };
 }
 
-/** Looks a secret up. */
-type Get = (name: string) => Promise<string | undefined>;
+/** Looks a secret up; undefined for one that does not exist. */
+export type Get = (name: string) => Promise<string | undefined>;
 
 function namesIn(value: unknown): readonly string[] {
   const names = new Set<string>();
@@ -119,7 +89,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
       if (!entry.enabled) return [id, entry];
-      const filled = secrets.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
+      const filled = secrets!.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
       return [id, withDistinctKeys(filled, report)];
     })),
     models: fill(models, values, missing),
@@ -127,7 +97,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     storage: fill(storage, values, missing),
     observability: fill(observability, values, missing),
   };
-  if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets.store);
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets!.store);
   return filled;
 }
 

@@ -13,9 +13,6 @@ import type {
   RateLimits,
 } from "../../contracts/provider.ts";
 import type { Provider } from "../../contracts/provider.ts";
-import type { ConnectorImplementation, ConnectorKinds } from "../../contracts/connector.ts";
-import type { Observability } from "../../contracts/observability.ts";
-import type { Runtime } from "../../contracts/runtime.ts";
 import type { StorageSettings } from "./storage.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing.ts";
 
@@ -175,48 +172,7 @@ export interface ProxySettings {
   readonly drainDelayMs: number;
 }
 
-/** A provider that runs, where its key is. */
-export interface KeyHolder {
-  /** As configured. */
-  readonly entry: Pick<ProviderEntry, "id">;
-  /** The key that calls are made with. */
-  credential?: string;
-  /** Settles, never with a failure, once a key that is being looked up again is there, or has been waited for long enough. */
-  ready?: Promise<void>;
-}
-
-/** For whom secrets are resolved: a mesh. */
-export interface SecretUser {
-  /** The door to the outside. */
-  readonly runtime: Runtime;
-  /** Makes store and sinks. */
-  readonly catalogue: {
-    load<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Promise<ConnectorImplementation<Kind>>;
-  };
-  /** Is told every value. */
-  readonly redactor: { add(value: string): void };
-  /** Is told what fails later on. */
-  readonly hub: { trace(facts: { severity: "warning"; component: string; message: string }): void };
-  /** Takes a provider's keys in place of those it had, where it may have several. */
-  readonly takeKeys?: (provider: string, keys: readonly string[]) => void;
-  /** What it runs by at present. */
-  readonly settings: Settings;
-  /** What runs at present. */
-  readonly registry: {
-    readonly instances: readonly KeyHolder[];
-    model(name: string): { readonly instance: KeyHolder } | undefined;
-  };
-}
-
-/** Settings in which nothing refers to a secret any more. */
-export interface ResolvedSettings {
-  /** The settings. */
-  readonly settings: Settings;
-  /** Where records go; left out for none. */
-  readonly sinks?: readonly Observability[];
-}
-
-/** Where secrets come from, and how they get into the settings. */
+/** Where secrets come from. */
 export interface SecretSettings {
   /** The secret store's connector. */
   readonly store: string;
@@ -224,13 +180,10 @@ export interface SecretSettings {
   readonly failOnMissing: boolean;
   /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Puts secrets in where settings lack them, when a mesh starts, and tells the redactor. It comes along so that who needs no store has none. */
-  readonly resolve: (settings: Settings, user: SecretUser) => Promise<ResolvedSettings>;
-  /**
-   * A provider's entry with its secrets as they are by now, whatever is kept of them (`anew`), or unless that is recent
-   * enough. Left out before a start, and where they are not reloaded.
-   */
-  readonly renewedEntry?: (provider: string, options: { readonly anew: boolean }) => Promise<ProviderEntry>;
+  /** How long resolved secrets are kept, ms; 0: each is looked up whenever it is needed. */
+  readonly cacheTtlMs: number;
+  /** Whether a provider's keys are looked up again when it takes over from another one, and when it recovers. */
+  readonly reloadOnRotation: boolean;
 }
 
 /** Probing providers in the background. */
@@ -251,8 +204,8 @@ export interface HealthSettings {
 export interface Settings {
   /** Where it came from, for messages: a path, or undefined. */
   readonly source?: string;
-  /** Secrets. */
-  readonly secrets: SecretSettings;
+  /** Where secrets come from; left out when a program passes providers with their keys. */
+  readonly secrets?: SecretSettings;
   /** By entry id, in order. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   /** By name, in order. */

@@ -1,0 +1,94 @@
+/**
+ * Keys that were replaced in the secret store reach the providers of a running mesh.
+ * @module
+ */
+import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
+import { apiKeyPoolOf } from "../state/limits/key_pools.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+
+/** Requests wait no longer for a key, ms: after that they are sent with the one before. */
+const maxWaitMs = 2_000;
+
+/** The keys of a provider that takes over again and again are looked up no more often than this, ms. */
+const minIntervalMs = 1_000;
+
+/** A mesh whose keys are renewed. */
+export interface RenewedMesh {
+  readonly runtime: { readonly clock: Pick<Clock, "monotonic" | "after"> };
+  readonly hub: Pick<Hub, "trace">;
+  readonly registry: Pick<Registry, "instances" | "model">;
+  readonly state: Pick<MeshState, "members">;
+  /** Where keys are looked up; undefined before the start. */
+  readonly secrets?: SettingsSecrets;
+}
+
+/**
+ * Looks a provider's keys up again: when it takes over from another one, without the cache; when it recovers, with it.
+ * When the look-up fails or its result does not hold, the keys stay as they are.
+ */
+export class KeyRenewal implements Observability {
+  readonly #mesh: RenewedMesh;
+  /** When keys were last looked up without the cache, monotonic ms. */
+  readonly #renewedAt = new WeakMap<ProviderInstance, number>();
+
+  /** @param mesh Whose providers they are. */
+  constructor(mesh: RenewedMesh) {
+    this.#mesh = mesh;
+  }
+
+  /** Starts a look-up after a rotation to another provider, and after a recovery. */
+  emit(record: MeshEvent | RoutingRecord): void {
+    if (record.type !== "event") return;
+    const { event, provider, from, reason } = record;
+    if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // a recovery has its own event
+    const { registry, runtime: { clock } } = this.#mesh;
+    const instance = registry.instances.find(({ entry }) => entry.id === provider);
+    if (instance === undefined || instance.ready !== undefined) return;
+    if (event === "recovery") return this.#begin(instance, false);
+    if (from !== undefined && registry.model(from)?.instance === instance) return;
+    const now = clock.monotonic();
+    if (now - (this.#renewedAt.get(instance) ?? -Infinity) < minIntervalMs) return;
+    this.#renewedAt.set(instance, now);
+    this.#begin(instance, true);
+  }
+
+  /** Ignores traces. */
+  trace(): void {}
+
+  /** Has nothing to flush. */
+  flush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #begin(instance: ProviderInstance, anew: boolean): void {
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#mesh.runtime.clock.after(maxWaitMs, resolve);
+    });
+    instance.ready = Promise.race([this.#renew(instance, anew), late]).then(() => {
+      cancel();
+      delete instance.ready;
+    });
+  }
+
+  async #renew(instance: ProviderInstance, anew: boolean): Promise<void> {
+    const { id } = instance.entry;
+    const { secrets, state, hub } = this.#mesh;
+    try {
+      const entry = await secrets?.entry(id, { anew });
+      if (entry === undefined) return;
+      instance.credential = entry.apiKeys[0];
+      apiKeyPoolOf(state, id)?.replace(entry.apiKeys);
+    } catch (error) {
+      const reason = MeshError.isInstance(error) ? error.message : "it failed";
+      const message = `The keys of "${id}" stay as they are, since they cannot be looked up again: ${reason}`;
+      hub.trace({ severity: "warning", component: "secrets", message });
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The secrets that settings refer to, looked up in the store that they name.
+ * @module
+ */
+import type { ConnectorImplementation } from "../../contracts/connector.ts";
+import type { Runtime } from "../../contracts/runtime.ts";
+import type { ProviderEntry, Settings } from "../settings/settings.ts";
+import { resolveEntry, resolveSettings } from "./resolve_settings.ts";
+import { SecretResolver } from "./resolver.ts";
+
+/** What secrets are looked up with. */
+export interface SecretParts {
+  /** Has the store's connector. */
+  readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };
+  /** What the store runs on. */
+  readonly runtime: Runtime;
+  /** Takes every value out of what is logged. */
+  readonly redactor: { add(value: string): void };
+}
+
+/** The secrets of one configuration. */
+export class SettingsSecrets {
+  readonly #written: Settings;
+  readonly #resolver: SecretResolver;
+  readonly #redactor: SecretParts["redactor"];
+
+  private constructor(written: Settings, resolver: SecretResolver, redactor: SecretParts["redactor"]) {
+    this.#written = written;
+    this.#resolver = resolver;
+    this.#redactor = redactor;
+  }
+
+  /**
+   * Opens the store.
+   *
+   * @param written As validated, with a section `secrets`.
+   * @param parts Connectors, runtime, redactor.
+   * @throws {ConfigError} When there is no such store.
+   * @throws {ConnectorError} When its code cannot be imported.
+   */
+  static async open(written: Settings, { catalogue, runtime, redactor }: SecretParts): Promise<SettingsSecrets> {
+    const { store: id, config, cacheTtlMs } = written.secrets!;
+    const store = (await catalogue.load("secretStore", id)).create(config, runtime);
+    const resolver = new SecretResolver({ id, store, policy: { cacheTtlMs }, clock: runtime.clock });
+    return new SettingsSecrets(written, resolver, redactor);
+  }
+
+  /**
+   * The settings with their secrets.
+   *
+   * @throws {SecretNotFoundError} With all that are missing.
+   * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+   */
+  async resolve(): Promise<Settings> {
+    const { settings, secrets } = await resolveSettings(this.#written, (name) => this.#resolver.get(name));
+    for (const secret of secrets) this.#redactor.add(secret);
+    return settings;
+  }
+
+  /**
+   * A provider's entry with its secrets as they are in the store.
+   *
+   * @param provider Its entry id.
+   * @param options `anew`: cached values are not used.
+   * @throws {SecretNotFoundError} With all that are missing.
+   * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+   */
+  async entry(provider: string, options: { readonly anew: boolean }): Promise<ProviderEntry> {
+    const get = (name: string) => this.#resolver.get(name, options);
+    const { entry, secrets } = await resolveEntry(provider, this.#written, get);
+    for (const secret of secrets) this.#redactor.add(secret);
+    return entry;
+  }
+}
