@@ -118,7 +118,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   };
 }
 
-/** What the catalogue has on an id; a dated one (`model-20251001`, `model-2025-10-01`) is the model it is a release of. */
+/** The catalogue's entry of an id; a dated id (`model-20251001`, `model-2025-10-01`) is a release of the undated one. */
 function catalogued(id: string, connector: ProviderDeclaration | undefined): ModelInfo | undefined {
   const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   return connector?.models.find((info) => info.id === id) ?? connector?.models.find((info) => info.id === undated);

@@ -41,7 +41,7 @@ function agentOf(protocol: "http:" | "https:"): Agent {
   return agent;
 }
 
-/** Before a call now and then: an agent's own time limit sets a timer per call, which costs more than everything else in it. */
+/** Called before a call now and then: an agent's own time limit sets a timer per call, at more than the call's own cost. */
 function closeIdle(now: number): void {
   nextLookAt = now + lookMs;
   const sockets = [...agents.values()].flatMap(({ freeSockets }) => Object.values(freeSockets).flat());

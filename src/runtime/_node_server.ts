@@ -120,7 +120,7 @@ async function exchange(
   }
 }
 
-/** A request as a handler looks at it, without a `Request`: making one takes Node longer than everything else in the proxy. */
+/** A request as a handler looks at it, without a `Request`: making one costs Node more than all of the proxy. */
 class MessageRequest implements PlainRequest {
   readonly method: string;
   readonly url: string;

@@ -18,7 +18,7 @@ import { systemClock, type Timer } from "./_timers.ts";
 /** Room for what is read at once of a body. */
 const pieceBytes = 4096;
 
-/** The upstream client over Deno's `fetch`. It does not see the phase of connecting, so `connectTimeoutMs` has no effect. */
+/** The upstream client over Deno's `fetch`, which hides the phase of connecting: `connectTimeoutMs` has no effect. */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
   (url, init) => (String(url).startsWith("http:") ? fetch : trustingFetch())(url, init),

@@ -47,7 +47,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   return { port: server.addr.port, stop: stopper(server, open) };
 }
 
-/** `shutdown` never ends a response, and aborting the server's signal after it throws: open responses are ended by us. */
+/** `shutdown` ends no response, and aborting the server's signal after it throws: open responses are ended here. */
 function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number) => Promise<void> {
   let closed: Promise<void> | undefined;
   return async (graceMs) => {
