@@ -273,7 +273,6 @@ export { stateIn, type StateInOptions } from "./src/state/persistence/state_in.t
 export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export { ServerClient } from "./src/client/server_client.ts";
-export type { ServerMesh } from "./src/server_mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";

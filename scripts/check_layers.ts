@@ -17,7 +17,6 @@ const layers: readonly (readonly string[])[] = [
   ["mod.ts", "browser.ts", "proxy.ts", "cli.ts"],
   ["src/exports.ts"],
   ["src/client", "src/proxy", "src/cli"],
-  ["src/server_mesh.ts"],
   ["src/mesh.ts", "src/background"],
   ["src/pipeline"],
   ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config", "src/auth"],

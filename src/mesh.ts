@@ -5,6 +5,7 @@
 import { askProviders } from "./background/ask_providers.ts";
 import { discoverModels } from "./background/discover.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
+import { openProvider } from "./background/open_provider.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
 import { startWatch, type Watch } from "./background/watch.ts";
 import type { SettingsSecrets } from "./config/secrets/settings_secrets.ts";
@@ -22,7 +23,7 @@ import type { RoutedRequest } from "./pipeline/request.ts";
 import { buildRegistry } from "./registry/build.ts";
 import { ConnectorCatalogue, loadConnectors, loadSinks } from "./registry/catalogue.ts";
 import type { ProviderAnswers } from "./registry/provider_answers.ts";
-import type { ProviderInstance, Registry } from "./registry/registry.ts";
+import type { Registry } from "./registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
 import { MeshState } from "./state/mesh_state.ts";
 import type { StateStore } from "./state/persistence/state_store.ts";
@@ -274,21 +275,6 @@ export class Mesh {
   }
 
   /**
-   * Gives a provider its instance and its key.
-   *
-   * @param instance The provider.
-   *
-   * @internal
-   */
-  open(instance: ProviderInstance): void {
-    const { id, connector, config, baseUrl, apiKeys } = instance.entry;
-    const make = () => this.catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, this.runtime);
-    instance.provider = instance.entry.instance ?? make();
-    instance.credential = apiKeys[0];
-    for (const secret of apiKeys) this.redactor.add(secret);
-  }
-
-  /**
    * Publishes `members_changed`: at the start, for new members, and when states were replaced without an event.
    *
    * @internal
@@ -362,14 +348,14 @@ export class Mesh {
     this.hub.configure([...await loadSinks(settings, this), ...await this.#keyRenewal(settings)]);
     await loadKeyPools(settings.providers.values());
     await loadConnectors(settings, this.catalogue);
-    const assemble = (discovered?: Discovered) => {
+    const assemble = async (discovered?: Discovered) => {
       const made = this.#assemble(settings, addPools, discovered);
-      for (const instance of made.registry.instances) this.open(instance);
+      for (const instance of made.registry.instances) await openProvider(instance, this);
       return made;
     };
-    const first = assemble();
+    const first = await assemble();
     const discovered = await discoverModels(first.registry.instances, { ...this.routeDeps, settings });
-    const listed = discovered.size > 0 ? assemble(discovered) : first;
+    const listed = discovered.size > 0 ? await assemble(discovered) : first;
     const answers = await askProviders(listed.registry.instances, listed.registry, this);
     const assembly = answers ? this.#reassemble(listed, discovered, answers) : listed;
     this.#assembly = assembly;

@@ -7,12 +7,11 @@ import { type ConfigSource, givenDocument, readSource, type SourcedDocument } fr
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
-import { ServerMesh } from "../server_mesh.ts";
+import { Mesh } from "../mesh.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import type { CreateOptions } from "./options.ts";
@@ -55,7 +54,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
   const runtime = runtimeWith(parts, options);
-  const mesh: ServerMesh = new ServerMesh({
+  const mesh: Mesh = new Mesh({
     connectors: parts.connectors,
     runtime,
     on: options.on,

@@ -6,6 +6,7 @@ import { activate, deactivate, type OverrideContext } from "../background/manual
 import { configuredPersistence } from "../background/configured_store.ts";
 import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
+import { openProvider } from "../background/open_provider.ts";
 import { RenewableWatch } from "../background/renewable_watch.ts";
 import { startWatch } from "../background/watch.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
@@ -26,7 +27,7 @@ import { loadConnectors, surroundingsOf } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
-import { ServerMesh } from "../server_mesh.ts";
+import { Mesh } from "../mesh.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
@@ -40,7 +41,7 @@ import { runtimeWith } from "./runtime_with.ts";
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
-export class ModelMeshBase extends ServerMesh {
+export class ModelMeshBase extends Mesh {
   readonly #statistics: Statistics;
   readonly #watch: RenewableWatch;
   #config: MeshConfigBase | undefined;
@@ -250,17 +251,17 @@ export class ModelMeshBase extends ServerMesh {
     const config = new MeshConfigBase(checkedDocument(next, written));
     const { settings, secrets } = await this.#withSecrets(written);
     await loadConnectors(settings, catalogue);
-    const draftWith = (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
+    const draftWith = async (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
       const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
-      if (made.instance !== undefined) this.open(made.instance);
+      if (made.instance !== undefined) await openProvider(made.instance, this);
       return made;
     };
-    const first = draftWith();
+    const first = await draftWith();
     const instanceOf = ({ instance }: Draft) => instance === undefined ? [] : [instance];
     const found = await discoverModels(instanceOf(first), { settings, runtime, hub, redact });
-    const listed = found.size === 0 ? first : draftWith(found);
+    const listed = found.size === 0 ? first : await draftWith(found);
     const answers = await askProviders(instanceOf(listed), listed.registry, this);
-    const drafted = answers === undefined ? listed : draftWith(found, answers);
+    const drafted = answers === undefined ? listed : await draftWith(found, answers);
     await loadKeyPools(settings.providers.values());
     extend(this.registry, drafted, { settings, state: this.state });
     this.#config = config;

@@ -11,16 +11,24 @@ const keyForms =
 /** Values shorter than this are words, not secrets. */
 const minSecretLength = 6;
 
+/** So many of the latest tokens are known: many more than are in use at a time. */
+const maxTokens = 100;
+
 /** Knows the secrets of one mesh. */
 export class Redactor {
   /** Every form of every secret, the longest first: one may begin like another. */
   #forms: readonly string[] = [];
+  /** The same of each token, the latest first. */
+  #tokens: readonly (readonly string[])[] = [];
 
   /** Remembers a secret's value, and the forms it may be quoted in. */
   add(value: string): void {
-    if (value.length < minSecretLength) return;
-    const forms = new Set([...this.#forms, value, encodeURIComponent(value), base64(value), jsonText(value)]);
-    this.#forms = [...forms].sort((one, other) => other.length - one.length);
+    this.#forms = longestFirst([...this.#forms, ...formsOf(value)]);
+  }
+
+  /** Remembers a token, which another one will replace, for as long as it is one of the latest. */
+  addToken(value: string): void {
+    this.#tokens = [longestFirst(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
   }
 
   /**
@@ -29,9 +37,20 @@ export class Redactor {
    * @param text What is about to leave.
    */
   redact(text: string): string {
-    for (const form of this.#forms) text = text.replaceAll(form, "[redacted]");
+    for (const forms of [...this.#tokens, this.#forms]) {
+      for (const form of forms) text = text.replaceAll(form, "[redacted]");
+    }
     return text.replace(keyForms, "[redacted]");
   }
+}
+
+function formsOf(value: string): readonly string[] {
+  if (value.length < minSecretLength) return [];
+  return [value, encodeURIComponent(value), base64(value), jsonText(value)];
+}
+
+function longestFirst(forms: readonly string[]): readonly string[] {
+  return [...new Set(forms)].sort((one, other) => other.length - one.length);
 }
 
 function base64(value: string): string {

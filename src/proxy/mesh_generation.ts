@@ -11,7 +11,7 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { ServerMesh } from "../server_mesh.ts";
+import { Mesh } from "../mesh.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
@@ -33,7 +33,7 @@ export interface GenerationParts {
 
 /** One mesh under one configuration. */
 export class MeshGeneration {
-  readonly mesh: ServerMesh;
+  readonly mesh: Mesh;
   readonly #store: ConfiguredStore;
   readonly #console: Observability | undefined;
   #watch: Watch | undefined;
@@ -50,7 +50,7 @@ export class MeshGeneration {
     this.#console = console;
     this.#before = before;
     this.#store = new ConfiguredStore(() => this.mesh, before && before.#store);
-    this.mesh = new ServerMesh({
+    this.mesh = new Mesh({
       connectors,
       runtime,
       stateBefore: (settings) => this.#before?.stateFor(settings),

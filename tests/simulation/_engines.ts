@@ -7,7 +7,7 @@ import type { Observability } from "../../mod.ts";
 import { activate, deactivate } from "../../src/background/manual.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { MeshGeneration } from "../../src/proxy/mesh_generation.ts";
-import type { ServerMesh } from "../../src/server_mesh.ts";
+import type { Mesh } from "../../src/mesh.ts";
 
 /** What engines are made of. */
 export interface EngineWorld {
@@ -23,7 +23,7 @@ export interface EngineWorld {
 export class Engines {
   readonly #world: EngineWorld;
   /** Requests under way, by mesh that is not closed. */
-  readonly #requests = new Map<ServerMesh, number>();
+  readonly #requests = new Map<Mesh, number>();
   #engine: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class Engines {
   }
 
   /** The mesh that answers. */
-  get mesh(): ServerMesh {
+  get mesh(): Mesh {
     return this.#engine.mesh;
   }
 
@@ -59,7 +59,7 @@ export class Engines {
   }
 
   /** A request that is answered by the mesh that answers now. */
-  async serve<T>(request: (mesh: ServerMesh) => Promise<T>): Promise<T> {
+  async serve<T>(request: (mesh: Mesh) => Promise<T>): Promise<T> {
     const { mesh } = this;
     this.#requests.set(mesh, this.#requests.get(mesh)! + 1);
     try {

@@ -1,0 +1,39 @@
+/**
+ * Gives providers their instances, and their keys or what fetches their tokens.
+ * @module
+ */
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Redactor } from "../observe/redact.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import type { ProviderInstance } from "../registry/registry.ts";
+
+/** What opening needs. */
+export interface OpeningParts {
+  readonly catalogue: ConnectorCatalogue;
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Is given the keys, so that no record shows them. */
+  readonly redactor: Redactor;
+}
+
+/**
+ * Opens a provider; it sends nothing yet.
+ *
+ * @param instance The provider, its connector loaded.
+ * @param parts What opening needs.
+ */
+export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
+  const { id, connector, config, baseUrl, apiKeys, tokens } = instance.entry;
+  const { catalogue, runtime, redactor } = parts;
+  const provider = instance.entry.instance ??
+    catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
+  instance.credential = apiKeys[0];
+  for (const secret of apiKeys) redactor.add(secret);
+  if (tokens === undefined) {
+    instance.provider = provider;
+    return;
+  }
+  const { authorized } = await import("../auth/authorized.ts"); // most pages have keys
+  instance.provider = authorized(provider, { ...parts, id, tokens });
+}
