@@ -22,8 +22,8 @@ import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 import { storageOfSection } from "./src/client/open_storage.ts";
+import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
-import type { ServerClient } from "./src/client/server_client.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
 import { loadDocument } from "./src/config/load/load.ts";
 import { loadConfig } from "./src/config/load/load_config.ts";
@@ -50,7 +50,7 @@ const partsOfHere = (): CreateParts => parts ??= { connectors: serverConnectors,
  * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
  * ```
  */
-export function create(capability: string, options?: CreateOptions): ServerClient;
+export function create(capability: string, options?: CreateOptions): MeshClient;
 /**
  * Makes a client of a configuration, or of options alone.
  *
@@ -64,8 +64,8 @@ export function create(capability: string, options?: CreateOptions): ServerClien
  * await client.ready();
  * ```
  */
-export function create(options: CreateOptions): ServerClient;
-export function create(first: string | CreateOptions, second?: CreateOptions): ServerClient {
+export function create(options: CreateOptions): MeshClient;
+export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
   return createClient(partsOfHere(), first, second);
 }
 
@@ -83,7 +83,7 @@ export function create(first: string | CreateOptions, second?: CreateOptions): S
  * console.log(answer.choices[0]?.message.content); // Hello
  * ```
  */
-export function mockClient(options: MockOptions): ServerClient {
+export function mockClient(options: MockOptions): MeshClient {
   return createMockClient(partsOfHere(), options);
 }
 
@@ -272,7 +272,6 @@ export * from "./src/exports.ts";
 export { stateIn, type StateInOptions } from "./src/state/persistence/state_in.ts";
 export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
-export { ServerClient } from "./src/client/server_client.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export type { Explanation } from "./src/pipeline/explain.ts";

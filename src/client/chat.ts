@@ -4,6 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
+import { checkChatRequest } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -107,9 +108,9 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh, check } = this.#client;
+    const { mesh } = this.#client;
     checkTimeout(settings.timeout);
-    const request = check(given);
+    const request = checkChatRequest(given);
     const routingConstraints = routingConstraintsOf(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();

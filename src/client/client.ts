@@ -3,9 +3,10 @@
  * @module
  */
 import { servesChat } from "../capability/operations.ts";
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
-import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
+import type { Explanation } from "../pipeline/explain.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
@@ -21,8 +22,6 @@ export interface ClientParts {
   readonly pool?: string;
   /** Called around every request. */
   readonly middleware: readonly Middleware[];
-  /** Checks every request; only its shape when left out. */
-  readonly check?: CheckRequest;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -53,12 +52,6 @@ export class MeshClient {
    * @internal
    */
   readonly middleware: readonly Middleware[];
-  /**
-   * Checks every request.
-   *
-   * @internal
-   */
-  readonly check: CheckRequest;
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -72,7 +65,6 @@ export class MeshClient {
     this.#parts = parts;
     this.mesh = parts.mesh;
     this.middleware = parts.middleware;
-    this.check = parts.check ?? checkShape;
     this.chat = new Chat(this);
     this.models = {
       list: async () => {
@@ -105,6 +97,25 @@ export class MeshClient {
    */
   describe(): Description {
     return describe(this.mesh, this.#parts.capability);
+  }
+
+  /**
+   * Where a chat request would go, and why. Sends nothing; middleware is not asked.
+   *
+   * @param request OpenAI's chat request; without `model` it is about the client's pool.
+   * @throws {ModelNotFoundError} When its `model` stands for nothing.
+   * @throws {UnsupportedRequestError} When it is malformed.
+   *
+   * @example
+   * ```ts ignore
+   * const { order, excluded } = await client.explain({ messages });
+   * console.log(order[0]?.model, excluded);
+   * ```
+   */
+  async explain(request: ChatCompletionRequest): Promise<Explanation> {
+    await this.ready();
+    const { explainChat } = await import("./explain.ts"); // most pages never ask
+    return explainChat(request, this.mesh, () => this.poolForChat());
   }
 
   /**

@@ -7,7 +7,6 @@ import { type ConfigSource, givenDocument, readSource, type SourcedDocument } fr
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { surroundingsOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
@@ -15,8 +14,8 @@ import { Mesh } from "../mesh.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import type { CreateOptions } from "./options.ts";
+import { MeshClient } from "./client.ts";
 import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
-import { ServerClient } from "./server_client.ts";
 
 /** What `create` works with. */
 export interface CreateParts extends RuntimeParts {
@@ -50,7 +49,7 @@ const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
  * @param second The options, after a capability.
  * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
  */
-export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): ServerClient {
+export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): MeshClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
   const runtime = runtimeWith(parts, options);
@@ -69,11 +68,10 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const given = config === undefined ? undefined : givenDocument(config);
   const isRead = given !== undefined && !namesPackages(given.document); // code is loaded when the client gets ready
   if (isRead) configureWith(mesh, given, options);
-  return new ServerClient({
+  return new MeshClient({
     mesh,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
-    check: checkChatRequest,
     pool: options.pool,
     load: config === undefined || isRead ? undefined : () => load(mesh, config, options),
   });

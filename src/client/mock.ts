@@ -3,8 +3,8 @@
  * @module
  */
 import { type MockOptions, mockProvider, scriptOf } from "./_mock_script.ts";
+import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
-import type { ServerClient } from "./server_client.ts";
 
 export type { MockOptions, MockResponse } from "./_mock_script.ts";
 
@@ -14,7 +14,7 @@ export type { MockOptions, MockResponse } from "./_mock_script.ts";
  * @param parts Connectors and runtime.
  * @param options The answers.
  */
-export function createMockClient(parts: CreateParts, options: MockOptions): ServerClient {
+export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
   return createClient(parts, {
     config: {
       providers: { mock: { instance: mockProvider } },

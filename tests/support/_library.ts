@@ -13,9 +13,9 @@ import {
   type ChatMessage,
   create,
   type CreateOptions,
+  type MeshClient,
   type MeshEvent,
   type RoutingRecord,
-  type ServerClient,
 } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { programCommand } from "./_programs.ts";
@@ -48,7 +48,7 @@ export function environment(addresses: Readonly<Record<string, string>>): Record
 
 /** A client over a pool `chat` of scripted providers, with a clock that nobody waits for. */
 export interface TestClient extends AsyncDisposable {
-  readonly client: ServerClient;
+  readonly client: MeshClient;
   readonly clock: FakeClock;
   /** Every event and routing decision, in order. */
   readonly records: (MeshEvent | RoutingRecord)[];
