@@ -7,7 +7,7 @@ import { discoverModels } from "./background/discover.ts";
 import type { MeshParts } from "./background/mesh_parts.ts";
 import { openProvider } from "./background/open_provider.ts";
 import { RecoveryTimer } from "./background/recovery.ts";
-import { startWatch, type Watch } from "./background/watch.ts";
+import { Monitoring } from "./background/monitoring.ts";
 import type { SettingsSecrets } from "./config/secrets/settings_secrets.ts";
 import type { Settings } from "./config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
@@ -96,7 +96,12 @@ export class Mesh {
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
-  #watch: Watch | undefined;
+  /**
+   * What goes on in the background.
+   *
+   * @internal
+   */
+  readonly monitoring: Monitoring = new Monitoring();
   #secrets: SettingsSecrets | undefined;
   readonly #keeper: StateStore | undefined;
   #isReady = false;
@@ -251,7 +256,7 @@ export class Mesh {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#recovery.stop();
-    this.#watch?.stop();
+    this.monitoring.stop();
     try {
       await this.#keeper?.close();
     } finally {
@@ -363,10 +368,7 @@ export class Mesh {
     this.#recovery.schedule(assembly.state);
     assembly.registry.onMembersChanged = () => this.publishMembers();
     this.publishMembers();
-    this.#watch?.stop();
-    const { watch = startWatch } = this.#parts;
-    this.#watch = watch({ ...this.routeDeps, ...assembly });
-    await this.#watch.begin();
+    await this.monitoring.start({ ...this.routeDeps, ...assembly });
     this.#isReady = true;
     for (const { path, message } of settings.warnings) {
       this.hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });

@@ -8,7 +8,6 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
-import type { startWatch } from "./watch.ts";
 
 /** What a mesh is made with. */
 export interface MeshParts {
@@ -26,10 +25,4 @@ export interface MeshParts {
    * @internal
    */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
-  /**
-   * Probes providers and keeps calendars: `startWatch` unless given.
-   *
-   * @internal
-   */
-  readonly watch?: typeof startWatch;
 }

@@ -7,8 +7,6 @@ import { configuredPersistence } from "../background/configured_store.ts";
 import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { openProvider } from "../background/open_provider.ts";
-import { RenewableWatch } from "../background/renewable_watch.ts";
-import { startWatch } from "../background/watch.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
@@ -43,7 +41,6 @@ export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "rando
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
 export class ModelMeshBase extends Mesh {
   readonly #statistics: Statistics;
-  readonly #watch: RenewableWatch;
   #config: MeshConfigBase | undefined;
   /** What it runs by since a provider was added. */
   #settings: Settings | undefined;
@@ -60,11 +57,9 @@ export class ModelMeshBase extends Mesh {
    */
   constructor(parts: CreateParts, options: MeshOptions) {
     const runtime = runtimeWith(parts, options);
-    const watch = new RenewableWatch(startWatch);
     const { on, storage = configuredPersistence(() => this) } = options;
-    super({ connectors: parts.connectors, runtime, on, storage, watch: (parts) => watch.start(parts) });
+    super({ connectors: parts.connectors, runtime, on, storage });
     this.#statistics = statisticsOf(this.hub, runtime.clock);
-    this.#watch = watch;
   }
 
   /**
@@ -267,7 +262,7 @@ export class ModelMeshBase extends Mesh {
     this.#config = config;
     this.#settings = settings;
     this.#secrets = secrets;
-    await this.#watch.renew(settings);
+    await this.monitoring.renew(settings);
     const known = new Set(before.warnings.map(({ path, message }) => `${path}: ${message}`));
     for (const { path, message } of settings.warnings) {
       if (!known.has(`${path}: ${message}`)) {

@@ -4,7 +4,6 @@
  */
 import { ConfiguredStore } from "../background/configured_store.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import { startWatch, type Watch } from "../background/watch.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";
@@ -36,7 +35,6 @@ export class MeshGeneration {
   readonly mesh: Mesh;
   readonly #store: ConfiguredStore;
   readonly #console: Observability | undefined;
-  #watch: Watch | undefined;
   /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
   #before: MeshGeneration | undefined;
   /** The generation that has taken over. */
@@ -54,7 +52,6 @@ export class MeshGeneration {
       connectors,
       runtime,
       stateBefore: (settings) => this.#before?.stateFor(settings),
-      watch: (parts) => this.#watch = startWatch(parts),
       storage: { storeFor: () => this.#stateStore() },
     });
     for (const sink of sinks) this.mesh.addSink(sink);
@@ -85,7 +82,7 @@ export class MeshGeneration {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
-    this.#watch?.stop();
+    this.mesh.monitoring.stop();
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request
