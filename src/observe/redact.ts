@@ -23,12 +23,12 @@ export class Redactor {
 
   /** Remembers a secret's value, and the forms it may be quoted in. */
   add(value: string): void {
-    this.#forms = longestFirst([...this.#forms, ...formsOf(value)]);
+    this.#forms = byLength([...this.#forms, ...formsOf(value)]);
   }
 
   /** Remembers a token, which another one will replace, for as long as it is one of the latest. */
   addToken(value: string): void {
-    this.#tokens = [longestFirst(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
+    this.#tokens = [byLength(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
   }
 
   /**
@@ -49,7 +49,7 @@ function formsOf(value: string): readonly string[] {
   return [value, encodeURIComponent(value), base64(value), jsonText(value)];
 }
 
-function longestFirst(forms: readonly string[]): readonly string[] {
+function byLength(forms: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((one, other) => other.length - one.length);
 }
 

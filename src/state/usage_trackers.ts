@@ -104,7 +104,7 @@ export class UsageTrackers {
       outputTokens: outputTokens ?? new OutputTokens(),
     };
     this.#counted.shared.set(key, made);
-    for (const replica of made.rate.replicas(key, this.#clock)) this.replicator.register(replica);
+    for (const rate of made.rate.replicas(key, this.#clock)) this.replicator.registerRate(rate);
     return made;
   }
 

@@ -8,7 +8,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
-import type { RateReplica } from "../replication/rate_replica.ts";
+import type { RateReplicaParts } from "../replication/rate_replica_parts.ts";
 
 /** A request that counts for one of the keys. */
 interface KeyedReservation extends RateReservation {
@@ -48,7 +48,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
-  replicas(name: string, clock: Clock): RateReplica[] {
+  replicas(name: string, clock: Clock): RateReplicaParts[] {
     return this.#pool.keys.flatMap((key, place) => this.#limiterOf(key).replicas(`${name} ${place}`, clock));
   }
 

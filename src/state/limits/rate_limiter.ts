@@ -9,7 +9,7 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
-import { RateReplica } from "../replication/rate_replica.ts";
+import type { RateReplicaParts } from "../replication/rate_replica_parts.ts";
 
 /** A minute is shared in slices of so many ms, and a day in longer ones. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
@@ -37,7 +37,7 @@ export type ModelRateLimiter =
     /** Somebody minds how many requests a minute there are, also where no limit is known. */
     isWatched: boolean;
     /** What of it several processes have in common. */
-    replicas(key: string, clock: Clock): RateReplica[];
+    replicas(key: string, clock: Clock): RateReplicaParts[];
     /** Whether these are the limits declared for it, and the keys it counts for. */
     isUnder(limits?: RateLimits, keys?: ApiKeyPool): boolean;
   };
@@ -82,17 +82,20 @@ export class RateLimiter {
    * @param key Whose it is.
    * @param clock Wall clock for slices, monotonic for the gauges.
    */
-  replicas(key: string, clock: Clock): RateReplica[] {
-    const flow = (what: string, gauge: RateCounter, [sliceMs, slices]: readonly [number, number]) =>
-      new RateReplica({
-        key: `${what} ${key}`,
-        sliceMs,
-        slices,
-        clock,
-        isWanted: () => gauge.isLimited || this.isWatched,
-        counted: () => gauge.counted,
-        addOthers: (at, amount) => gauge.addOthers(clock.monotonic(), at, amount),
-      });
+  replicas(key: string, clock: Clock): RateReplicaParts[] {
+    const flow = (
+      what: string,
+      gauge: RateCounter,
+      [sliceMs, slices]: readonly [number, number],
+    ): RateReplicaParts => ({
+      key: `${what} ${key}`,
+      sliceMs,
+      slices,
+      clock,
+      isWanted: () => gauge.isLimited || this.isWatched,
+      counted: () => gauge.counted,
+      addOthers: (at, amount) => gauge.addOthers(clock.monotonic(), at, amount),
+    });
     const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
     return [flow("requests", this.#requests, span), flow("tokens", this.#tokens, [minuteSliceMs, 6])];
   }

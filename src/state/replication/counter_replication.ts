@@ -8,9 +8,12 @@ import type {
   Acknowledged,
   CounterReplicator,
   CounterRequest,
+  CounterSource,
   ReplicatedCounter,
   Replication,
 } from "./counter_replicator.ts";
+import { RateReplica } from "./rate_replica.ts";
+import type { RateReplicaParts } from "./rate_replica_parts.ts";
 
 /**
  * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,
@@ -64,6 +67,11 @@ export class CounterReplication implements Replication {
   /** Whether the store is away, and requests that need it are not to be served without. */
   get isFailClosed(): boolean {
     return this.#isUnavailable && this.#target.onUnavailable === "closed";
+  }
+
+  /** Makes the sums of a rate. */
+  replicaOf(rate: RateReplicaParts): CounterSource {
+    return new RateReplica(rate);
   }
 
   /**

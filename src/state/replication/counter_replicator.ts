@@ -3,6 +3,8 @@
  * @module
  */
 
+import type { RateReplicaParts } from "./rate_replica_parts.ts";
+
 /** A sum, as one process has it. */
 export interface ReplicatedCounter {
   /** Its name. */
@@ -52,6 +54,8 @@ export interface Replication {
   readonly isUnavailable: boolean;
   /** Whether the store is away, and requests that need it are not to be served without. */
   readonly isFailClosed: boolean;
+  /** Makes the sums of a rate. */
+  replicaOf(rate: RateReplicaParts): CounterSource;
   /** Reports all that has been counted to the store, and takes in what the others have counted. Never throws. */
   sync(): Promise<void>;
   /** The same for a request, which waits no longer than for a reservation. */
@@ -66,6 +70,7 @@ export class CounterReplicator {
   readonly sources: CounterSource[] = [];
   /** By key of a sum: what the store has acknowledged. */
   readonly acknowledged: Map<string, Acknowledged> = new Map();
+  readonly #rates: RateReplicaParts[] = [];
   #replication: Replication | undefined;
 
   /** Exchanges the sums; undefined while they are this process's own. */
@@ -79,10 +84,17 @@ export class CounterReplicator {
     if (this.#replication !== undefined) source.startReplication?.();
   }
 
+  /** The same for a rate, which has sums only once they are shared. */
+  registerRate(rate: RateReplicaParts): void {
+    if (this.#replication === undefined) this.#rates.push(rate);
+    else this.register(this.#replication.replicaOf(rate));
+  }
+
   /** Shares from now on. */
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
     if (isNew) { for (const source of this.sources) source.startReplication?.(); }
+    for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
   }
 }

@@ -3,25 +3,8 @@
  * clock time, and hears what the others put there.
  * @module
  */
-import type { Clock } from "../../contracts/runtime.ts";
 import type { CounterSource, ReplicatedCounter } from "./counter_replicator.ts";
-
-/** What a {@linkcode RateReplica} is made of. */
-export interface RateReplicaParts {
-  /** Its name. */
-  readonly key: string;
-  /** Length of a slice, ms. */
-  readonly sliceMs: number;
-  /** How many slices count. */
-  readonly slices: number;
-  readonly clock: Clock;
-  /** Whether anybody wants to know. */
-  readonly isWanted: () => boolean;
-  /** What this process has taken, since it began. */
-  readonly counted: () => number;
-  /** Takes in what others took, at a monotonic time in ms; negative takes back. */
-  readonly addOthers: (at: number, amount: number) => void;
-}
+import type { RateReplicaParts } from "./rate_replica_parts.ts";
 
 /** What is known of a slice. */
 interface Slice {
