@@ -4,7 +4,6 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { checkChatRequest } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -108,9 +107,9 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh } = this.#client;
+    const { mesh, check } = this.#client;
     checkTimeout(settings.timeout);
-    const request = checkChatRequest(given);
+    const request = check(given);
     const routingConstraints = routingConstraintsOf(request, settings);
     const { clock } = mesh.runtime;
     const from = clock.monotonic();

@@ -7,6 +7,7 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Mesh } from "../mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
+import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
@@ -22,6 +23,8 @@ export interface ClientParts {
   readonly pool?: string;
   /** Called around every request. */
   readonly middleware: readonly Middleware[];
+  /** Checks every request; only its shape when left out. */
+  readonly check?: CheckRequest;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -52,6 +55,12 @@ export class MeshClient {
    * @internal
    */
   readonly middleware: readonly Middleware[];
+  /**
+   * Checks every request.
+   *
+   * @internal
+   */
+  readonly check: CheckRequest;
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -65,6 +74,7 @@ export class MeshClient {
     this.#parts = parts;
     this.mesh = parts.mesh;
     this.middleware = parts.middleware;
+    this.check = parts.check ?? checkShape;
     this.chat = new Chat(this);
     this.models = {
       list: async () => {
