@@ -83,7 +83,7 @@ describe("A client with pools of its own", () => {
     }
   });
 
-  it("is told of no other pool, not even by a hint", async () => {
+  it("sees no other pool, not even in a hint", async () => {
     await using site = await startSite(pools);
     const list = async (as: Name) =>
       (await (await site.get(as, "/v1/models")).json()).data.map(({ id }: { id: string }) => id);
@@ -142,7 +142,7 @@ describe("A client with pools of its own", () => {
 describe("A client's budget", () => {
   const budget = { budget: { daily_limit: 3 } };
 
-  it("is spent exactly when the sum reaches it, until UTC midnight, and is nobody else's", async () => {
+  it("is spent exactly when the sum reaches it, until UTC midnight, and counts for no other client", async () => {
     await using site = await startSite(budget);
     assertEquals(await codesOf([1, 2, 3].map(() => site.ask("app"))), [200, 200, 200]);
     const refused = await site.ask("app");
@@ -151,7 +151,7 @@ describe("A client's budget", () => {
     assertEquals(error.message, 'The budget of the client "app" is spent');
     assertEquals(refused.headers.get("retry-after"), String(6 * 3_600));
     assertEquals(refused.headers.get("x-should-retry"), "false");
-    assertEquals(site.proxy.mesh.poolStatus().chat?.active, 1, "the model rests for nobody");
+    assertEquals(site.proxy.mesh.poolStatus().chat?.active, 1, "the model is in standby for no client");
     assertEquals(await codesOf([site.ask("batch"), site.ask("anyone")]), [200, 200]);
     await site.proxy.clock.advance(6 * 3_600_000);
     assertEquals(await codeOf(await site.ask("app")), [200]);
@@ -166,7 +166,7 @@ describe("A client's budget", () => {
     assertEquals(await codeOf(await site.ask("app")), [429, "budget_exceeded"]);
   });
 
-  it("is set aside at dispatch: requests at once do not pass it", async () => {
+  it("is reserved at dispatch: concurrent requests do not pass it", async () => {
     const gate = new Gate();
     await using site = await startSite(budget, behind(gate, answer()));
     const answers = Array.from({ length: 8 }, () => site.ask("app"));
@@ -212,7 +212,7 @@ describe("A client's requests a minute", () => {
     assert(wait >= 40 && wait <= 42, String(wait));
     assertEquals(await codesOf([site.ask("batch"), site.get("app", "/v1/models")]), [200, 200]);
     await site.proxy.clock.advance(wait * 1000);
-    assertEquals(await codeOf(await site.ask("app")), [200], "after the wait it was told");
+    assertEquals(await codeOf(await site.ask("app")), [200], "after its retry-after");
     assertEquals(await codeOf(await site.ask("app")), [429, "rate_limit_exceeded"]);
   });
 });

@@ -115,7 +115,7 @@ describe("A proxy with tokens", () => {
     });
   });
 
-  it("tells the probes to everyone, and their details to who has a token only", async () => {
+  it("answers probes for everyone, and gives details to callers with a token only", async () => {
     await withProxy({ tokens }, async (proxy) => {
       for (const path of ["/health", "/ready", "/live"]) {
         for (const token of [undefined, "wrong"]) {

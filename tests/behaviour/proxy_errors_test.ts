@@ -140,7 +140,7 @@ describe("A request that no model serves", () => {
     }
   });
 
-  it("is told what the pool lacks: a feature, a delivery mode", async () => {
+  it("reads what the pool lacks: a feature, a delivery mode", async () => {
     await using upstream = await startUpstream(answer());
     const models = {
       a: { provider: "a", features: { tool_calling: false }, delivery: { streaming: false } },

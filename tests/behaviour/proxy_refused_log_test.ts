@@ -36,7 +36,7 @@ async function startSite(options: Partial<TestProxyOptions> = {}, script: Script
 const chat = "/v1/chat/completions";
 
 describe("A refused request", () => {
-  it("leaves one line with what was refused and to whom", async () => {
+  it("logs one line with the request and its client", async () => {
     const auth = { tokens: [{ token, name: "app" }] };
     await using site = await startSite({ config: { proxy: { auth, body_limit: "1000B" } } });
     const known = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -156,7 +156,7 @@ describe("GET /health", () => {
     assertEquals(await health(), [200, "ok", pools([2, 0], [1, 0])]);
   });
 
-  it("tells version and uptime, and leaves out pools without models", async () => {
+  it("has version and uptime, and leaves out pools without models", async () => {
     const clock = fakeClock({ skipSleeps: true });
     const config = {
       models: { a: { provider: "a", capabilities: ["chat-completion"] } },
@@ -178,8 +178,8 @@ describe("GET /ready and /live", () => {
   };
 
   it("say 503 and 200 until secrets are read, and let requests wait", async () => {
-    let tell = (_key: string) => {};
-    const key = new Promise<string>((resolve) => tell = resolve);
+    let reveal = (_key: string) => {};
+    const key = new Promise<string>((resolve) => reveal = resolve);
     const slowSecrets: Connector = {
       id: "test.slow.v1",
       kind: "secretStore",
@@ -199,7 +199,7 @@ describe("GET /ready and /live", () => {
     assertEquals(await ask(handler, "/live"), [200, "ok"]);
     const waiting = handler(new Request("http://localhost/v1/models"));
     assertEquals(await Promise.race([waiting, ask(handler, "/live")]), [200, "ok"], "a list has to wait");
-    tell("key-0123456789");
+    reveal("key-0123456789");
     assertEquals((await (await waiting).json()).object, "list");
     assertEquals(await ask(handler, "/ready"), [200, "ok"]);
     await mesh.close();

@@ -35,7 +35,7 @@ async function startSite(script: Script, options: Partial<TestProxyOptions> = {}
   };
 }
 
-/** What is said of the end. */
+/** Members about the end. */
 function endOf({ client, status, ttft_ms, duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord) {
   return { client, status, ttft_ms, duration_ms, tokens_in, tokens_out, cost_usd, estimated };
 }

@@ -1,4 +1,4 @@
-/** `mesh.stats()`: what requests and rests do to the numbers. */
+/** `mesh.stats()`: how requests and standby change the numbers. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { StatsMetrics } from "../../mod.ts";
@@ -59,9 +59,9 @@ describe("stats()", () => {
     assertEquals(rotations.map((record) => look(scene, record, "rotation_events")[0]), [1, 1, 0, 1]);
   });
 
-  it("counts what nobody serves as failed, whether models were asked or not", async () => {
+  it("counts what no model serves as failed, whether models were asked or not", async () => {
     await using scene = await stage({ a: bad }, { pool: { ...once, deactivation: { retry_limit: 1 } } });
-    await scene.ask(); // a fails and rests
+    await scene.ask(); // a fails and moves to standby
     assertEquals((await scene.ask()).error?.code, "no_active_model");
     assertEquals([requests(scene, "pool chat"), requests(scene, "model a")], ["2 0 2", "1 0 1"]);
   });
@@ -123,7 +123,7 @@ describe("stats()", () => {
     assertEquals(requests(scene, "pool chat"), "1 0 1");
   });
 
-  it("counts rests, and the time without an active model", async () => {
+  it("counts standby events, and the time without an active model", async () => {
     await using scene = await stage({ a: bad, b }, { pool: { ...once, deactivation: { retry_limit: 1 } } });
     await scene.ask();
     await scene.clock.advance(10_000);
@@ -138,15 +138,15 @@ describe("stats()", () => {
     assertEquals(look(scene, "pool chat", "standby_events"), [2]);
   });
 
-  it("goes on resting while one of two rests is left", async () => {
+  it("stays in standby while one of two causes is left", async () => {
     await using scene = await stage({ a: bad, b }, { pool: { ...once, deactivation: { retry_limit: 1 } } });
     await scene.ask();
     scene.proxy.mesh.deactivate("a");
-    await scene.clock.advance(100_000); // its cooldown is over, what somebody wants is not
+    await scene.clock.advance(100_000); // its cooldown is over, the manual override is not
     assertEquals(look(scene, "model a", "downtime_total"), [100_000]);
   });
 
-  it("knows what rests after importState()", async () => {
+  it("knows what is in standby after importState()", async () => {
     await using scene = await stage({ a: b });
     scene.proxy.mesh.deactivate("a");
     const snapshot = scene.proxy.mesh.exportState();

@@ -33,9 +33,9 @@ describe("modelmesh check", () => {
     const { code, out, err } = await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": invalid } });
     assertEquals([code, out], [1, ""]);
     assertStringIncludes(err, '"mesh.yaml": 2 problems');
-    for (const [path, ...said] of mistakes) {
+    for (const [path, ...expected] of mistakes) {
       const line = err.split("\n").find((line) => line.trim().startsWith(`${path}: `)) ?? "";
-      for (const text of said) assertStringIncludes(line, text, err);
+      for (const text of expected) assertStringIncludes(line, text, err);
     }
   });
 
@@ -67,11 +67,11 @@ describe("modelmesh check", () => {
       ["cut.json", "cut.json"],
     ] as const;
     const files = { "mesh.toml": valid, "empty.yml": " \n", "list.json": "[]", "cut.json": '{"pools":' };
-    for (const [path, said] of rows) {
+    for (const [path, expected] of rows) {
       for (const json of [false, true]) {
         const { code, out, err } = await runCommand(["check", path, ...json ? ["--json"] : []], { files });
         assertEquals(code, 1, path);
-        assertStringIncludes(err, said);
+        assertStringIncludes(err, expected);
         assertEquals(json ? JSON.parse(out).ok : out, json ? false : "", path);
       }
     }

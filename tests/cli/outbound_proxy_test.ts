@@ -38,7 +38,7 @@ async function withProcess(
   await test({ network, ask, child });
   child.kill("SIGTERM");
   await child.code;
-  assertNotMatch(child.err, /canary/, "the password is told to nobody");
+  assertNotMatch(child.err, /canary/, "the password is never printed");
 }
 
 const trusted = { NODE_EXTRA_CA_CERTS: authorityFile };
@@ -84,7 +84,7 @@ describe("An outbound proxy", () => {
     }
   });
 
-  it("that is away, or does not know us, is told as what it is", async () => {
+  it("that is unavailable, or refuses us, is reported as such", async () => {
     const proxies = (network: OutboundNetwork) => [
       network.proxyUrl.replace(/:\d+$/, ":9"),
       network.proxyUrl.replace("user:", "nobody:"),

@@ -46,7 +46,7 @@ describe("A command as a process of its own", () => {
     });
   }
 
-  it("proxy: stays, serves, and leaves its state in a file when it is told to end", async () => {
+  it("proxy: stays, serves, and leaves its state in a file when a signal ends it", async () => {
     await using upstream = await startUpstream(answer());
     await using folder = await makeFolder();
     const config = { storage: { connector: "mesh.local-file.v1", path: "state.json" } };

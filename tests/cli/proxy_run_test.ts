@@ -36,7 +36,7 @@ async function statusWith(url: string, token: string | undefined): Promise<numbe
   return response.status;
 }
 
-/** Starts a proxy that does not really listen, and stops it when it has said what it has to say. */
+/** Starts a proxy that does not really listen, and stops it once it has printed its start. */
 async function greeting(args: readonly string[], setup: CommandSetup) {
   const { shell, code } = startCommand(["proxy", ...args], { listens: false, ...setup });
   await inTime(Promise.race([shell.says("pools:"), code]), shell);

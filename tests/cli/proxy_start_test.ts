@@ -17,83 +17,95 @@ const config = (sections: Readonly<Record<string, unknown>> = {}, provider: Read
     ...sections,
   });
 
-/** A start that has to fail, and what is said. */
+/** A start that has to fail, and strings of its message. */
 interface FailedStart extends CommandSetup {
   readonly what: string;
   readonly args?: readonly string[];
-  /** The configuration; no file unless said. */
+  /** The configuration; no file unless given. */
   readonly config?: string;
-  readonly said: readonly string[];
+  readonly expected: readonly string[];
 }
 
 const openAi = { OPENAI_API_KEY: key };
 const loop = ["this proxy itself", "another port"];
 
 const failedStarts: readonly FailedStart[] = [
-  { what: "no file", args: ["--config", "absent.json"], said: ['"absent.json"', "does not exist"] },
-  { what: "no known kind of file", args: ["--config", "mesh.ini"], said: ["mesh.ini", ".yaml", ".json"] },
-  { what: "an empty file", config: " ", said: ["mesh.json", "empty"] },
-  { what: "no provider in sight", said: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "--demo"] },
-  { what: "a placeholder for a key", env: { OPENAI_API_KEY: "sk-...", GROQ_API_KEY: " " }, said: ["OPENAI_API_KEY"] },
-  { what: "a config without providers, and none in sight", config: '{"pools":{}}', said: ["OPENAI_API_KEY", "--demo"] },
+  { what: "no file", args: ["--config", "absent.json"], expected: ['"absent.json"', "does not exist"] },
+  { what: "no known kind of file", args: ["--config", "mesh.ini"], expected: ["mesh.ini", ".yaml", ".json"] },
+  { what: "an empty file", config: " ", expected: ["mesh.json", "empty"] },
+  { what: "no provider in sight", expected: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "--demo"] },
+  {
+    what: "a placeholder for a key",
+    env: { OPENAI_API_KEY: "sk-...", GROQ_API_KEY: " " },
+    expected: ["OPENAI_API_KEY"],
+  },
+  {
+    what: "a config without providers, and none in sight",
+    config: '{"pools":{}}',
+    expected: ["OPENAI_API_KEY", "--demo"],
+  },
   {
     what: "missing secrets",
     config: config({}, { api_key: ["${secrets:ABSENT_ONE}", "${secrets:PRESENT}", "${secrets:ABSENT_TWO}"] }),
     env: { PRESENT: key },
-    said: ['"ABSENT_ONE"', '"ABSENT_TWO"', "mesh.env.v1"],
+    expected: ['"ABSENT_ONE"', '"ABSENT_TWO"', "mesh.env.v1"],
   },
   {
     what: "a secret that is blank",
     config: config({ proxy: { auth: { tokens: ["${secrets:BLANK}"] } } }),
     env: { BLANK: "  " },
-    said: ['"BLANK"'],
+    expected: ['"BLANK"'],
   },
   {
     what: "a secret with a control character",
     config: config({}, { api_key: "${secrets:SPLIT}" }),
     env: { SPLIT: `${key}\n${key}` },
-    said: ["providers.local.api_key", "control"],
+    expected: ["providers.local.api_key", "control"],
   },
-  { what: "a detected key with a space", env: { OPENAI_API_KEY: `${key} ${key}` }, said: ["OPENAI_API_KEY", "space"] },
-  { what: "an empty MODELMESH_TOKEN", env: { ...openAi, MODELMESH_TOKEN: "" }, said: ["MODELMESH_TOKEN"] },
+  {
+    what: "a detected key with a space",
+    env: { OPENAI_API_KEY: `${key} ${key}` },
+    expected: ["OPENAI_API_KEY", "space"],
+  },
+  { what: "an empty MODELMESH_TOKEN", env: { ...openAi, MODELMESH_TOKEN: "" }, expected: ["MODELMESH_TOKEN"] },
   {
     what: "a MODELMESH_TOKEN of two words",
     env: { ...openAi, MODELMESH_TOKEN: `${key} x` },
-    said: ["MODELMESH_TOKEN"],
+    expected: ["MODELMESH_TOKEN"],
   },
-  { what: "a token that no header carries", env: openAi, args: ["--token", `${key}é`], said: ["--token"] },
+  { what: "a token that no header carries", env: openAi, args: ["--token", `${key}é`], expected: ["--token"] },
   {
     what: "bearer asked for, and no token",
     config: config({ proxy: { auth: { method: "bearer" } } }),
-    said: ["proxy.auth.tokens", "there is none"],
+    expected: ["proxy.auth.tokens", "there is none"],
   },
   {
     what: "a base URL that is the proxy, by variable",
     env: { ...openAi, OPENAI_BASE_URL: "http://localhost:8080/v1" },
-    said: loop,
+    expected: loop,
   },
   {
     what: "a base URL that is the proxy, on another port",
     env: { ...openAi, OPENAI_BASE_URL: "http://127.0.0.1:9000/v1" },
     args: ["--port", "9000"],
-    said: loop,
+    expected: loop,
   },
   {
     what: "a base URL that is the proxy, by address",
     env: { ...openAi, OPENAI_BASE_URL: "http://[::1]:8080" },
     args: ["--host", "0.0.0.0"],
-    said: loop,
+    expected: loop,
   },
   {
     what: "a base URL that is the proxy, by configuration",
     config: config({ proxy: { port: 8123 } }, { base_url: "http://app.localhost:8123/v1" }),
-    said: ["providers.local.base_url", ...loop],
+    expected: ["providers.local.base_url", ...loop],
   },
   {
     what: "a base URL that is the proxy, by secret",
     config: config({}, { base_url: "${secrets:BASE}" }),
     env: { BASE: "http://127.0.0.1:8080/v1" },
-    said: ["providers.local.base_url", ...loop],
+    expected: ["providers.local.base_url", ...loop],
   },
 ];
 
@@ -121,7 +133,7 @@ describe("A proxy that cannot start", () => {
     for (const row of failedStarts) {
       const { code, out, err, served } = await runCommand(...setupOf(row));
       assertEquals([code, out, served], [1, "", []], `${row.what}: ${err}`);
-      for (const text of row.said) assertStringIncludes(err, text, row.what);
+      for (const text of row.expected) assertStringIncludes(err, text, row.what);
       assertNotMatch(err, /canary/, row.what);
       assertNotMatch(err, /Unexpected error|\n\s+at |\.ts:\d/, `${row.what}: a sentence, no stack`);
     }

@@ -33,7 +33,7 @@ async function saidTimes(child: ChildCommand, text: string, times: number): Prom
   await until(() => child.err.split(text).length > times, () => `"${text}" ${times} times; it said: ${child.err}`);
 }
 
-/** Requests without a pause, until they are told to stop; throws what any of them came to but an answer. */
+/** Requests without a pause, until they are stopped; throws what any of them came to but an answer. */
 function load(url: string, workers: number) {
   const texts = new Map<string, number>();
   let isOver = false;
@@ -44,7 +44,7 @@ function load(url: string, workers: number) {
     }
   };
   const ended = Promise.all(Array.from({ length: workers }, (_, place) => work(place % 2 === 0)));
-  ended.catch(() => {}); // whoever stops it is told
+  ended.catch(() => {}); // its caller gets the error
   return {
     async stop() {
       isOver = true;
@@ -85,7 +85,7 @@ describe("SIGHUP", () => {
 });
 
 describe("modelmesh proxy --watch", () => {
-  it("takes up what is written in place, put in place, or linked to, and only what holds", async () => {
+  it("applies what is written in place, put in place, or linked to, and only what is valid", async () => {
     await using one = await startUpstream(answer({ text: "one" }));
     await using two = await startUpstream(answer({ text: "two" }));
     await using folder = await makeFolder();

@@ -48,7 +48,7 @@ describe("modelmesh secrets set", () => {
     assertStringIncludes(err, "blank");
   });
 
-  it("writes to the file it is told", async () => {
+  it("writes to the file that is named", async () => {
     const ended = await run(["set", "KEY", "new", ...store, "--path", "b.env"], {
       files: { "b.env": "# b\nKEY=old\n" },
     });

@@ -19,7 +19,7 @@ interface Started extends AsyncDisposable {
   readonly clock: FakeClock;
   /** The time its server was given to stop, for each time. */
   readonly graces: readonly number[];
-  /** How often its sinks were told to write what they hold. */
+  /** How often its sinks were flushed. */
   readonly flushes: () => number;
 }
 
@@ -180,13 +180,13 @@ for (const listener of listeners) {
       const read = await responses[0]!.text().catch(() => "broken off");
       assertNotMatch(read, /\[DONE\]/);
       const providers = Promise.all([closed, upstream.requests[0]!.closed]);
-      await happens("no provider goes on for nobody", providers);
+      await happens("no provider goes on for a client that left", providers);
       await happens("it stops", stopped);
     });
   });
 }
 
-describe("modelmesh proxy, told to stop", () => {
+describe("modelmesh proxy, stopped by a signal", () => {
   const demo = { files: { "mesh.json": JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } })) } };
 
   it("exits 0 after one signal, says so, and listens to signals no more", async () => {

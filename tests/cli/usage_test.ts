@@ -5,8 +5,8 @@ import { runCommand } from "../support/_cli.ts";
 
 const manifest = JSON.parse(readFileSync(new URL("../../deno.json", import.meta.url), "utf8")) as { version: string };
 
-/** Arguments that make no sense, and what is said to them. */
-const mistakes: readonly (readonly [args: readonly string[], ...said: string[]])[] = [
+/** Invalid arguments, and strings of the message. */
+const mistakes: readonly (readonly [args: readonly string[], ...expected: string[]])[] = [
   [["prxy"], 'Unknown command "prxy"', 'did you mean "proxy"?', "modelmesh --help"],
   [["chekc"], 'did you mean "check"?'],
   [["zzzzzz"], 'Unknown command "zzzzzz"'],
@@ -57,11 +57,11 @@ const mistakes: readonly (readonly [args: readonly string[], ...said: string[]])
 
 describe("A command line that makes no sense", () => {
   it("exits 2, says why on standard error and where help is, and starts nothing", async () => {
-    for (const [args, ...said] of mistakes) {
+    for (const [args, ...expected] of mistakes) {
       const about = args.join(" ");
       const { code, out, err, served } = await runCommand(args, { env: { OPENAI_API_KEY: "sk-0123456789abcdef0123" } });
       assertEquals([code, out, served], [2, "", []], `${about}: ${err}`);
-      for (const text of said) assertStringIncludes(err, text, about);
+      for (const text of expected) assertStringIncludes(err, text, about);
       assertMatch(err, /Try: modelmesh .*--help\n$/, about);
       assertNotMatch(err, /\n\s+at |\.ts:\d/, `${about}: no stack`);
     }
@@ -105,21 +105,23 @@ describe("Help", () => {
   });
 
   it("of a command names its options and exit codes, and comes before anything else", async () => {
-    const rows: readonly (readonly [args: readonly string[], ...said: string[]])[] = [
+    const rows: readonly (readonly [args: readonly string[], ...expected: string[]])[] = [
       [["proxy", "--help"], "--config", "--host", "--port", "--token", "--demo", "--log-level", "MODELMESH_TOKEN"],
       [["proxy", "-h"], "Usage: modelmesh proxy"],
       [["proxy", "--port", "abc", "--help"], "Usage: modelmesh proxy"],
       [["proxy", "--demo", "--help"], "Usage: modelmesh proxy"],
       [["check", "--help"], "Usage: modelmesh check <file>"],
     ];
-    for (const [args, ...said] of rows) {
+    for (const [args, ...expected] of rows) {
       const { code, out, err, served } = await runCommand(args);
       assertEquals([code, err, served], [0, "", []], args.join(" "));
-      for (const text of [...said, "--json", "--help", "Exit code: 0"]) assertStringIncludes(out, text, args.join(" "));
+      for (const text of [...expected, "--json", "--help", "Exit code: 0"]) {
+        assertStringIncludes(out, text, args.join(" "));
+      }
     }
   });
 
-  it("tells the version that is published", async () => {
+  it("prints the published version", async () => {
     for (const args of [["--version"], ["version"]]) {
       const { code, out, err } = await runCommand(args);
       assertEquals([code, out, err], [0, `${manifest.version}\n`, ""]);

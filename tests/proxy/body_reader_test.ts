@@ -6,7 +6,7 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
 const windowBytes = 5 * 8 * 1024;
 
-/** A body that comes when it is told to. */
+/** A body whose bytes the test sends. */
 function slowBody(clock: FakeClock, limitMs = 600_000) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });

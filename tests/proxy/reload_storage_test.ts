@@ -5,7 +5,7 @@ import { budgeted, startOnFile } from "../support/_renewed.ts";
 import { testConfig } from "../support/proxy.ts";
 import { Gate, ok, startUpstream, status } from "../support/upstream.ts";
 
-/** Dollars spent this month against the budget of all, as a state file tells it. */
+/** Dollars spent this month against the budget of all, as a state file has it. */
 function spentIn(record: { spending: { budget: string; months: { spent: number }[] }[] }): number {
   return record.spending.find(({ budget }) => budget === "all")!.months.at(-1)!.spent / 1e9;
 }
@@ -41,7 +41,7 @@ describe("a reload where the state is kept in a file", () => {
     });
   }
 
-  it("asks again who rests for money once there is more of it, also after a restart", async () => {
+  it("asks models in standby for a budget again once the budget is raised, also after a restart", async () => {
     const folder = await Deno.makeTempDir();
     await using upstream = await startUpstream(ok());
     const storage = { path: `${folder}/state.json` };

@@ -1,4 +1,4 @@
-/** Another configuration for a proxy that runs: what goes on, what begins anew, and what is refused. */
+/** Reloading a running proxy: what continues, what begins anew, and what is refused. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
@@ -59,7 +59,7 @@ async function start(config: Sections): Promise<Started> {
       }),
     async [Symbol.asyncDispose]() {
       await proxy.stop();
-      assertEquals(clock.pending, 0, "no timer is left of any engine");
+      assertEquals(clock.pending, 0, "no timer is left of any mesh");
     },
   };
 }
@@ -126,7 +126,11 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
   assertEquals(states(), ["standby"]);
   await started.clock.advance(1);
   assertEquals(states(), ["active"]);
-  assertEquals(started.reported, ["deactivation retry_limit", "recovery retry_limit"], "each told once, by one engine");
+  assertEquals(
+    started.reported,
+    ["deactivation retry_limit", "recovery retry_limit"],
+    "each reported once, by one mesh",
+  );
 });
 
 Deno.test("what a request under way finds out after a reload holds for the model, and the next reload", async () => {
@@ -152,7 +156,7 @@ Deno.test("what a request under way finds out after a reload holds for the model
   assertEquals(upstream.calls, 1, "no call while the model is in standby");
 });
 
-Deno.test("what was spent and set aside counts on under new limits, with requests under way", async () => {
+Deno.test("spending and reservations count on under new limits, with requests under way", async () => {
   const budgets = (limit: number) => ({
     ...dollar,
     budget: { daily_limit: limit },
@@ -175,7 +179,7 @@ Deno.test("what was spent and set aside counts on under new limits, with request
   await started.renew(over(upstream, budgets(3)));
   const second = ask("the-app");
   await gate.reached(2);
-  assertEquals(await textOf(await ask("the-app")), "budget_exceeded", "two dollars are set aside");
+  assertEquals(await textOf(await ask("the-app")), "budget_exceeded", "two dollars are reserved");
   gate.openAll();
   assertEquals([await codeOf(underWay), await codeOf(second)], [200, 200]);
   assertEquals(await textOf(await ask("the-app")), "budget_exceeded");
@@ -203,10 +207,14 @@ Deno.test("requests a minute, of a client and of a model, and limits of a pool c
   }
   assertEquals(codes, [200, 200, 200, 429]);
   const plain = () => codeOf(started.ask({}, "a-plain-token-0123456789"));
-  assertEquals([await plain(), await plain(), await plain()], [200, 200, 503], "five in all, then the pool rests");
+  assertEquals(
+    [await plain(), await plain(), await plain()],
+    [200, 200, 503],
+    "five in all, then the pool is in standby",
+  );
 });
 
-Deno.test("a configuration that does not hold is refused whole, and the old one goes on", async () => {
+Deno.test("an invalid configuration is refused whole, and the old one stays in force", async () => {
   await using upstream = await startUpstream(answer({ text: "old" }));
   await using started = await start(over(upstream));
   const { mesh, url } = started.proxy;
@@ -256,7 +264,7 @@ Deno.test("reloads that come at once are one or two, and none takes over after t
   await Promise.all(
     Array.from({ length: 20 }, () => started.proxy.reload().then(() => meshes.add(started.proxy.mesh))),
   );
-  assertEquals(meshes.size, 2, "whoever waits gets the one that is about to begin");
+  assertEquals(meshes.size, 2, "a waiting caller gets the reload that is about to begin");
   const { mesh } = started.proxy;
   const late = started.proxy.reload();
   const stopped = started.proxy.stop();
@@ -281,7 +289,7 @@ Deno.test("a provider that has another key or address begins anew", async () => 
   assertEquals(await codeOf(started.ask()), 200);
 });
 
-Deno.test("a pool that is taken out while a model rests in it leaves nothing behind", async () => {
+Deno.test("a pool that is removed while its model is in standby leaves nothing behind", async () => {
   await using upstream = await startUpstream(status(500));
   const noRetry = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
   await using started = await start(over(upstream, {}, noRetry));

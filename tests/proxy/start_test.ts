@@ -4,7 +4,7 @@ import { MeshError } from "../../src/errors.ts";
 import { startProxy } from "../../src/proxy/serve.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 
-Deno.test("startProxy() writes what its sinks were told when the port cannot be had, and leaves no timer", async () => {
+Deno.test("startProxy() flushes its sinks when the port is taken, and leaves no timer", async () => {
   let flushes = 0;
   const runtime = testRuntime({ env: { OPENAI_API_KEY: "key-0123456789" } });
   const busy = new MeshError("Cannot listen: the port is in use", { code: "port_in_use" });

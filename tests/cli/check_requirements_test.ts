@@ -1,4 +1,4 @@
-/** What `modelmesh check` says of what a configuration needs beside itself: packages, and secrets if asked. */
+/** `modelmesh check` on packages that a configuration needs, and with `--secrets` on its secrets. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { cp } from "node:fs/promises";
@@ -30,12 +30,12 @@ async function bareCommand(folder: TestFolder): Promise<CommandLine> {
 }
 
 describe("modelmesh check, where a package is missing", () => {
-  const storages: [what: string, storage: Sections, path: string, said: RegExp][] = [
+  const storages: [what: string, storage: Sections, path: string, expected: RegExp][] = [
     ["Redis", { connector: "redis.redis.v1" }, "storage.connector", /"@redis\/client".*npm install @redis\/client/],
     ["S3", { connector: "aws.s3.v1", bucket: "kept" }, "storage.connector", /"aws4fetch".*npm install aws4fetch/],
     ["MessagePack", { persistence: { format: "msgpack" } }, "storage.persistence.format", /npm install @msgpack/],
   ];
-  for (const [what, storage, path, said] of storages) {
+  for (const [what, storage, path, expected] of storages) {
     it(`names it as a problem: ${what}`, async () => {
       await using folder = await makeFolder();
       await folder.write("mesh.json", textOf({ storage }));
@@ -44,7 +44,7 @@ describe("modelmesh check, where a package is missing", () => {
       assertEquals(await child.code, 1, child.err);
       const { ok, problems } = JSON.parse(child.out);
       assertEquals([ok, problems.map(({ path }: { path: string }) => path)], [false, [path]]);
-      assertMatch(problems[0].message, said);
+      assertMatch(problems[0].message, expected);
       assertStringIncludes(child.err, `${path}: `);
     });
   }
