@@ -94,12 +94,12 @@ export class AuthorizedProvider implements Provider {
     };
   }
 
-  /** Sends a request; a token that is refused may have been taken back before its time: it is replaced once. */
+  /** Sends a request; a refused token may have been revoked early: it is replaced once. */
   async #send(request: UpstreamRequest, options: CallOptions): Promise<UpstreamResponse> {
     const token = await this.#tokens.get({ signal: options.signal });
     const response = await options.send(withToken(request, token));
     if (response.status !== 401) return response;
-    await response.reader()?.cancel().catch(() => {}); // its status says enough
+    await response.reader()?.cancel().catch(() => {}); // its status is enough
     const other = await this.#tokens.renew(token, { signal: options.signal });
     return await options.send(withToken(request, other));
   }

@@ -16,7 +16,7 @@ export type Grant = () => Promise<FetchedToken>;
  * The grant that settings ask for.
  *
  * @param settings Secrets resolved, checked.
- * @param runtime The door to the outside.
+ * @param runtime For time and network.
  */
 export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
   return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
@@ -30,7 +30,7 @@ function oauth({ tokenUrl, clientId, clientSecret, refreshToken, scope }: TokenS
       ? { grant_type: "client_credentials", ...client }
       : { grant_type: "refresh_token", refresh_token: refresh, ...client };
     const token = await fetchToken(tokenUrl!, form, runtime);
-    if (refresh !== undefined) refresh = token.refreshToken ?? refresh; // some hold once and come with the next one
+    if (refresh !== undefined) refresh = token.refreshToken ?? refresh; // some are valid once
     return token;
   };
 }

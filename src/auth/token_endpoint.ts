@@ -1,5 +1,5 @@
 /**
- * Asking a token endpoint (RFC 6749, section 5): one form, one JSON object, and failures that say what is wrong
+ * Asking a token endpoint (RFC 6749, section 5): one form, one JSON object, and failures that are described
  * without quoting anything secret.
  * @module
  */
@@ -13,13 +13,13 @@ import { untilAborted } from "../util/until_aborted.ts";
 const maxWaitMs = 10_000;
 
 /** A token takes a few kilobytes at most. */
-const maxAnswerBytes = 64 * 1024;
+const maxResponseBytes = 64 * 1024;
 
-/** What a token endpoint gave. */
+/** The response of a token endpoint. */
 export interface FetchedToken {
   /** The token. */
   readonly value: string;
-  /** How long it is good for, ms; undefined: it does not say. */
+  /** Lifetime, ms; undefined when the endpoint reports none. */
   readonly lifetimeMs?: number;
   /** The refresh token to use from now on, where it changes. */
   readonly refreshToken?: string;
@@ -30,9 +30,9 @@ export interface FetchedToken {
  *
  * @param url The token endpoint.
  * @param form What is sent.
- * @param runtime The door to the outside.
+ * @param runtime For time and network.
  * @throws {UpstreamError} `server` and `network` when another try may help; `auth` when the endpoint refuses what it
- * was sent; `invalid_response` for an answer without a token.
+ * was sent; `invalid_response` for a response without a token.
  */
 export async function fetchToken(
   url: string,
@@ -51,7 +51,7 @@ export async function fetchToken(
     throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its answer");
   } finally {
     cancel();
-    controller.abort(); // an answer that nobody reads to its end holds no socket
+    controller.abort(); // a response that is not read to its end holds no socket
   }
 }
 
@@ -99,12 +99,12 @@ function failure(kind: FailureKind, what: string): UpstreamError {
 }
 
 async function readJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
-  const tooLarge = () => failure("invalid_response", `answered with more than ${maxAnswerBytes} bytes`);
-  const bytes = await readBody(response, { maxBytes: maxAnswerBytes, tooLarge });
+  const tooLarge = () => failure("invalid_response", `answered with more than ${maxResponseBytes} bytes`);
+  const bytes = await readBody(response, { maxBytes: maxResponseBytes, tooLarge });
   try {
     const value = JSON.parse(new TextDecoder().decode(bytes));
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return {}; // its status says enough, and an answer without a token is none
+    return {}; // its status is enough: a response without a token is refused anyway
   }
 }

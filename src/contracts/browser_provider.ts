@@ -1,6 +1,6 @@
 /**
- * Providers that a program makes itself and hands to the engine, as programs in browsers do: what a configuration would
- * say of them, they say themselves.
+ * Providers that a program makes itself, as programs in browsers do. They carry the settings that a configuration would
+ * have of them.
  * @module
  */
 import type { ProviderDeclaration } from "./connector.ts";
@@ -8,23 +8,23 @@ import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Whoever has the
+ * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Everyone who has the
  * page has the key: use one of its visitor's.
  */
 export type ApiKey = string | (() => Promise<string | undefined>);
 
-/** What a provider instance says of itself; what it leaves out is as built in. */
+/** Settings of a provider instance; those left out have the built-in defaults. */
 export interface InstanceSettings {
   /**
    * Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. A server on
    * one's own machine is asked for them when it has none here.
    */
   readonly models?: readonly ModelInfo[];
-  /** Its key. Told, so that it comes with every call, and no record and no message shows it. */
+  /** Its key: sent with every call, and redacted from records and messages. */
   readonly apiKey?: ApiKey;
-  /** What its vendor's connector says of it, such as the rewording that all its models need. */
+  /** What its vendor's connector declares, such as the rewording that all its models need. */
   readonly facts?: Partial<ProviderDeclaration>;
-  /** Limit of a whole answer, and of silence in a stream, ms. */
+  /** Limit of a complete response, and of idle time in a stream, ms. */
   readonly timeout?: number;
   /** Retries on the same model, beyond the first try. */
   readonly maxRetries?: number;
@@ -36,9 +36,9 @@ export interface InstanceSettings {
 
 /** A provider made by the program. Any {@linkcode Provider} is one. */
 export interface ProviderInstance extends Provider {
-  /** What it says of itself. */
+  /** Its settings. */
   readonly instanceSettings?: InstanceSettings;
-  /** Told what it runs on, before its first call. */
+  /** Called with the runtime before the first call. */
   attach?(runtime: Runtime): void;
 }
 
@@ -73,9 +73,9 @@ export interface BrowserProviderOptions {
   readonly apiKey?: ApiKey;
   /** The ids of its models, or what is known of them. Behind a ModelMesh proxy: names of its pools or models. */
   readonly models: readonly (string | ModelInfo)[];
-  /** What those of the models are for that do not say; `chat-completion` by default. Short names or full paths. */
+  /** Capabilities of those models that name none; `chat-completion` by default. Short names or full paths. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** Limit of a whole answer, and of silence in a stream, ms; by default 240 000 and 60 000. */
+  /** Limit of a complete response, and of idle time in a stream, ms; by default 240 000 and 60 000. */
   readonly timeout?: number;
   /** Retries on the same model, beyond the first try; 2 by default. */
   readonly maxRetries?: number;
@@ -100,7 +100,7 @@ export interface BrowserProviderConfig extends InstanceSettings {
   readonly baseUrl: string;
   /** Its models; each with its capabilities. */
   readonly models: readonly ModelInfo[];
-  /** What those of the models are for that did not say. */
+  /** Capabilities of those models that name none. */
   readonly capabilities: readonly CapabilityPath[];
   /** Retries on the same model, beyond the first try. */
   readonly maxRetries: number;

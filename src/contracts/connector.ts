@@ -31,11 +31,11 @@ export type AttributeType = "text" | "flag" | "integer" | "object";
 
 /** An attribute that a connector reads from its settings. */
 export interface Attribute {
-  /** What it takes; a list for one of several. Where a text may stand, a secret reference may. */
+  /** The type; a list for one of several. A secret reference may replace a string. */
   readonly type: AttributeType | readonly AttributeType[];
-  /** The only texts it takes. */
+  /** The only strings it takes. */
   readonly values?: readonly string[];
-  /** What holds when it is left out. */
+  /** The default. */
   readonly default?: string | number | boolean;
   /** What it is for. */
   readonly about: string;

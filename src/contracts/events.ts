@@ -33,7 +33,7 @@ export interface MeshEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** One model's part in answering a request. */
+/** One model's attempts for a request. */
 export interface FallbackStep {
   /** The model's name. */
   readonly model: string;
@@ -59,11 +59,11 @@ export interface RoutingRecord {
   readonly capability: string | null;
   /** The pool. */
   readonly pool: string;
-  /** Who answered, or was tried last. */
+  /** The model that answered, or was tried last. */
   readonly model: string | null;
   /** Its provider's entry id. */
   readonly provider: string | null;
-  /** Who answered behind the provider, where that is a ModelMesh proxy, as in a page. */
+  /** The model that served it behind the provider, where that is a ModelMesh proxy, as in a page. */
   readonly served_by?: ServedBy;
   /** How the answer was delivered. */
   readonly delivery: Delivery;
@@ -73,19 +73,19 @@ export interface RoutingRecord {
   readonly rotation_reason?: string;
   /** Every model tried, in order. */
   readonly fallback_chain: readonly FallbackStep[];
-  /** Time of ours: without providers and back-off, ms. */
+  /** Overhead: time without providers and back-off, ms. */
   readonly routing_latency_ms: number;
   /** Upstream calls sent. */
   readonly attempts: number;
-  /** A call may have been billed although its answer never came. */
+  /** A call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
-  /** Who sent it, where clients have names. */
+  /** The client that sent it, where clients have names. */
   readonly client?: string;
-  /** HTTP status of the answer, in a library the one that a proxy would send; 499: the client left or gave it up. */
+  /** HTTP status of the response, in a library the one that a proxy would send; 499: the client left or gave it up. */
   readonly status?: number;
   /** From the request's arrival to a stream's first content, ms. */
   readonly ttft_ms?: number;
-  /** From the request's arrival to the end of its answer, ms; absent while it is under way. */
+  /** From the request's arrival to the end of its response, ms; absent while it is under way. */
   readonly duration_ms?: number;
   /** Tokens read, where that is known. */
   readonly tokens_in?: number;
@@ -93,14 +93,14 @@ export interface RoutingRecord {
   readonly tokens_out?: number;
   /** What it cost, USD, where that is known. */
   readonly cost_usd?: number;
-  /** The provider did not say all of its tokens. */
+  /** The provider did not report all token counts. */
   readonly estimated?: boolean;
 }
 
 /** Severity of a trace entry. */
 export type Severity = "debug" | "info" | "warning" | "error" | "critical";
 
-/** A note of a component. */
+/** A log entry of a component. */
 export interface TraceEntry {
   /** Always `trace`. */
   readonly type: "trace";
@@ -108,7 +108,7 @@ export interface TraceEntry {
   readonly timestamp: string;
   /** How bad. */
   readonly severity: Severity;
-  /** Who says it: `router`, `pool`, `mesh`, `proxy`, `provider`. */
+  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider`. */
   readonly component: string;
   /** What. */
   readonly message: string;
@@ -126,7 +126,7 @@ export interface LogRecord {
   readonly level: Severity;
   /** The request's id. */
   readonly request_id: string;
-  /** Whose it was, where clients have names. */
+  /** The client that sent it, where clients have names. */
   readonly client?: string;
   /** Of HTTP. */
   readonly method: string;
@@ -154,15 +154,15 @@ export interface StatsMetrics {
    * the client gave up, and what it answered with nothing while another was asked, is neither success nor failure.
    */
   readonly requests_failed: number;
-  /** Tokens read, as providers told them; estimated where they did not. */
+  /** Tokens read, as providers reported them, else estimated. */
   readonly tokens_in: number;
   /** Tokens written, likewise. */
   readonly tokens_out: number;
   /** USD, as far as prices are known; a sum of whole nano-dollars, exact up to 9 million. */
   readonly cost_total: number;
   /**
-   * Mean time to an answer, or to a stream's first content, ms: of a pool from a request's arrival on, of a model or
-   * provider the time spent on the model that answered. Null before the first answer.
+   * Mean time to a response, or to a stream's first content, ms: of a pool from a request's arrival on, of a model or
+   * provider the time spent on the model that answered. Null before the first response.
    */
   readonly latency_avg: number | null;
   /** The 95th percentile of the same times by nearest rank, ms, within 4.5 % (below 1 ms: within 0.5 ms). */
@@ -174,7 +174,7 @@ export interface StatsMetrics {
    * each of their pools.
    */
   readonly standby_events: number;
-  /** Rests that ended because a quota, a limit or a budget began anew, counted alike. */
+  /** Standbys that ended because a quota, a limit or a budget began anew, counted alike. */
   readonly quota_resets: number;
   /** Times a request left it, or a model of it, for another model. */
   readonly rotation_events: number;

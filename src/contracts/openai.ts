@@ -65,29 +65,29 @@ export interface ChatCompletionRequest {
   model?: string;
   /** The conversation so far, oldest first. */
   messages: ChatMessage[];
-  /** Whether the answer comes as a stream of chunks. */
+  /** Whether the response is a stream of chunks. */
   stream?: boolean | null;
-  /** Options of a streamed answer. */
+  /** Options of a streamed response. */
   stream_options?: { include_usage?: boolean; [key: string]: unknown } | null;
   /** Functions the model may call. */
   tools?: Tool[];
   /** `none`, `auto`, `required` or one function. */
   tool_choice?: string | { type: string; function?: { name: string } };
-  /** Whether several tool calls may come in one answer. */
+  /** Whether several tool calls may come in one response. */
   parallel_tool_calls?: boolean;
-  /** Token limit of the answer, in tokens (older name). */
+  /** Token limit of the response, in tokens (older name). */
   max_tokens?: number | null;
-  /** Token limit of the answer, reasoning included, in tokens. */
+  /** Token limit of the response, reasoning included, in tokens. */
   max_completion_tokens?: number | null;
   /** 0 to 2. */
   temperature?: number | null;
   /** 0 to 1. */
   top_p?: number | null;
-  /** How many answers; 1 by default. */
+  /** How many choices. @default {1} */
   n?: number | null;
-  /** Up to four texts that end the answer. */
+  /** Up to four strings that end the response. */
   stop?: string | string[] | null;
-  /** The answer's form: `text`, `json_object` or `json_schema`. */
+  /** The response's form: `text`, `json_object` or `json_schema`. */
   response_format?: { type: string; json_schema?: JsonObject };
   /** `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
   reasoning_effort?: string | null;
@@ -99,7 +99,7 @@ export interface ChatCompletionRequest {
   [key: string]: unknown;
 }
 
-/** Why an answer ended. */
+/** Why a choice ended. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
 /** Token counts of one request. */
@@ -118,7 +118,7 @@ export interface CompletionUsage {
   [key: string]: unknown;
 }
 
-/** The message of a whole answer. */
+/** The message of a complete response. */
 export interface AssistantMessage {
   /** Always `assistant`. */
   role: "assistant";
@@ -134,7 +134,7 @@ export interface AssistantMessage {
   [key: string]: unknown;
 }
 
-/** One of the answers asked for with `n`. */
+/** One of the choices asked for with `n`. */
 export interface Choice {
   /** Its place, from 0. */
   index: number;
@@ -148,9 +148,9 @@ export interface Choice {
   [key: string]: unknown;
 }
 
-/** A whole chat answer. */
+/** A complete chat response. */
 export interface ChatCompletion {
-  /** The answer's id. */
+  /** The response's id. */
   id: string;
   /** Always `chat.completion`. */
   object: "chat.completion";
@@ -160,27 +160,27 @@ export interface ChatCompletion {
   model: string;
   /** The answers. */
   choices: Choice[];
-  /** Token counts, where the provider told them. */
+  /** Token counts, where the provider reported them. */
   usage?: CompletionUsage;
   /** What else a vendor adds. */
   [key: string]: unknown;
 }
 
-/** A piece of a streamed tool call. */
+/** A chunk of a streamed tool call. */
 export interface ToolCallDelta {
-  /** Which call of the answer this piece belongs to, from 0. */
+  /** Index of the call that this chunk belongs to, from 0. */
   index: number;
-  /** The call's id, in its first piece. */
+  /** The call's id, in its first chunk. */
   id?: string;
-  /** `function`, in its first piece. */
+  /** `function`, in its first chunk. */
   type?: "function";
-  /** The name, in the first piece, and more of the arguments' text. */
+  /** The name, in the first chunk, and more of the arguments' text. */
   function?: { name?: string; arguments?: string };
   /** Vendor-bound state, keyed by vendor. */
   extra_content?: JsonObject;
 }
 
-/** What a chunk adds to an answer. */
+/** What a chunk adds to a choice. */
 export interface Delta {
   /** In the first chunk. */
   role?: "assistant";
@@ -196,9 +196,9 @@ export interface Delta {
   [key: string]: unknown;
 }
 
-/** One event of a streamed chat answer. */
+/** One event of a streamed chat response. */
 export interface ChatCompletionChunk {
-  /** The same in every chunk of an answer. */
+  /** The same in every chunk of a response. */
   id: string;
   /** Always `chat.completion.chunk`. */
   object: "chat.completion.chunk";
@@ -221,13 +221,13 @@ export interface ChatCompletionChunk {
   [key: string]: unknown;
 }
 
-/** The body of every error answer: `{ "error": … }`. */
+/** The body of every error response: `{ "error": … }`. */
 export interface ErrorBody {
   /** What went wrong. */
   error: OpenAiError;
 }
 
-/** The facts of an error answer. */
+/** The facts of an error response. */
 export interface OpenAiError {
   /** What happened and what to do. */
   message: string;

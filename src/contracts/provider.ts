@@ -1,5 +1,5 @@
 /**
- * What the engine asks of a provider, and what it tells one.
+ * The interface between the engine and a provider.
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, OpenAiError } from "./openai.ts";
@@ -8,7 +8,7 @@ import type { UpstreamRequest, UpstreamResponse } from "./runtime.ts";
 /** A dotted path of the capability tree. */
 export type CapabilityPath = string;
 
-/** How an answer is delivered. */
+/** How a response is delivered. */
 export type Delivery = "sync" | "stream" | "batch";
 
 /** What a model can do; an explicit `false` rules it out for a request that needs it. */
@@ -21,7 +21,7 @@ export interface ModelFeatures {
   readonly json_mode?: boolean;
   /** Takes a system prompt. */
   readonly system_prompt?: boolean;
-  /** Grounds answers in sources. */
+  /** Grounds responses in sources. */
   readonly grounding?: boolean;
   /** Reports log probabilities. */
   readonly logprobs?: boolean;
@@ -49,7 +49,7 @@ export interface ModelConstraints {
   readonly supported_languages?: readonly string[];
 }
 
-/** Prices in USD; tokens per million. What nobody knows is left out, never 0. */
+/** Prices in USD; tokens per million. Unknown prices are left out, never 0. */
 export interface Pricing {
   /** Per million tokens read. */
   readonly input?: number;
@@ -75,11 +75,11 @@ export interface Pricing {
   readonly per_million_characters?: number;
 }
 
-/** A price from a day on, for prompts of a size on: the last one that applies holds. */
+/** A price from a date and a prompt size on. The last one that applies is used. */
 export interface DatedPricing extends Pricing {
-  /** ISO date the price holds from; always, when left out. */
+  /** ISO date the price applies from; always, when left out. */
   readonly from?: string;
-  /** The price holds for prompts over this many tokens. */
+  /** The price applies to prompts over this many tokens. */
   readonly above_tokens?: number;
 }
 
@@ -97,7 +97,7 @@ export interface ParameterRules {
   readonly fill_with_tools?: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of a model, whoever says it: the catalogue, the configuration or its provider. */
+/** What is known of a model from the catalogue, the configuration or its provider. */
 export interface ModelInfo {
   /** The id its provider knows it by. */
   readonly id: string;
@@ -117,11 +117,11 @@ export interface ModelInfo {
   readonly source?: string;
 }
 
-/** A request on its way to one model. */
+/** A request to one model. */
 export interface CompletionRequest {
   /** The model to ask. */
   readonly model: ModelInfo;
-  /** Whether the answer comes as a stream. */
+  /** Whether the response is a stream. */
   readonly stream: boolean;
   /** The parsed body, already reworded for the model; never changed by a provider. */
   readonly body: ChatCompletionRequest;
@@ -132,31 +132,31 @@ export interface CompletionRequest {
   readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
 }
 
-/** A whole answer in both views. */
+/** A complete response in both views. */
 export interface CompletionResponse {
-  /** The answer in OpenAI's shape. */
+  /** The response in OpenAI's shape. */
   readonly body: ChatCompletion;
   /** The bytes it came in, when they are OpenAI's shape already. */
   readonly wire?: Uint8Array;
 }
 
-/** One event of a streamed answer in both views. */
+/** One event of a streamed response in both views. */
 export interface CompletionChunk {
   /** The event in OpenAI's shape. */
   readonly value: ChatCompletionChunk;
   /** The JSON text it came in, when that is OpenAI's shape already. */
   readonly wire?: string;
-  /** The further events of that text, where it holds several. */
+  /** Further events in the same text, if it has several. */
   readonly others?: readonly ChatCompletionChunk[];
-  /** The next event is there already: both may be passed on at once. */
+  /** The next event has arrived already: both may be forwarded at once. */
   more?: boolean;
 }
 
-/** Who answered behind a ModelMesh proxy, by the names it has for them. */
+/** The model that served a request behind a ModelMesh proxy, by that proxy's names. */
 export interface ServedBy {
   /** The model's name. */
   readonly model: string;
-  /** Its provider's entry id, where the proxy says. */
+  /** Its provider's entry id, where the proxy reports it. */
   readonly provider?: string;
 }
 
@@ -167,16 +167,16 @@ export interface CallOptions {
   /** The API key or token of this call, undefined where none is configured. */
   readonly credential?: string | undefined;
   /**
-   * The HTTP client of this call: time limits, silence limits and what was sent or answered are kept by it.
+   * The HTTP client of this call. It enforces time and idle limits, and records what was sent and received.
    * Throws a `NetworkError` or the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
   /**
    * Names parameters that the provider leaves out of what it sends, for `x-mesh-dropped-params`. To be called before
-   * {@linkcode CallOptions.send}; the last call holds.
+   * {@linkcode CallOptions.send}; the last call counts.
    */
   reportDropped?(parameters: readonly string[]): void;
-  /** Names who answered behind a provider that is a ModelMesh proxy itself; the last call holds. */
+  /** Reports the model that served the request behind a provider that is a ModelMesh proxy; the last call counts. */
   reportServedBy?(served: ServedBy): void;
 }
 
@@ -208,12 +208,11 @@ export type FailureKind =
 
 /** Spec: Model Execution. */
 export interface ModelExecution {
-  /** One whole answer. Throws an `UpstreamError`, a `NetworkError` or the signal's reason. */
+  /** One complete response. Throws an `UpstreamError`, a `NetworkError` or the signal's reason. */
   complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
   /**
-   * A streamed answer. Throws as {@linkcode ModelExecution.complete} does, before the first event or at any
-   * later one. It ends normally only when the provider said the answer is complete; leaving the loop early
-   * ends the call.
+   * A streamed response. Throws as {@linkcode ModelExecution.complete} does, before the first event or at any
+   * later one. It ends normally only when the provider reported the end; leaving the loop early ends the call.
    */
   stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 }
@@ -226,11 +225,11 @@ export interface Capabilities {
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean;
 }
 
-/** What became of asking a provider for its models. */
+/** The result of asking a provider for its models. */
 export interface ModelListing {
   /** Its models; left out when it did not list any. */
   readonly models?: readonly ModelInfo[];
-  /** What it did instead, such as `did not list its models: …`. */
+  /** Why it did not, such as `did not list its models: …`. */
   readonly problem?: string;
 }
 
@@ -248,7 +247,7 @@ export interface Quota {
   readonly used?: number;
   /** What remains, in the vendor's unit. */
   readonly remaining?: number;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms since 1970. */
   readonly resetsAt?: number;
 }
 
@@ -266,7 +265,7 @@ export interface RateLimits {
 
 /** Spec: Quota and Rate Limits. */
 export interface QuotaAndRateLimits {
-  /** What is left, where the vendor tells. */
+  /** What is left, where the vendor reports it. */
   checkQuota(options: CallOptions): Promise<Quota | undefined>;
   /** The limits last reported for a model. */
   getRateLimits(model: string): RateLimits | undefined;
@@ -286,9 +285,9 @@ export interface UsageReport {
 
 /** Spec: Cost and Pricing. */
 export interface CostAndPricing {
-  /** A model's prices, oldest first; undefined when nobody knows. */
+  /** A model's prices, oldest first; undefined when they are unknown. */
   getPricing(model: string): readonly DatedPricing[] | undefined;
-  /** Called after each answer that says its usage, with numbers that can be true. */
+  /** Called after each response that reports plausible usage. */
   reportUsage(usage: UsageReport): void;
 }
 
@@ -307,12 +306,12 @@ export interface Provider
   readonly id: string;
 }
 
-/** An error answer as a provider's connector read it. */
+/** An error response as a provider's connector read it. */
 export interface ProviderFault {
   /** HTTP status. */
   readonly status: number;
-  /** What it said, in OpenAI's terms. */
+  /** The error, in OpenAI's terms. */
   readonly error: OpenAiError;
-  /** How long it asks us to wait, ms. */
+  /** The wait it asks for, ms. */
   readonly retryAfterMs?: number;
 }

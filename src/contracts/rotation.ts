@@ -27,7 +27,7 @@ export type StandbyReason =
 export interface Headroom {
   /** What one window allows. */
   readonly limit: number;
-  /** How long the window is, ms; a minute unless said. Makes limits by the minute and by the day comparable. */
+  /** How long the window is, ms; one minute by default. Makes limits by the minute and by the day comparable. */
   readonly windowMs?: number;
   /** What is left of it, requests under way counted as used. */
   readonly left: number;
@@ -43,9 +43,9 @@ export interface ModelView {
   readonly weight: number;
   /** Whether requests may go to it. */
   readonly status: "active" | "standby";
-  /** Back after a rest and not yet proven. */
+  /** Its circuit breaker is half-open: the next request is a trial. */
   readonly isHalfOpen: boolean;
-  /** Why it rests. */
+  /** Why it is in standby. */
   readonly reason?: StandbyReason | undefined;
   /** When it will be reconsidered; undefined: not by itself. */
   readonly retryAt?: number | undefined;
@@ -55,7 +55,7 @@ export interface ModelView {
   readonly lastStatus?: number | undefined;
   /** Requests it is working on. */
   readonly inFlight: number;
-  /** Time to an answer, a mean in which the last ones count most, ms; undefined until measured. */
+  /** Time to a response, an average that weights recent ones most, ms; undefined until measured. */
   readonly latencyMs?: number;
   /** Requests it may still take in the window, where a limit is known. */
   readonly requests?: Headroom;
@@ -76,15 +76,15 @@ export interface SelectionContext {
   readonly modelPriority: readonly string[];
   /** Ordered provider preference. */
   readonly providerPriority: readonly string[];
-  /** Share of a limit at which rate-limit-aware takes another model; 0.8 unless said. */
+  /** Share of a limit at which rate-limit-aware takes another model. @default {0.8} */
   readonly threshold?: number | undefined;
-  /** How load-balanced shares out; evenly unless said. */
+  /** How load-balanced shares out. @default {"absolute"} */
   readonly balanceMode?: BalanceMode | undefined;
   /** What this request would cost at a model by estimate, nano-dollars (10⁻⁹ USD); undefined where no price is known. */
   readonly costOf: (model: ModelView) => number | undefined;
-  /** Whom this request belongs to, where known. */
+  /** The session of this request, where known. */
   readonly session?: string;
-  /** The request itself has chosen among the models: what is chosen for it says nothing of others. */
+  /** The request has routing constraints of its own: the choice for it does not apply to other requests. */
   readonly isConstrained: boolean;
   /** Models this request has already been to. */
   readonly tried: ReadonlySet<string>;
@@ -92,7 +92,7 @@ export interface SelectionContext {
   readonly random: () => number;
 }
 
-/** What became of a request so far. */
+/** The outcome of a request so far. */
 export interface SelectionOutcome {
   /** Names of the models that did not serve it. */
   readonly failed: ReadonlySet<string>;
@@ -102,13 +102,13 @@ export interface SelectionOutcome {
 
 /**
  * Spec: Rotation. One instance serves one pool; what it remembers is its own. `select` and `score` are required; what else
- * it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` the verdict on
- * failures, `shouldRecover` and `getRecoverySchedule` the cooldown. Limits, budgets and what vendors say hold all the same.
+ * it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` decide on
+ * failures, `shouldRecover` and `getRecoverySchedule` on the cooldown. Limits, budgets and vendors' own limits apply all the same.
  */
 export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<RecoveryPolicy> {
   /** The candidate to ask; undefined leaves the choice to the fallback strategy. Candidates are never empty. */
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined;
-  /** How well a candidate fits, the highest first: what `explain` shows. */
+  /** The score of a candidate, the highest is best: `explain` shows it. */
   score(candidate: ModelView, context: SelectionContext): number;
   /** Name of the model it stays with, for strategies that stay with one: each change is a `rotation` event. */
   readonly current?: string | undefined;

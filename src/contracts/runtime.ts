@@ -1,6 +1,5 @@
 /**
- * The only door to the outside: time, chance, environment, files and network. Nothing outside
- * `src/runtime/` knows which runtime it is on.
+ * The runtime port: time, randomness, environment, files and network. Only `src/runtime/` knows the runtime.
  * @module
  */
 
@@ -9,7 +8,7 @@ export type Cancel = () => void;
 
 /** Time. Waits of any length are safe: no implementation lets a long one fire early. */
 export interface Clock {
-  /** Wall clock, ms since 1970: for what is stored and shown. */
+  /** Wall-clock time, ms since 1970: for what is stored and shown. */
   now(): number;
   /** Never goes back, ms: for waits and durations. */
   monotonic(): number;
@@ -36,23 +35,23 @@ export interface FileSystem {
   remove(path: string): Promise<void>;
 }
 
-/** What tells work to stop: an `AbortSignal`, or something lighter that can become one. */
+/** Signals that work has to stop: an `AbortSignal`, or something lighter that can become one. */
 export interface StopSignal {
-  /** Whether it has come. */
+  /** Whether it has aborted. */
   readonly aborted: boolean;
-  /** Why, once it has. */
+  /** The reason, once it has. */
   readonly reason: unknown;
   /** The same as an `AbortSignal`, where it is none itself; made when it is asked for. */
   readonly native?: AbortSignal;
-  /** Calls `listener` when it comes. */
+  /** Calls `listener` when it aborts. */
   addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
-  /** Forgets a listener. */
+  /** Removes a listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** What stops work: an `AbortController`, or something lighter. */
+/** Stops work: an `AbortController`, or something lighter. */
 export interface Stopper {
-  /** Comes with `abort`. */
+  /** Aborts with `abort`. */
   readonly signal: StopSignal;
   /** Stops it. */
   abort(reason: unknown): void;
@@ -63,8 +62,8 @@ export interface ModuleLoader {
   /** The whole of a file; throws when it is missing or unreadable. */
   readBytes(path: string): Promise<Uint8Array>;
   /**
-   * Imports one of some files, all of them ES modules and what these read: what it exports. The key tells one set of
-   * files from others; the same set is imported once.
+   * Imports one of a set of ES modules and the files that these read, and returns its exports. The key identifies the
+   * set; the same set is imported once.
    */
   importFrom(
     files: ReadonlyMap<string, Uint8Array>,
@@ -76,13 +75,13 @@ export interface ModuleLoader {
 export interface DiskStat {
   /** Its size, bytes. */
   readonly size: number;
-  /** When it was written last: wall clock, ms since 1970. */
+  /** When it was last written: wall-clock time, ms since 1970. */
   readonly modifiedAt: number;
 }
 
 /**
- * Files of bytes for whoever keeps records in them: written whole or not at all, also when the process is killed or the
- * machine loses power. Files are for their owner alone, and so are folders that are made. Absent in browsers.
+ * Files that hold records. They are written completely or not at all, also when the process is killed or the machine
+ * loses power. Files and new folders are readable by their owner alone. Absent in browsers.
  */
 export interface Disk {
   /** All of a file; undefined when there is none. */
@@ -122,7 +121,7 @@ export interface KeyValues {
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
   readonly url: string;
-  /** `POST` unless said. */
+  /** @default {"POST"} */
   readonly method?: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -130,22 +129,22 @@ export interface UpstreamRequest {
   readonly body?: string | Uint8Array;
   /** Ends the call, its connection included. */
   readonly signal?: StopSignal;
-  /** Told each time bytes of the answer arrive. */
+  /** Called each time bytes of the response arrive. */
   readonly onBytes?: () => void;
-  /** Longest wait for a connection, ms, where the runtime can tell that phase. */
+  /** Limit of the wait for a connection, ms, where the runtime can measure that phase. */
   readonly connectTimeoutMs?: number;
-  /** The answer is read at once, not as it arrives: runtimes may have a quicker client for that. */
+  /** The response is read at once, not as it arrives: runtimes may have a faster client for that. */
   readonly isWhole?: boolean;
 }
 
-/** Reads a body piece by piece. */
+/** Reads a body chunk by chunk. */
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
-/** The answer to an {@linkcode UpstreamRequest}: head read, body not yet. */
+/** The response to an {@linkcode UpstreamRequest}: its head is read, its body is not. */
 export interface UpstreamResponse {
   /** HTTP status; redirects are never followed. */
   readonly status: number;
-  /** Answer headers. */
+  /** Response headers. */
   readonly headers: { get(name: string): string | null };
   /** The body as it arrives; null when there is none. */
   readonly body: ReadableStream<Uint8Array> | null;
@@ -155,7 +154,7 @@ export interface UpstreamResponse {
   bytes?(): Promise<Uint8Array>;
 }
 
-/** What a {@linkcode Runtime} lets the outside in by. */
+/** The runtime port. */
 export interface Runtime {
   /** Time. */
   readonly clock: Clock;
@@ -170,11 +169,11 @@ export interface Runtime {
   /** Opens the runtime's own key-value store, where it has one: the program's, or that of a file. */
   readonly openKeyValues?: (path?: string) => Promise<KeyValues>;
   /**
-   * The upstream HTTP client. Throws a `NetworkError` whose text quotes neither URL nor header, or
+   * The upstream HTTP client. Throws a `NetworkError` whose message quotes neither URL nor header, or
    * the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** Makes what stops a call; an `AbortController` where there is nothing lighter. */
+  /** Makes a stopper for a call; an `AbortController` where there is nothing lighter. */
   stopper?(): Stopper;
   /** An environment variable, undefined when unset. */
   env(name: string): string | undefined;

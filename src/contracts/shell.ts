@@ -24,13 +24,13 @@ export interface PlainRequest {
   bytes(): Promise<Uint8Array>;
 }
 
-/** A body that comes piece by piece, without the cost of a `ReadableStream`. */
+/** A body that arrives in chunks, without the cost of a `ReadableStream`. */
 export interface PlainStream {
-  /** The next piece; undefined at the end. Rejects when it breaks off. Nothing is read ahead. */
+  /** The next chunk; undefined at the end. Rejects when it breaks off. Nothing is read ahead. */
   read(): Promise<Uint8Array | string | undefined>;
-  /** Nobody reads on. */
+  /** Stops reading. */
   cancel(): void;
-  /** Told when it breaks off while nobody reads. */
+  /** Called when it breaks off while it is not read. */
   onStop?: (reason: unknown) => void;
 }
 
@@ -62,7 +62,7 @@ export interface ServeOptions {
   readonly port: number;
   /** `node`: through `node:http`, where the runtime has a server of its own too. */
   readonly listener?: "node";
-  /** Told the address once connections are accepted. */
+  /** Called with the address once connections are accepted. */
   readonly onListen?: (address: { host: string; port: number }) => void;
 }
 
@@ -90,7 +90,7 @@ export type ReloadSignal = "SIGHUP";
 export interface Output {
   /** Whether a person reads it. */
   readonly isTerminal: boolean;
-  /** Writes text; false when nobody reads the other end any more. Never throws. */
+  /** Writes text; false when the other end is closed. Never throws. */
   write(text: string): boolean;
   /** Writes text within a moment, together with what else comes; in order with {@linkcode write}. Never throws. */
   writeSoon(text: string): void;

@@ -1,5 +1,5 @@
 /**
- * Where what shall outlive a process is kept.
+ * Where state that outlives a process is stored.
  * @module
  */
 
@@ -7,19 +7,19 @@
 export interface StorageStat {
   /** Its size, bytes. */
   readonly size: number;
-  /** When it was saved last: wall clock, ms since 1970. */
+  /** When it was last saved: wall-clock time, ms since 1970. */
   readonly modifiedAt: number;
 }
 
 /** How a lock is asked for. */
 export interface LockOptions {
-  /** Who asks: unique among all who share the storage. Whoever has a lock gets it again, which renews it. */
+  /** The owner: unique among all processes that share the storage. An owner that has the lock gets it again, renewed. */
   readonly owner: string;
-  /** How long it holds unless released, ms: one whose owner is gone can be taken then. */
+  /** Lifetime unless released, ms: then a lock whose owner is gone can be taken. */
   readonly ttlMs: number;
-  /** Longest wait for another owner's lock, ms; 30 000 unless given. */
+  /** Limit of the wait for another owner's lock, ms. @default {30_000} */
   readonly timeoutMs?: number;
-  /** Time between two tries, ms; 1000 unless given. */
+  /** Time between two tries, ms. @default {1000} */
   readonly retryIntervalMs?: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
@@ -29,18 +29,18 @@ export interface LockOptions {
 export interface Lock {
   /** What it is for. */
   readonly key: string;
-  /** Who has it. */
+  /** Its owner. */
   readonly owner: string;
-  /** When it ends by itself: wall clock, ms since 1970. */
+  /** When it expires: wall-clock time, ms since 1970. */
   readonly expiresAt: number;
 }
 
 /**
  * Spec: Storage. Records of bytes by key; any text is a key, and locks have keys of their own. What cannot be done is a
- * `ConnectorError` that says what to do about it.
+ * `ConnectorError` with advice.
  */
 export interface Storage {
-  /** A record; undefined when there is none. What it gives is the caller's. */
+  /** A record; undefined when there is none. The bytes are the caller's. */
   load(key: string): Promise<Uint8Array | undefined>;
   /** Writes a record whole, or not at all. */
   save(key: string, data: Uint8Array): Promise<void>;
@@ -52,15 +52,15 @@ export interface Storage {
   stat(key: string): Promise<StorageStat | undefined>;
   /** Whether there is a record. */
   exists(key: string): Promise<boolean>;
-  /** Takes a lock, waiting for whoever has it. */
+  /** Takes a lock, and waits while another owner has it. */
   acquire(key: string, options: LockOptions): Promise<Lock>;
   /** Gives a lock back; does nothing when another owner has it by now. */
   release(lock: Lock): Promise<void>;
-  /** Whether anybody has the lock. */
+  /** Whether any owner has the lock. */
   isLocked(key: string): Promise<boolean>;
   /** What several processes agree on at once; only storages with atomic operations have it. */
   readonly shared?: Shared;
-  /** Gives connections back; what is called after it fails. Storages without connections have none. */
+  /** Closes connections; later calls fail. Storages without connections have none. */
   close?(): Promise<void>;
 }
 
@@ -68,9 +68,9 @@ export interface Storage {
 export interface SharedSum {
   /** Its name; any text. */
   readonly key: string;
-  /** When it is forgotten: wall clock, ms since 1970. */
+  /** When it is deleted: wall-clock time, ms since 1970. */
   readonly expiresAt: number;
-  /** What it is known to have reached: a store that has lost data takes it for that much. */
+  /** The value it is known to have reached: a store that has lost data continues from there. */
   readonly atLeast?: number;
 }
 
@@ -80,7 +80,7 @@ export interface SharedChange extends SharedSum {
   readonly by: number;
 }
 
-/** A part of a sum that is asked for. */
+/** A reservation of a part of a sum. */
 export interface SharedReservation extends SharedSum {
   /** A whole number. */
   readonly amount: number;
@@ -88,26 +88,26 @@ export interface SharedReservation extends SharedSum {
   readonly limit: number;
 }
 
-/** What became of claims. */
+/** The result of reservations. */
 export interface SharedGrant {
   /** All of them were granted; else none was. */
   readonly isGranted: boolean;
-  /** The sums as they are now, in the order of the claims. */
+  /** The sums as they are now, in their order. */
   readonly sums: readonly number[];
 }
 
 /**
  * Facet of a {@linkcode Storage}: sums and messages that several processes have in common. Every call is one atomic step
  * of the store. Sums are exact up to 2⁵³; they are apart from records and locks. All of it fails at once while the store
- * is away.
+ * is unavailable.
  */
 export interface Shared {
-  /** Changes sums, all at once; a sum that is not there is 0. Gives what they are now, in order. */
+  /** Changes sums, all at once; a sum that is not there is 0. Resolves to their new values, in order. */
   add(changes: readonly SharedChange[]): Promise<readonly number[]>;
   /** Adds to sums where none of them passes its limit by that, else to none. */
   reserve(claims: readonly SharedReservation[]): Promise<SharedGrant>;
-  /** Tells everybody who listens now, oneself included. */
+  /** Sends a message to all present subscribers, including its sender. */
   publish(channel: string, message: string): Promise<void>;
-  /** Listens until the returned function is called, across breaks of the connection; what is told in a break is lost. */
+  /** Subscribes until the returned function is called, across reconnections; messages sent in between are lost. */
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>>;
 }
