@@ -18,6 +18,7 @@ import type { AnswerStream } from "../pipeline/answer_stream.ts";
 export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #stream: AnswerStream;
   readonly #requestId: string;
+  #isOver = false;
   #isTaken = false;
   #text = "";
 
@@ -55,12 +56,14 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   }
 
   async #next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
+    if (this.#isOver) return { done: true, value: undefined }; // as a generator that threw
     try {
       const chunk = await this.#stream.read();
       if (chunk === undefined) return { done: true, value: undefined };
       this.#text += chunk.value.choices[0]?.delta?.content ?? "";
       return { done: false, value: chunk.value };
     } catch (error) {
+      this.#isOver = true;
       if (!StreamInterruptedError.isInstance(error)) throw error;
       const interrupted = new StreamInterruptedError(error.message, this.#text);
       interrupted.requestId = this.#requestId;
