@@ -1,5 +1,5 @@
 /**
- * Takes secrets out of texts that leave the process: every resolved value, and what looks like a key.
+ * Redaction of strings that leave the process: every resolved secret, and whatever has the form of a key.
  * @module
  */
 import { toBase64 } from "../util/base64.ts";
@@ -11,30 +11,28 @@ const keyForms =
 /** Values shorter than this are words, not secrets. */
 const minSecretLength = 6;
 
-/** So many of the latest tokens are known: many more than are in use at a time. */
+/** Latest tokens that are redacted: many more than are in use at a time. */
 const maxTokens = 100;
 
-/** Knows the secrets of one mesh. */
+/** Redacts the secrets of one mesh. */
 export class Redactor {
   /** Every form of every secret, the longest first: one may begin like another. */
   #forms: readonly string[] = [];
   /** The same of each token, the latest first. */
   #tokens: readonly (readonly string[])[] = [];
 
-  /** Remembers a secret's value, and the forms it may be quoted in. */
+  /** Adds a secret, with the forms that it may be quoted in. */
   add(value: string): void {
     this.#forms = byLength([...this.#forms, ...formsOf(value)]);
   }
 
-  /** Remembers a token, which another one will replace, for as long as it is one of the latest. */
+  /** Adds a short-lived token; the latest ones are redacted. */
   addToken(value: string): void {
     this.#tokens = [byLength(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
   }
 
   /**
-   * The text without secrets.
-   *
-   * @param text What is about to leave.
+   * The string with `[redacted]` in place of secrets.
    */
   redact(text: string): string {
     for (const forms of [...this.#tokens, this.#forms]) {

@@ -100,7 +100,7 @@ export class ProxyInstance {
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
       if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request);
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
-      const response = await this.#respond(this.#checkRoute(request, path, entry), incoming);
+      const response = await this.#respond(checkedRoute(entry, incoming), incoming);
       return request.method === "HEAD" ? { ...response, body: null } : response;
     } catch (error) {
       const { signal } = request;
@@ -124,20 +124,6 @@ export class ProxyInstance {
     const path = redact(pathOf(url).slice(0, maxLoggedPath));
     const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
-  }
-
-  #checkRoute(request: PlainRequest, path: string, entry: RouteEntry | undefined): RouteEntry {
-    if (entry === undefined) {
-      throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
-    }
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    if (entry.methods.includes(method)) return entry;
-    const allow = entry.methods.join(", ");
-    throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
-      status: 405,
-      code: "method_not_allowed",
-      headers: { allow },
-    });
   }
 
   async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
@@ -205,6 +191,20 @@ export class ProxyInstance {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
   }
+}
+
+function checkedRoute(entry: RouteEntry | undefined, { request, path }: IncomingRequest): RouteEntry {
+  if (entry === undefined) {
+    throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
+  }
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  if (entry.methods.includes(method)) return entry;
+  const allow = entry.methods.join(", ");
+  throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
+    status: 405,
+    code: "method_not_allowed",
+    headers: { allow },
+  });
 }
 
 /** Counts over all instances of one proxy. */

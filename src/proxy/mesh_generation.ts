@@ -91,9 +91,7 @@ export class MeshGeneration {
     state.retire((transition) => handOver(transition, { before: this.mesh, next: this.#latest.mesh }));
   }
 
-  /**
-   * The counters that continue under other settings; undefined where both replicate theirs, as two processes do.
-   */
+  /** The state that continues under other settings; undefined where both replicate theirs, as two processes do. */
   stateFor({ storage }: Settings): MeshState | undefined {
     return this.#store.isSharedWith(storage) ? undefined : this.mesh.state;
   }

@@ -127,7 +127,7 @@ function runningProxy(parts: ListeningParts): RunningProxy {
     warnings: exposure(),
     async reload() {
       await reloader.reload();
-      return [...restartWarnings(started, reloader.mesh.settings.proxy, options), ...exposure()];
+      return [...restartWarnings({ started, now: reloader.mesh.settings.proxy, options }), ...exposure()];
     },
     stop: () => stopping ??= stop(parts),
   };
@@ -149,25 +149,30 @@ function checkedTokens(
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
-  const tokens = tokensOf(runtime, options, proxy.clients.length > 0 || !proxy.tokenRequired);
-  const problems = loops(mesh, host, port);
+  const tokens = tokensOf(runtime, options);
+  if (tokens.length === 0 && proxy.clients.length === 0 && proxy.tokenRequired) {
+    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are required, but there is none" }]);
+  }
+  const problems = loops(mesh, { host, port });
   if (problems.length > 0) throw new ConfigError(problems, source);
   return tokens;
 }
 
 /** Settings that a running server cannot change. */
 function restartWarnings(
-  before: ProxySettings,
-  now: ProxySettings = builtInProxy(),
-  options: ServeOptions,
+  { started, now = builtInProxy(), options }: {
+    started: ProxySettings;
+    now: ProxySettings | undefined;
+    options: ServeOptions;
+  },
 ): readonly string[] {
   return (["host", "port", "listener"] as const).flatMap((key) => {
     const isGiven = key !== "listener" && options[key] !== undefined;
-    return isGiven || before[key] === now[key] ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
+    return isGiven || started[key] === now[key] ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
   });
 }
 
-function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): readonly string[] {
+function tokensOf(runtime: Runtime, options: ServeOptions): readonly string[] {
   const fromEnvironment = runtime.env("MODELMESH_TOKEN");
   const tokens = [...options.tokens ?? [], ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
   if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {
@@ -176,14 +181,11 @@ function tokensOf(runtime: Runtime, options: ServeOptions, mayBeNone: boolean): 
       message: "a token has to be visible ASCII characters, at least one (see --token and MODELMESH_TOKEN)",
     }]);
   }
-  if (tokens.length === 0 && !mayBeNone) {
-    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are required, but there is none" }]);
-  }
   return tokens;
 }
 
 /** Providers whose address is the proxy's own: every request would come back to itself. */
-function loops(mesh: Mesh, host: string, port: number): ConfigProblem[] {
+function loops(mesh: Mesh, { host, port }: { host: string; port: number }): ConfigProblem[] {
   if (port === 0) return [];
   return mesh.registry.instances.flatMap(({ entry }) => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
