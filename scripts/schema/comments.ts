@@ -46,8 +46,8 @@ class CommentReader {
     const name = call.expression.getText();
     this.read({ name, file }, path);
     const inside = maps.includes(name) ? `${path}.*` : path;
-    call.arguments.forEach((argument, place) => {
-      const holdsKeys = name === "object" && place === 0 && ts.isObjectLiteralExpression(argument);
+    call.arguments.forEach((argument, index) => {
+      const holdsKeys = name === "object" && index === 0 && ts.isObjectLiteralExpression(argument);
       if (!holdsKeys) return this.#field(argument, file, inside);
       for (const member of argument.properties) this.#key(member, file, path);
     });
@@ -61,11 +61,11 @@ class CommentReader {
     if (!ts.isPropertyAssignment(member)) throw new Error(`${where()}: write the key as "key: field"`);
     const { name, initializer } = member;
     const key = ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : name.getText();
-    const place = path === "" ? key : `${path}.${key}`;
+    const fullPath = path === "" ? key : `${path}.${key}`;
     const comment = ts.getJSDocCommentsAndTags(member).map(({ comment }) => ts.getTextOfJSDocComment(comment)).join("");
-    if (comment === "") throw new Error(`${where()}: "${place}" has no comment that says what it is for`);
-    this.comments.set(place, comment.replace(/\s+/g, " "));
-    this.#field(initializer, file, place);
+    if (comment === "") throw new Error(`${where()}: "${fullPath}" has no comment that says what it is for`);
+    this.comments.set(fullPath, comment.replace(/\s+/g, " "));
+    this.#field(initializer, file, fullPath);
   }
 
   #source(file: string): Source {

@@ -5,7 +5,7 @@
  */
 import type { Field, Shape } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
-import { durationPattern, longestUnitText, sizePattern } from "../../src/config/schema/units.ts";
+import { durationPattern, maxUnitLength, sizePattern } from "../../src/config/schema/units.ts";
 import { suggestionsFor } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
@@ -146,7 +146,7 @@ function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
     type: "string",
     pattern: isAboveZero ? source.replace("^", "^(?=.*[1-9])") : source,
     minLength: 1,
-    maxLength: longestUnitText,
+    maxLength: maxUnitLength,
   };
 }
 

@@ -43,9 +43,9 @@ export function readKeys(): readonly Key[] {
  */
 export function* fieldsOf({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
   for (const [key, field] of Object.entries(shape.fields ?? {})) {
-    const place = path === "" ? key : `${path}.${key}`;
-    yield [place, field];
-    yield* fieldsOf(field, place);
+    const fullPath = path === "" ? key : `${path}.${key}`;
+    yield [fullPath, field];
+    yield* fieldsOf(field, fullPath);
   }
   if (shape.item !== undefined) yield* fieldsOf(shape.item, shape.type === "map" ? `${path}.*` : path);
   for (const option of shape.options ?? []) yield* fieldsOf(option, path);
@@ -64,7 +64,7 @@ export function writtenDefault({ type, default: standard, options = [] }: Shape)
 
 function formatSize(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB"];
-  let [size, place] = [bytes, 0];
-  for (; size % 1024 === 0 && place < units.length - 1; place++) size /= 1024;
-  return `${size}${units[place]}`;
+  let [size, unit] = [bytes, 0];
+  for (; size % 1024 === 0 && unit < units.length - 1; unit++) size /= 1024;
+  return `${size}${units[unit]}`;
 }

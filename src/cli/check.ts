@@ -7,7 +7,7 @@ import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { Mesh } from "../mesh.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
+import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { missingPackages, resolveSecrets } from "./requirements.ts";
 
@@ -36,7 +36,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const mesh = new Mesh({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     await loadPackages(document, mesh);
-    const settings = settingsOf(document, surroundingsOf(mesh), { source: path, mayLackProviders: true });
+    const settings = settingsOf(document, configContextOf(mesh), { source: path, mayLackProviders: true });
     const problems = await missingPackages(settings, mesh);
     if (problems.length > 0) throw new ConfigError(problems, path);
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;

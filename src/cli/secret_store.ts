@@ -7,7 +7,7 @@ import { settingsOf } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { Mesh } from "../mesh.ts";
-import { implementationOf, surroundingsOf } from "../registry/catalogue.ts";
+import { configContextOf, implementationOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
@@ -59,6 +59,6 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
 async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
   if (path === undefined) return undefined;
   const document = await loadDocument(path, runtime.files!);
-  const surroundings = surroundingsOf(new Mesh({ connectors, runtime }));
-  return settingsOf(document, surroundings, { source: path, mayLackProviders: true }).secrets;
+  const context = configContextOf(new Mesh({ connectors, runtime }));
+  return settingsOf(document, context, { source: path, mayLackProviders: true }).secrets;
 }

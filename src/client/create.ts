@@ -9,7 +9,7 @@ import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
+import { configContextOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
 import { Mesh } from "../mesh.ts";
 import { checkOptionNames } from "./_option_names.ts";
@@ -63,7 +63,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const { config } = options;
   if (config === undefined) {
     const addPools = poolsFor(options.capability, nearestCapabilities);
-    mesh.configure(settingsOfDetection(surroundingsOf(mesh), options), addPools);
+    mesh.configure(settingsOfDetection(configContextOf(mesh), options), addPools);
     checkTarget(mesh, options);
   } else refuseBeside(options);
   const given = config === undefined ? undefined : givenDocument(config);
@@ -87,7 +87,7 @@ function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
 
 function configureWith(mesh: Mesh, { document, source }: SourcedDocument, options: CreateOptions): void {
   const { apiKeys } = options;
-  mesh.configure(settingsOf(document, surroundingsOf(mesh), {
+  mesh.configure(settingsOf(document, configContextOf(mesh), {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
   }));

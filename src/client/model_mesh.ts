@@ -21,7 +21,7 @@ import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
 import { type Statistics, statisticsOf } from "../observe/statistics.ts";
 import type { Explanation } from "../pipeline/explain.ts";
-import { loadConnectors, surroundingsOf } from "../registry/catalogue.ts";
+import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
@@ -102,7 +102,7 @@ export class ModelMeshBase extends Mesh {
    */
   async start(document: unknown, source?: string): Promise<void> {
     await loadPackages(document, this);
-    const settings = settingsOf(document, surroundingsOf(this), source === undefined ? {} : { source });
+    const settings = settingsOf(document, configContextOf(this), source === undefined ? {} : { source });
     this.#config = new MeshConfigBase(checkedDocument(document, settings));
     this.#settings = undefined;
     this.#secrets = undefined;
@@ -238,11 +238,11 @@ export class ModelMeshBase extends Mesh {
   async #add(provider: NewProvider): Promise<void> {
     const { document } = this.#written;
     await this.ready();
-    const surroundings = surroundingsOf(this);
+    const context = configContextOf(this);
     const { settings: before, catalogue, runtime, hub, redact } = this;
     const { source } = before;
-    const next = withProvider(document, provider, { settings: before, surroundings });
-    const written = settingsOf(next, surroundings, source === undefined ? {} : { source });
+    const next = withProvider(document, provider, { settings: before, context });
+    const written = settingsOf(next, context, source === undefined ? {} : { source });
     const config = new MeshConfigBase(checkedDocument(next, written));
     const { settings, secrets } = await this.#withSecrets(written);
     await loadConnectors(settings, catalogue);

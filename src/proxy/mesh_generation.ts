@@ -14,7 +14,7 @@ import { Mesh } from "../mesh.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
-import { surroundingsOf } from "../registry/catalogue.ts";
+import { configContextOf } from "../registry/catalogue.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshState } from "../state/mesh_state.ts";
@@ -124,11 +124,11 @@ export class MeshGeneration {
     const { mesh } = this;
     if (config === undefined) {
       this.#addConsole();
-      return mesh.configure(settingsOfDetection(surroundingsOf(mesh)), addLeafPools);
+      return mesh.configure(settingsOfDetection(configContextOf(mesh)), addLeafPools);
     }
     const { document, source } = await readSource(config, mesh.runtime.files);
     await loadPackages(document, mesh);
-    const settings = settingsOf(document, surroundingsOf(mesh), source === undefined ? {} : { source });
+    const settings = settingsOf(document, configContextOf(mesh), source === undefined ? {} : { source });
     if (!settings.observability.some(({ connector }) => connector === defaultSink)) this.#addConsole();
     mesh.configure(settings);
   }

@@ -2,7 +2,7 @@
  * Connectors by id: pre-shipped and registered ones alike.
  * @module
  */
-import { isProvider, knownConnectors, type Surroundings } from "../config/settings/known.ts";
+import { type ConfigContext, isProvider, knownConnectors } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type {
   ConnectorDeclaration,
@@ -141,9 +141,9 @@ export async function loadSinks(
  *
  * @param mesh Whose connectors and runtime they are.
  */
-export function surroundingsOf(
+export function configContextOf(
   { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Pick<Runtime, "env"> },
-): Surroundings {
+): ConfigContext {
   const { all } = catalogue;
   return {
     known: knownConnectors(all),

@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type Connector, ModelMesh, version } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { surroundingsOf } from "../../src/registry/catalogue.ts";
+import { configContextOf } from "../../src/registry/catalogue.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../support/proxy.ts";
@@ -193,7 +193,7 @@ describe("GET /ready and /live", () => {
       providers: {
         a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "${secrets:K}" },
       },
-    }, surroundingsOf(mesh)));
+    }, configContextOf(mesh)));
     const handler = createHandler(mesh);
     assertEquals(await ask(handler, "/ready"), [503, "starting"]);
     assertEquals(await ask(handler, "/live"), [200, "ok"]);

@@ -10,7 +10,7 @@ import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
 import { stateIn } from "../../src/state/persistence/state_sync.ts";
 import { settingsOf } from "../../src/config/load/sources.ts";
 import { Mesh } from "../../src/mesh.ts";
-import { surroundingsOf } from "../../src/registry/catalogue.ts";
+import { configContextOf } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { backEvent, changes, configured, listed, modelA, providerA, stateOf } from "../support/_transitions.ts";
@@ -48,7 +48,7 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   });
   const pool = { recovery: { probe_on_start: true, ...recovery } };
   const settings = configured({ a: upstream.url }, { pool, config: { ...config } }).config;
-  mesh.configure(settingsOf(settings, surroundingsOf(mesh)));
+  mesh.configure(settingsOf(settings, configContextOf(mesh)));
   await mesh.ready();
   const scene = { proxy: { mesh } } as unknown as Parameters<typeof stateOf>[0];
   const atStart = { state: stateOf(scene), reported: changes(records), probes: upstream.calls };

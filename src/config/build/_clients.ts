@@ -27,8 +27,8 @@ export interface ClientParts {
  */
 export function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
   const names = new Set<string>();
-  return entries.flatMap((entry, place) => {
-    const path = `proxy.auth.tokens[${place}]`;
+  return entries.flatMap((entry, index) => {
+    const path = `proxy.auth.tokens[${index}]`;
     const { token, name, pools, budget, rpm }: TokenValues = typeof entry === "string" ? { token: entry } : entry;
     if (token === undefined) return [];
     const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;

@@ -29,14 +29,14 @@ import { buildClients, type ClientParts } from "./_clients.ts";
  * @param report Where problems go.
  */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
-  const { store = defaultSecretStore, resolution, ...rest } = values;
+  const { store = defaultSecretStore, resolution, ...others } = values;
   if (values.store !== undefined && !known.secretStores.includes(store)) {
     report.problem(
       "secrets.store",
       `no secret store ${show(store)} is registered${suggest(store, known.secretStores)}`,
     );
   }
-  const config = copyTree(rest, (text, path) => {
+  const config = copyTree(others, (text, path) => {
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section says where secrets come from");
   }, "secrets") as Readonly<Record<string, unknown>>;
@@ -63,8 +63,8 @@ export function buildObservability(
   known: KnownConnectors,
   report: Report,
 ): Settings["observability"] {
-  return sinks.map(({ connector = defaultSink, config, ...attributes }, place) => {
-    const path = sinks.length > 1 ? `observability.routing[${place}]` : "observability.routing";
+  return sinks.map(({ connector = defaultSink, config, ...attributes }, index) => {
+    const path = sinks.length > 1 ? `observability.routing[${index}]` : "observability.routing";
     if (!known.observability.includes(connector)) {
       const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
       report.problem(`${path}.connector`, problem);

@@ -27,9 +27,9 @@ export function buildStorage(
     report.warn("storage", "has no effect in a page: give create() its storage, as in stateIn(localStorageStorage())");
     return undefined;
   }
-  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...rest } =
+  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...others } =
     values;
-  const { persistence = {}, locking = {}, ...config } = rest;
+  const { persistence = {}, locking = {}, ...config } = others;
   const policy = sync_policy ?? persistence.sync_policy ?? defaultStorage.policy;
   const intervalMs = sync_interval ?? persistence.sync_interval;
   if (!storages.includes(connector)) {

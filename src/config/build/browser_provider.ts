@@ -51,19 +51,19 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
  */
 export function createBrowserProviderConfig(options: BrowserProviderOptions): BrowserProviderConfig {
   const problems: ConfigProblem[] = [];
-  const tell: Tell = (path, result) => {
+  const collect: Collect = (path, result) => {
     if (result !== true) problems.push({ path, message: result });
   };
   if (typeof options !== "object" || options === null) {
-    tell("", "expected an object such as { baseUrl, apiKey, models }");
-  } else checkMembers(options, tell);
-  const models = problems.length === 0 ? modelsOf(options, tell) : [];
+    collect("", "expected an object such as { baseUrl, apiKey, models }");
+  } else checkMembers(options, collect);
+  const models = problems.length === 0 ? modelsOf(options, collect) : [];
   if (problems.length > 0) throw new ConfigError(problems);
   return complete(options, models);
 }
 
 /** Takes what a check answers. */
-type Tell = (path: string, result: true | string) => void;
+type Collect = (path: string, result: true | string) => void;
 
 function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
   const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
@@ -86,37 +86,42 @@ function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): 
 
 const defaultCapabilities: readonly string[] = ["chat-completion"];
 
-function checkMembers(given: BrowserProviderOptions, tell: Tell): void {
+function checkMembers(given: BrowserProviderOptions, collect: Collect): void {
   for (const name of new Set(["models", ...Object.keys(given)])) {
     const value = given[name as keyof BrowserProviderOptions];
     if (value === undefined && name !== "models") continue;
     const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
-    tell(name, check?.(value) ?? `unknown option; there are ${Object.keys(checks).join(", ")}`);
+    collect(name, check?.(value) ?? `unknown option; there are ${Object.keys(checks).join(", ")}`);
   }
   const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
   if (isList(retryableCodes) && isList(nonRetryableCodes)) {
     const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
-    if (both.length > 0) tell("nonRetryableCodes", `${both} is in "retryableCodes" too`);
+    if (both.length > 0) collect("nonRetryableCodes", `${both} is in "retryableCodes" too`);
   }
   if (authMethod === "none" && apiKey !== undefined) {
-    tell("authMethod", '"none" sends no key, and "apiKey" is one');
+    collect("authMethod", '"none" sends no key, and "apiKey" is one');
   }
 }
 
-function modelsOf({ models, capabilities = defaultCapabilities }: BrowserProviderOptions, tell: Tell): ModelInfo[] {
+function modelsOf(
+  { models, capabilities = defaultCapabilities }: BrowserProviderOptions,
+  collect: Collect,
+): ModelInfo[] {
   const tree = new CapabilityTree();
   const check = (names: readonly string[], path: string) => {
-    tell(path, checks.capabilities(names));
-    if (isList(names)) names.forEach((name, place) => tell(`${path}[${place}]`, checkCapability(tree.matches(name))));
+    collect(path, checks.capabilities(names));
+    if (isList(names)) {
+      names.forEach((name, index) => collect(`${path}[${index}]`, checkCapability(tree.matches(name))));
+    }
   };
   check(capabilities, "capabilities");
   const ids = new Set<string>();
-  return models.map((model, place) => {
-    const path = `models[${place}]`;
+  return models.map((model, index) => {
+    const path = `models[${index}]`;
     const info = typeof model === "string" ? { id: model } : model;
     const isNamed = typeof info?.id === "string" && info.id.trim() !== "";
-    tell(path, isNamed || 'expected an id, or an object with an "id"');
-    if (isNamed && ids.size === ids.add(info.id).size) tell(path, "is in the list twice");
+    collect(path, isNamed || 'expected an id, or an object with an "id"');
+    if (isNamed && ids.size === ids.add(info.id).size) collect(path, "is in the list twice");
     if (info?.capabilities !== undefined) check(info.capabilities, `${path}.capabilities`);
     return Object.freeze({ ...info, capabilities: info?.capabilities ?? capabilities });
   });
@@ -143,6 +148,6 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-function isInteger(value: unknown, least: number, greatest: number): boolean {
-  return Number.isInteger(value) && Number(value) >= least && Number(value) <= greatest;
+function isInteger(value: unknown, min: number, max: number): boolean {
+  return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }

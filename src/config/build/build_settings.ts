@@ -101,10 +101,10 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
 function buildTree(custom: readonly string[], report: Report): CapabilityTree {
   const builtIn = capabilityTree();
   if (custom.length === 0) return builtIn;
-  custom.forEach((path, place) => {
+  custom.forEach((path, index) => {
     const hidden = builtIn.matches(path).filter((node) => node !== path);
     if (hidden.length === 0) return;
-    report.problem(`capabilities[${place}]`, `${show(path)} stands for ${quoted(hidden)}: give it a path of its own`);
+    report.problem(`capabilities[${index}]`, `${show(path)} stands for ${quoted(hidden)}: give it a path of its own`);
   });
   try {
     return capabilityTree(custom);
@@ -112,15 +112,15 @@ function buildTree(custom: readonly string[], report: Report): CapabilityTree {
     if (!ConfigError.isInstance(error)) throw error;
     report.problems.push(...error.problems);
     const bad = new Set(error.problems.map(({ path }) => path));
-    return capabilityTree(custom.filter((_, place) => !bad.has(`capabilities[${place}]`)));
+    return capabilityTree(custom.filter((_, index) => !bad.has(`capabilities[${index}]`)));
   }
 }
 
 /** They are loaded before anything is checked, since they bring connectors that the rest may name. */
 function checkPackages(entries: readonly (string | PackageValues)[], report: Report): void {
-  entries.forEach((entry, place) => {
+  entries.forEach((entry, index) => {
     const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;
-    const at = `connectors.packages[${place}]`;
+    const at = `connectors.packages[${index}]`;
     if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
     const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
     if (address === undefined || sha256 !== undefined) return;

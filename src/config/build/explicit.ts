@@ -40,7 +40,7 @@ interface Known {
   readonly path: string;
   readonly id: string;
   readonly provider: ProviderInstance;
-  readonly says: InstanceSettings;
+  readonly own: InstanceSettings;
   /** The name of its key, where keys are secrets. */
   readonly secret: string;
 }
@@ -71,10 +71,10 @@ export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strat
 }
 
 function settingsOf(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
-  const hasFunctions = known.some(({ says }) => typeof says.apiKey === "function");
+  const hasFunctions = known.some(({ own }) => typeof own.apiKey === "function");
   return {
     ...(hasFunctions ? { secrets: keySecrets } : {}),
-    providers: new Map(known.map((one) => [one.id, entryOf(one, hasFunctions ? referenceTo(one) : one.says.apiKey)])),
+    providers: new Map(known.map((one) => [one.id, entryOf(one, hasFunctions ? referenceTo(one) : one.own.apiKey)])),
     models: new Map(),
     pools: new Map(),
     defaultRouting: {
@@ -82,7 +82,7 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
       modelPriority: [],
       providerPriority: [],
       retry: retryOf({}),
-      providerRetry: new Map(known.map(({ id, says }) => [id, retryOf(says)])),
+      providerRetry: new Map(known.map(({ id, own }) => [id, retryOf(own)])),
       deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
       recovery: { cooldownMs: defaultCooldownMs },
     },
@@ -102,14 +102,14 @@ function readProviders(given: readonly ProviderInstance[], problems: ConfigProbl
     if (!has(provider, "complete")) {
       return blame(`expected an instance such as openai({ apiKey }), found ${kindOf(provider)}`);
     }
-    const says = provider.instanceSettings ?? {};
+    const own = provider.instanceSettings ?? {};
     const id = provider.id || `provider-${index + 1}`;
     const other = known.find((one) => one.id === id);
     if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it another`);
-    if (!says.models?.length && !says.facts?.local) blame("has no models: name them in its instanceSettings");
-    const problem = says.apiKey === undefined ? undefined : apiKeyProblem(says.apiKey);
+    if (!own.models?.length && !own.facts?.local) blame("has no models: name them in its instanceSettings");
+    const problem = own.apiKey === undefined ? undefined : apiKeyProblem(own.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
-    known.push({ path, id, provider, says, secret: `providers.${index}` });
+    known.push({ path, id, provider, own, secret: `providers.${index}` });
   });
   return known;
 }
@@ -147,7 +147,7 @@ function without(taken: readonly number[] = [], codes: readonly number[]): reado
 }
 
 /** A connector that hands out the instance: from here on all providers are alike. */
-function connectorOf({ id, provider, says: { models = [], facts } }: Known): ProviderConnector {
+function connectorOf({ id, provider, own: { models = [], facts } }: Known): ProviderConnector {
   return {
     ...facts,
     kind: "provider",
@@ -179,18 +179,18 @@ function keyStoreOf(known: readonly Known[]): Connector<"secretStore"> {
   return { kind: "secretStore", id: keySecrets.store, create: () => ({ get }) };
 }
 
-async function askForKey({ id, path, says: { apiKey } }: Known): Promise<string> {
+async function askForKey({ id, path, own: { apiKey } }: Known): Promise<string> {
   const key = typeof apiKey === "function" ? (await apiKey())?.trim() : apiKey;
   const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
   if (problem !== undefined) throw new ConfigError([{ path: `${path}.apiKey`, message: problem }]);
   return key!;
 }
 
-function referenceTo({ secret, says }: Known): string | undefined {
-  return says.apiKey === undefined ? undefined : `\${secrets:${secret}}`;
+function referenceTo({ secret, own }: Known): string | undefined {
+  return own.apiKey === undefined ? undefined : `\${secrets:${secret}}`;
 }
 
-function entryOf({ id, says: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
+function entryOf({ id, own: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
   return {
     id,
     connector: id,
@@ -205,11 +205,11 @@ function entryOf({ id, says: { timeout } }: Known, apiKey: ApiKey | undefined): 
   };
 }
 
-function retryOf(says: InstanceSettings): RetrySettings {
-  const { retryableCodes, nonRetryableCodes } = codesOf(says);
+function retryOf(own: InstanceSettings): RetrySettings {
+  const { retryableCodes, nonRetryableCodes } = codesOf(own);
   return {
     ...defaultRetry,
-    maxAttempts: says.maxRetries ?? defaultRetry.maxAttempts,
+    maxAttempts: own.maxRetries ?? defaultRetry.maxAttempts,
     retryableCodes: new Set(retryableCodes),
     nonRetryableCodes: new Set(nonRetryableCodes),
   };

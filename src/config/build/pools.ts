@@ -85,9 +85,9 @@ function checkTarget(name: string, value: PoolValues, path: string, { tree, repo
 }
 
 function checkModels(names: readonly string[] = [], path: string, { models, report }: PoolParts): void {
-  names.forEach((name, place) => {
+  names.forEach((name, index) => {
     if (models.has(name)) return;
-    report.problem(`${path}[${place}]`, `no model ${show(name)}${suggest(name, models.all())}`);
+    report.problem(`${path}[${index}]`, `no model ${show(name)}${suggest(name, models.all())}`);
   });
 }
 

@@ -113,9 +113,9 @@ export function checkProviders(
   path: string,
   { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
 ): void {
-  names?.forEach((name, place) => {
+  names?.forEach((name, index) => {
     if (expandProviders([name], { entries, connectorOf }).length > 0) return;
-    report.problem(`${path}[${place}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
+    report.problem(`${path}[${index}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
   });
 }
 
@@ -160,8 +160,8 @@ export function buildModels(
     if (value.provider !== undefined && entry === undefined) {
       report.problem(`${path}.provider`, `no provider ${show(provider)}${suggest(provider, [...entries.keys()])}`);
     }
-    value.capabilities?.forEach((capability, place) => {
-      checkCapability(capability, `${path}.capabilities[${place}]`, tree, report);
+    value.capabilities?.forEach((capability, index) => {
+      checkCapability(capability, `${path}.capabilities[${index}]`, tree, report);
     });
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
   }
@@ -191,9 +191,12 @@ function checkProvider(
   const connector = known.find(({ id }) => id === entry.connector);
   const isBlamed = report.isBlamed(`${path}.connector`) || report.isBlamed(`${path}.instance`);
   if (connector === undefined && entry.instance === undefined && !isBlamed) {
-    const place = value.connector === undefined ? path : `${path}.connector`;
+    const connectorPath = value.connector === undefined ? path : `${path}.connector`;
     const names = known.map(({ id }) => id);
-    report.problem(place, `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`);
+    report.problem(
+      connectorPath,
+      `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`,
+    );
   }
   checkAuth(value, path, report);
   const declared = entry.instance === undefined ? connector?.attributes : undefined;

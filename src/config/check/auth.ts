@@ -98,27 +98,27 @@ function checkOAuth(auth: AuthValues, path: string, report: Report): void {
 }
 
 function checkAccount({ credentials, token_url }: AuthValues, path: string, report: Report): void {
-  const place = `${path}.credentials`;
-  if (credentials === undefined && !report.isBlamed(place)) {
-    report.problem(place, "missing: the account's JSON key, best as a secret reference");
+  const credentialsPath = `${path}.credentials`;
+  if (credentials === undefined && !report.isBlamed(credentialsPath)) {
+    report.problem(credentialsPath, "missing: the account's JSON key, best as a secret reference");
   }
   if (credentials === undefined || hasReferences(credentials)) return; // looked at once the secrets are known
   const problem = serviceAccountProblem(credentials, token_url !== undefined);
-  if (problem !== undefined) report.problem(place, problem);
+  if (problem !== undefined) report.problem(credentialsPath, problem);
 }
 
 function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
-  const place = `${path}.${api_key === undefined ? "auth.api_key" : "api_key"}`;
+  const keysPath = `${path}.${api_key === undefined ? "auth.api_key" : "api_key"}`;
   const keys = api_key ?? auth.api_key ?? [];
   keys.forEach((key, index) => {
     const first = keys.indexOf(key);
-    if (first < index) report.problem(`${place}[${index}]`, `is the same as [${first}]: give each key once`);
+    if (first < index) report.problem(`${keysPath}[${index}]`, `is the same as [${first}]: give each key once`);
   });
   const rotation = `${path}.auth.key_rotation`;
   if (auth.key_rotation === false && keys.length > 1) {
     report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
   }
-  if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(place)) {
+  if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(keysPath)) {
     report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: give a list`);
   }
 }

@@ -44,8 +44,8 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
     checkBudget(`${path}.budget`, [budget, common?.budget], report);
     checkNothing(deactivation?.budget_limit, `${path}.deactivation.budget_limit`, report);
   }
-  clientsOf(values).forEach(({ budget }, place) => {
-    checkBudget(`proxy.auth.tokens[${place}].budget`, [budget], report);
+  clientsOf(values).forEach(({ budget }, index) => {
+    checkBudget(`proxy.auth.tokens[${index}].budget`, [budget], report);
   });
   const limits = limitsOf(values, parts);
   for (const model of members.usable) {
@@ -74,8 +74,8 @@ function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] 
     if (value.deactivation?.budget_limit === undefined) continue;
     limits.push({ path: `${path}.deactivation.budget_limit`, holdsFor });
   }
-  clientsOf(values).forEach(({ budget, pools: own }, place) => {
-    if (isLimit(budget)) limits.push({ path: `proxy.auth.tokens[${place}].budget`, holdsFor: holdsIn(own, parts) });
+  clientsOf(values).forEach(({ budget, pools: own }, index) => {
+    if (isLimit(budget)) limits.push({ path: `proxy.auth.tokens[${index}].budget`, holdsFor: holdsIn(own, parts) });
   });
   return limits;
 }

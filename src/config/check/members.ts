@@ -44,22 +44,22 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
 
 function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: PoolFacts): void {
   const { members, report } = facts;
-  value.model_priority?.forEach((name, place) => {
+  value.model_priority?.forEach((name, index) => {
     if (members.mayHave(pool, name)) return;
-    report.warn(`${path}.model_priority[${place}]`, `has no effect: the model ${show(name)} is not in this pool`);
+    report.warn(`${path}.model_priority[${index}]`, `has no effect: the model ${show(name)} is not in this pool`);
   });
-  value.provider_priority?.forEach((name, place) => {
+  value.provider_priority?.forEach((name, index) => {
     if (expandProviders([name], facts).some((id) => members.mayAsk(pool, id))) return;
     report.warn(
-      `${path}.provider_priority[${place}]`,
+      `${path}.provider_priority[${index}]`,
       `has no effect: no model of the provider ${show(name)} is in this pool`,
     );
   });
 }
 
 function checkRate(value: PoolValues, path: string, pool: PoolSettings, { members, report }: PoolFacts): void {
-  const most = value.rate_limit?.max_rpm ?? 0;
-  const models = members.configuredIn(pool).filter(({ limits }) => limits.rpm !== undefined && limits.rpm < most);
+  const maxRpm = value.rate_limit?.max_rpm ?? 0;
+  const models = members.configuredIn(pool).filter(({ limits }) => limits.rpm !== undefined && limits.rpm < maxRpm);
   if (models.length === 0) return;
   const names = quoted(models.map(({ name }) => name));
   report.warn(`${path}.rate_limit.max_rpm`, `is above "limits.rpm" of ${names}, which is reached first`);

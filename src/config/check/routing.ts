@@ -166,16 +166,16 @@ function checkProviderRecovery(value: PoolValues, path: string, first: First, fa
 
 function checkDelays({ retry, rate_limit: rate }: PoolValues, path: string, first: First, report: Report): void {
   const initialMs = first((layer) => layer.retry?.initial_delay) ?? defaultRetry.initialDelayMs;
-  const longestMs = first((layer) => layer.retry?.max_delay) ?? defaultRetry.maxDelayMs;
-  const longest = `"max_delay" (${formatDuration(longestMs)})`;
-  if (longestMs < initialMs && (retry?.initial_delay ?? retry?.max_delay) !== undefined) {
+  const maxMs = first((layer) => layer.retry?.max_delay) ?? defaultRetry.maxDelayMs;
+  const maxDelay = `"max_delay" (${formatDuration(maxMs)})`;
+  if (maxMs < initialMs && (retry?.initial_delay ?? retry?.max_delay) !== undefined) {
     const key = retry?.max_delay === undefined ? "initial_delay" : "max_delay";
-    report.problem(`${path}.retry.${key}`, `${longest} is less than "initial_delay" (${formatDuration(initialMs)})`);
+    report.problem(`${path}.retry.${key}`, `${maxDelay} is less than "initial_delay" (${formatDuration(initialMs)})`);
   }
   const deltaMs = first((layer) => layer.rate_limit?.min_delta) ?? 0;
-  if (deltaMs > longestMs && (rate?.min_delta ?? retry?.max_delay) !== undefined) {
+  if (deltaMs > maxMs && (rate?.min_delta ?? retry?.max_delay) !== undefined) {
     const key = rate?.min_delta === undefined ? "retry.max_delay" : "rate_limit.min_delta";
     const delta = `"min_delta" (${formatDuration(deltaMs)})`;
-    report.warn(`${path}.${key}`, `${delta} is longer than ${longest}, the longest that a request waits for it`);
+    report.warn(`${path}.${key}`, `${delta} is longer than ${maxDelay}, the longest that a request waits for it`);
   }
 }

@@ -56,7 +56,7 @@ export function detectProviders(
 ): Detection {
   const report = new Report();
   const wanted = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
-  filter?.forEach((name, place) => checkName(name, `providers[${place}]`, connectors, report));
+  filter?.forEach((name, index) => checkName(name, `providers[${index}]`, connectors, report));
   const providers = wanted.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   if (providers.length === 0) throw nothingFound(wanted, report.warnings);
@@ -121,7 +121,7 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
     const names = known.strategies.map(shortNameOf);
     report.problem("strategy", `no strategy ${show(strategy)} is registered${suggest(strategy, names)}`);
   }
-  const chosen = models?.flatMap((name, place) => findModels(name, `models[${place}]`, detection.providers, report));
+  const chosen = models?.flatMap((name, index) => findModels(name, `models[${index}]`, detection.providers, report));
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   const settings = buildSettings(
     {

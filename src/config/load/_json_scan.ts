@@ -6,7 +6,7 @@
 import type { ConfigProblem } from "../../errors.ts";
 import { under } from "../schema/report.ts";
 
-const deepest = 64;
+const maxDepth = 64;
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const blank = /[ \t\r\n]*/y;
 // deno-lint-ignore no-control-regex
@@ -47,7 +47,7 @@ class JsonScanner {
   }
 
   #value(path: string, depth: number): void {
-    if (depth > deepest) this.#fail(`is nested more than ${deepest} levels deep`);
+    if (depth > maxDepth) this.#fail(`is nested more than ${maxDepth} levels deep`);
     this.#skip(blank);
     const first = this.#text[this.#at];
     if (first === "{") this.#object(path, depth);
@@ -65,19 +65,19 @@ class JsonScanner {
       if (this.#text[this.#at] !== '"') this.#fail('expected a key in double quotes or "}"');
       const line = this.#line();
       const key = this.#string();
-      const place = under(path, key);
-      if (keys.has(key)) this.problems.push({ path: place, message: `line ${line}: the key is given twice` });
+      const memberPath = under(path, key);
+      if (keys.has(key)) this.problems.push({ path: memberPath, message: `line ${line}: the key is given twice` });
       keys.add(key);
       this.#skip(blank);
       if (this.#text[this.#at] !== ":") this.#fail('expected ":" after a key');
       this.#at++;
-      this.#value(place, depth + 1);
+      this.#value(memberPath, depth + 1);
     });
   }
 
   #list(path: string, depth: number): void {
-    let place = 0;
-    this.#members("]", () => this.#value(`${path}[${place++}]`, depth + 1));
+    let index = 0;
+    this.#members("]", () => this.#value(`${path}[${index++}]`, depth + 1));
   }
 
   #members(end: string, member: () => void): void {

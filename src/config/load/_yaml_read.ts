@@ -66,7 +66,7 @@ function compare(
   if (typeof value !== "object" || value === null || context.seen.has(value)) return;
   context.seen.add(value);
   if (Array.isArray(value) && Array.isArray(written)) {
-    value.forEach((item, place) => compare(item, written[place], context, `${path}[${place}]`));
+    value.forEach((item, index) => compare(item, written[index], context, `${path}[${index}]`));
   } else if (isPlainObject(value) && isPlainObject(written)) {
     for (const [key, member] of Object.entries(written)) {
       const isKept = Object.hasOwn(value, key) && key !== "[object Object]";

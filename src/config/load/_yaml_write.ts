@@ -29,8 +29,8 @@ function lines(value: unknown): string[] {
   });
 }
 
-function nest(mark: string, [first = "", ...rest]: readonly string[]): string[] {
-  return [`${mark} ${first}`, ...rest.map((line) => `  ${line}`)];
+function nest(mark: string, [first = "", ...others]: readonly string[]): string[] {
+  return [`${mark} ${first}`, ...others.map((line) => `  ${line}`)];
 }
 
 function scalar(value: unknown): string {

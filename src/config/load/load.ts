@@ -11,7 +11,7 @@ import { readYaml, type YamlModule } from "./_yaml_read.ts";
 
 export type { YamlModule } from "./_yaml_read.ts";
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 /**
  * Reads a file as a document; its extension alone says how.
@@ -80,7 +80,7 @@ function reasonOf(error: unknown): string {
 }
 
 function checkText(text: string, path: string): string {
-  const isLarge = text.length > mostBytes || text.length > mostBytes / 3 && byteLength(text) > mostBytes;
+  const isLarge = text.length > maxBytes || text.length > maxBytes / 3 && byteLength(text) > maxBytes;
   if (isLarge) fail(path, "the file is larger than 1 MiB");
   // deno-lint-ignore no-control-regex
   if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) fail(path, "the file is not a text in UTF-8");

@@ -5,7 +5,7 @@
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { show, under } from "../schema/report.ts";
 import { defaultSecretStore } from "../settings/defaults.ts";
-import type { Surroundings } from "../settings/known.ts";
+import type { ConfigContext } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
@@ -31,7 +31,7 @@ type Document = Readonly<Record<string, unknown>>;
 export function withProvider(
   document: Document,
   { id, models = {}, ...entry }: NewProvider,
-  { settings, surroundings }: { readonly settings: Settings; readonly surroundings: Surroundings },
+  { settings, context }: { readonly settings: Settings; readonly context: ConfigContext },
 ): Document {
   const problems: ConfigProblem[] = [];
   if (typeof id !== "string" || id === "") problems.push({ path: "id", message: "missing: the provider's entry id" });
@@ -45,7 +45,7 @@ export function withProvider(
     if (provider !== id) problems.push({ path: `${path}.provider`, message: `expected ${show(id)}, or nothing` });
   }
   const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
-  const written = detected.map((one) => [one.id, writtenOf(one, settings, surroundings, problems)] as const);
+  const written = detected.map((one) => [one.id, writtenOf(one, settings, context, problems)] as const);
   if (problems.length > 0) throw new ConfigError(problems, settings.source);
   const own = Object.entries(models).map(([name, model]) => [name, { ...model, provider: id }] as const);
   return {
@@ -59,7 +59,7 @@ export function withProvider(
 function writtenOf(
   { id, connector: connectorId, apiKeys, baseUrl, config }: ProviderEntry,
   { secrets }: Settings,
-  { providers, env }: Surroundings,
+  { providers, env }: ConfigContext,
   problems: ConfigProblem[],
 ): Document {
   const [key] = apiKeys;

@@ -5,7 +5,7 @@
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { NoProvidersError } from "../../errors.ts";
 import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../detect/detect.ts";
-import type { Surroundings } from "../settings/known.ts";
+import type { ConfigContext } from "../settings/known.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
@@ -26,18 +26,18 @@ export interface DocumentOptions {
  * The settings of a document. One without a `providers` section goes with the providers detected.
  *
  * @param document A configuration as an object.
- * @param surroundings What it may name, and where keys are.
+ * @param context What it may name, and where keys are.
  * @param options Its file, keys.
  * @throws {ConfigError} With everything that is wrong.
  * @throws {NoProvidersError} When it has no providers and none is detected.
  */
-export function settingsOf(document: unknown, surroundings: Surroundings, options: DocumentOptions = {}): Settings {
+export function settingsOf(document: unknown, context: ConfigContext, options: DocumentOptions = {}): Settings {
   const { source } = options;
   const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
   return validate(document, {
-    known: surroundings.known,
+    known: context.known,
     ...(source === undefined ? {} : { source }),
-    ...(needsDetection ? { detected: detectedEntries(surroundings, options) } : {}),
+    ...(needsDetection ? { detected: detectedEntries(context, options) } : {}),
   });
 }
 
@@ -56,24 +56,24 @@ export interface DetectionOptions {
 /**
  * The settings that the providers detected make up.
  *
- * @param surroundings Which there can be, and where keys are.
+ * @param context Which there can be, and where keys are.
  * @param options What is used of them.
  * @throws {NoProvidersError} When there is none.
  * @throws {ConfigError} For a provider, model or strategy that does not exist.
  */
-export function settingsOfDetection(surroundings: Surroundings, options: DetectionOptions = {}): Settings {
+export function settingsOfDetection(context: ConfigContext, options: DetectionOptions = {}): Settings {
   const { providers, models, strategy, apiKeys } = options;
-  const detection = detectProviders(surroundings.providers, environment(surroundings, apiKeys), providers);
+  const detection = detectProviders(context.providers, environment(context, apiKeys), providers);
   return detectedSettings(detection, {
-    known: surroundings.known,
+    known: context.known,
     ...(strategy === undefined ? {} : { strategy }),
     ...(models === undefined ? {} : { models }),
   });
 }
 
-function detectedEntries(surroundings: Surroundings, { apiKeys, mayLackProviders }: DocumentOptions): ProviderEntry[] {
+function detectedEntries(context: ConfigContext, { apiKeys, mayLackProviders }: DocumentOptions): ProviderEntry[] {
   try {
-    const { providers } = detectProviders(surroundings.providers, environment(surroundings, apiKeys));
+    const { providers } = detectProviders(context.providers, environment(context, apiKeys));
     return providers.map(({ entry }) => entry);
   } catch (error) {
     if (mayLackProviders && NoProvidersError.isInstance(error)) return [];
@@ -81,6 +81,6 @@ function detectedEntries(surroundings: Surroundings, { apiKeys, mayLackProviders
   }
 }
 
-function environment({ providers, env }: Surroundings, apiKeys: ApiKeys | undefined): Environment {
+function environment({ providers, env }: ConfigContext, apiKeys: ApiKeys | undefined): Environment {
   return apiKeys === undefined ? env : overlayKeys(providers, env, apiKeys);
 }

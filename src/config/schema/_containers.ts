@@ -2,7 +2,7 @@
  * Fields that hold other fields.
  * @module
  */
-import { type Field, field, type Fields, type FieldsOf, type Twins } from "./field.ts";
+import { type Aliases, type Field, field, type Fields, type FieldsOf } from "./field.ts";
 import { kindOf, type Report, snakeCase, suggest, under } from "./report.ts";
 import { copyTree, isPlainObject, membersOf } from "./tree.ts";
 import { referencesIn } from "./references.ts";
@@ -17,7 +17,7 @@ export function list<Item>(
     if (value.length < (options.min ?? 0)) {
       return report.problem(path, "expected at least one item, found an empty list");
     }
-    return value.flatMap((one, place) => item.read(one, `${path}[${place}]`, report) ?? []);
+    return value.flatMap((one, index) => item.read(one, `${path}[${index}]`, report) ?? []);
   });
 }
 
@@ -44,12 +44,12 @@ export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>>
   return field({ type: "map", item }, (value, path, report) => {
     const entries = new Map<string, Item>();
     for (const [name, member] of objectMembers(value, path, report)) {
-      const place = under(path, name);
+      const memberPath = under(path, name);
       // deno-lint-ignore no-control-regex
       if (!/^[^\x00-\x1f\x7f]{1,200}$/.test(name) || name.trim() !== name) {
-        report.problem(place, "a name has 1 to 200 characters, no control character and no space around it");
+        report.problem(memberPath, "a name has 1 to 200 characters, no control character and no space around it");
       }
-      const read = item.read(member, place, report);
+      const read = item.read(member, memberPath, report);
       if (read !== undefined) entries.set(name, read);
     }
     return entries;
@@ -79,7 +79,7 @@ export interface ObjectOptions {
   /** Keys that have to be given. */
   readonly required?: readonly string[];
   /** Keys that mean the same. */
-  readonly twins?: readonly Twins[];
+  readonly aliases?: readonly Aliases[];
 }
 
 /** An object of known keys; a key may be written dotted, and nothing is read as no keys at all. */
@@ -91,13 +91,13 @@ export function object<Value extends object>(fields: FieldsOf<Value>, options: O
       if (!members.has(key)) report.problem(under(path, key), "missing: this key has to be given");
     }
     for (const [key, member] of members) {
-      const place = under(path, key);
+      const memberPath = under(path, key);
       const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (known === undefined && !options.isOpen) report.problem(place, `unknown key${suggestKey(key, fields)}`);
-      const read = known === undefined ? passOn(member, place, report) : known.read(member, place, report);
+      if (known === undefined && !options.isOpen) report.problem(memberPath, `unknown key${suggestKey(key, fields)}`);
+      const read = known === undefined ? passOn(member, memberPath, report) : known.read(member, memberPath, report);
       if (read !== undefined) values[key] = read;
     }
-    for (const [one, other] of options.twins ?? []) compareTwins(values, one, other, path, report);
+    for (const [one, other] of options.aliases ?? []) compareAliases(values, one, other, path, report);
     return values as Value;
   });
 }
@@ -135,7 +135,7 @@ function merge(one: unknown, other: unknown, path: string, report: Report): unkn
   return one;
 }
 
-function compareTwins(values: unknown, one: string, other: string, path: string, report: Report): void {
+function compareAliases(values: unknown, one: string, other: string, path: string, report: Report): void {
   const [first, second] = [valueAt(values, one), valueAt(values, other)];
   if (first === undefined || second === undefined || isSame(first, second)) return;
   report.problem(under(path, other), `differs from "${one}", which means the same: give one of them`);
@@ -164,8 +164,8 @@ function suggestKey(key: string, fields: Fields): string {
 
 /** A copy of what goes to a connector, its references checked. */
 function passOn(value: unknown, path: string, report: Report): unknown {
-  return copyTree(value, (text, place) => {
+  return copyTree(value, (text, memberPath) => {
     const { problem } = referencesIn(text);
-    if (problem !== undefined) report.problem(place, problem);
+    if (problem !== undefined) report.problem(memberPath, problem);
   }, path);
 }

@@ -55,13 +55,13 @@ export function number(range: Range = {}): Field<number> {
 
 /** A duration, read as ms; at least 1 ms unless said. */
 export function duration(range: Range = {}): Field<number> {
-  const least = range.min ?? 1;
+  const minMs = range.min ?? 1;
   return leaf(
     { type: "duration", ...range },
-    `a duration${least > 0 ? " above 0" : ""} such as "500ms" or "1h30m"`,
+    `a duration${minMs > 0 ? " above 0" : ""} such as "500ms" or "1h30m"`,
     (value) => {
       const ms = typeof value === "string" ? parseDuration(value) : undefined;
-      return ms === undefined || ms < least ? undefined : ms;
+      return ms === undefined || ms < minMs ? undefined : ms;
     },
     (value) => `"${value}s" or "${value}ms"`,
   );

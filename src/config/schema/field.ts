@@ -44,7 +44,7 @@ export interface Shape {
   /** Whether an object takes other keys too, for its connector. */
   readonly isOpen?: boolean;
   /** Keys of an object that mean the same. */
-  readonly twins?: readonly Twins[];
+  readonly aliases?: readonly Aliases[];
   /** Whether the text is never shown. */
   readonly isSecret?: boolean;
   /** Whether the text has to be written out, since it names something. */
@@ -65,7 +65,7 @@ export interface Field<Value = unknown> {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** Two keys that mean the same, by dotted path. */
-export type Twins = readonly [string, string];
+export type Aliases = readonly [string, string];
 
 /** Keys of an object that is read as `Value`; further ones are those without effect yet. */
 export type FieldsOf<Value> =

@@ -4,7 +4,7 @@
  */
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
 
-const shortestToken = 16;
+const minTokenLength = 16;
 const minuteMs = 60_000;
 
 /**
@@ -24,8 +24,8 @@ export function credentialProblem(key: string): string | undefined {
  * @param token The token.
  */
 export function tokenWarning(token: string): string | undefined {
-  return token.length < shortestToken
-    ? `is short: use ${shortestToken} characters or more, so that it cannot be guessed`
+  return token.length < minTokenLength
+    ? `is short: use ${minTokenLength} characters or more, so that it cannot be guessed`
     : undefined;
 }
 
@@ -116,7 +116,7 @@ const startDays = 400;
 export function isEndless(expression: string, durationMs: number): boolean {
   const cron = parseCron(expression);
   const { times } = cron;
-  if (times.some((time, place) => place > 0 && (time - times[place - 1]!) * minuteMs > durationMs)) return false;
+  if (times.some((time, index) => index > 0 && (time - times[index - 1]!) * minuteMs > durationMs)) return false;
   const first = times[0]! * minuteMs;
   const lastMs = times.at(-1)! * minuteMs;
   let day = nextStart(cron, -1)! - first;

@@ -218,7 +218,7 @@ const provider = () =>
     /** Attributes of the connector itself. */
     config: passThrough(),
   }, {
-    twins: [
+    aliases: [
       ["base_url", "execution.base_url"],
       ["api_key", "auth.api_key"],
       ["discovery.enumerate_models", "catalogue.auto_discover"],

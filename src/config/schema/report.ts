@@ -5,8 +5,8 @@
 import type { ConfigProblem } from "../../errors.ts";
 import { nearest } from "../../util/nearest.ts";
 
-const longestShown = 80;
-const mostListed = 40;
+const maxShownLength = 80;
+const maxListed = 40;
 /** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
 /** What a reader cannot see, and would look for in vain: all kinds of blanks but a space, and marks without a shape. */
@@ -87,10 +87,10 @@ export function quoted(names: Iterable<string>): string {
  */
 export function suggest(name: string, candidates: readonly string[]): string {
   const [near] = nearest(name, candidates, 1);
-  const rest = candidates.length - mostListed;
+  const omitted = candidates.length - maxListed;
   const allowed = candidates.length === 0
     ? "there are none"
-    : `allowed: ${quoted(candidates.slice(0, mostListed))}${rest > 0 ? ` and ${rest} more` : ""}`;
+    : `allowed: ${quoted(candidates.slice(0, maxListed))}${omitted > 0 ? ` and ${omitted} more` : ""}`;
   return near === undefined ? `; ${allowed}` : `, did you mean ${JSON.stringify(near)}? (${allowed})`;
 }
 
@@ -104,6 +104,6 @@ export function snakeCase(key: string): string {
 }
 
 function shortened(text: string): string {
-  const shown = JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  const shown = JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
   return shown.replace(unseen, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

@@ -63,5 +63,5 @@ export const storage = (): Field<StorageValues> =>
     }),
   }, {
     isOpen: true,
-    twins: [["sync_policy", "persistence.sync_policy"], ["sync_interval", "persistence.sync_interval"]],
+    aliases: [["sync_policy", "persistence.sync_policy"], ["sync_interval", "persistence.sync_interval"]],
   });

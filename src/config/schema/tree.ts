@@ -6,8 +6,8 @@
 import type { ConfigProblem } from "../../errors.ts";
 import { type Report, under } from "./report.ts";
 
-const deepest = 64;
-const mostNodes = 100_000;
+const maxDepth = 64;
+const maxNodes = 100_000;
 const forbiddenKeys: readonly string[] = ["__proto__", "constructor", "prototype"];
 
 interface Size {
@@ -74,8 +74,8 @@ class TreeInspector {
     if (this.#refusal !== undefined || !(Array.isArray(value) || isPlainObject(value))) return leaf;
     if (this.#open.has(value)) return this.#refuse(path, "contains itself");
     const known = this.#sizes.get(value);
-    if (this.#open.size + (known?.height ?? 1) > deepest) {
-      return this.#refuse("", `is nested more than ${deepest} levels deep`);
+    if (this.#open.size + (known?.height ?? 1) > maxDepth) {
+      return this.#refuse("", `is nested more than ${maxDepth} levels deep`);
     }
     if (known !== undefined) return known;
     this.#open.add(value);
@@ -90,13 +90,13 @@ class TreeInspector {
     let height = 0;
     for (const [key, member] of Object.entries(value)) {
       const isItem = Array.isArray(value);
-      const place = isItem ? `${path}[${key}]` : under(path, key);
+      const memberPath = isItem ? `${path}[${key}]` : under(path, key);
       const isForbidden = !isItem && key.split(".").some((part) => forbiddenKeys.includes(part));
-      if (isForbidden) this.#report.problem(place, "a key of this name is not allowed");
-      const size = this.#measure(member, place);
+      if (isForbidden) this.#report.problem(memberPath, "a key of this name is not allowed");
+      const size = this.#measure(member, memberPath);
       nodes += size.nodes;
       height = Math.max(height, size.height);
-      if (nodes > mostNodes) this.#refuse("", `has more than ${mostNodes} values, aliases counted wherever they stand`);
+      if (nodes > maxNodes) this.#refuse("", `has more than ${maxNodes} values, aliases counted wherever they stand`);
       if (this.#refusal !== undefined) break;
     }
     return { nodes, height: height + 1 };
@@ -117,7 +117,7 @@ class TreeInspector {
  */
 export function copyTree(value: unknown, visit: (text: string, path: string) => void, path: string): unknown {
   if (typeof value === "string") visit(value, path);
-  if (Array.isArray(value)) return value.map((item, place) => copyTree(item, visit, `${path}[${place}]`));
+  if (Array.isArray(value)) return value.map((item, index) => copyTree(item, visit, `${path}[${index}]`));
   if (!isPlainObject(value)) return value;
   const copy: Record<string, unknown> = Object.create(null);
   for (const [key, member] of membersOf(value)) copy[key] = copyTree(member, visit, under(path, key));

@@ -13,12 +13,12 @@ const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["s", 1000],
   ["ms", 1],
 ];
-const longestDurationMs = 315_360_000_000;
+const maxDurationMs = 315_360_000_000;
 /** How sizes are spelled. */
 export const sizePattern: RegExp = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
 const sizePrefixes = "KMGT";
 /** Nothing longer is a duration or a size; it bounds the work that a hostile text can cause. */
-export const longestUnitText = 40;
+export const maxUnitLength = 40;
 
 /**
  * A duration in ms; undefined when the text is none, or more than ten years.
@@ -31,10 +31,10 @@ export const longestUnitText = 40;
  * ```
  */
 export function parseDuration(text: string): number | undefined {
-  const match = text === "" || text.length > longestUnitText ? null : durationPattern.exec(text);
+  const match = text === "" || text.length > maxUnitLength ? null : durationPattern.exec(text);
   if (match === null) return undefined;
-  const ms = durationUnits.reduce((sum, [, unit], place) => sum + Number(match[place + 1] ?? 0) * unit, 0);
-  return ms > longestDurationMs ? undefined : ms;
+  const ms = durationUnits.reduce((sum, [, unit], index) => sum + Number(match[index + 1] ?? 0) * unit, 0);
+  return ms > maxDurationMs ? undefined : ms;
 }
 
 /**
@@ -43,12 +43,12 @@ export function parseDuration(text: string): number | undefined {
  * @param ms Not negative, whole.
  */
 export function formatDuration(ms: number): string {
-  let rest = ms;
+  let remainingMs = ms;
   let text = "";
   for (const [unit, length] of durationUnits) {
-    const count = Math.floor(rest / length);
+    const count = Math.floor(remainingMs / length);
     if (count > 0) text += `${count}${unit}`;
-    rest -= count * length;
+    remainingMs -= count * length;
   }
   return text === "" ? "0s" : text;
 }
@@ -64,7 +64,7 @@ export function formatDuration(ms: number): string {
  * ```
  */
 export function parseSize(text: string): number | undefined {
-  const match = text.length > longestUnitText ? null : sizePattern.exec(text);
+  const match = text.length > maxUnitLength ? null : sizePattern.exec(text);
   if (match === null) return undefined;
   const [, digits = "", unit = ""] = match;
   const bytes = Number(digits) * (unit.includes("i") ? 1024 : 1000) ** (sizePrefixes.indexOf(unit[0]!) + 1);

@@ -151,16 +151,16 @@ function mapTexts<Value>(value: Value, replace: (text: string) => string): Value
 function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
   for (const entry of providers.values()) if (entry.enabled) checkEntry(entry, report);
   const tokens = proxy.clients.map(({ token }) => token);
-  tokens.forEach((token, place) => {
-    const path = `proxy.auth.tokens[${place}]`;
+  tokens.forEach((token, index) => {
+    const path = `proxy.auth.tokens[${index}]`;
     blame(path, credentialProblem(token), report);
-    if (tokens.indexOf(token) < place) {
+    if (tokens.indexOf(token) < index) {
       report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);
     }
   });
   blame("proxy.host", hostProblem(proxy.host), report);
-  proxy.allowedHosts.forEach((host, place) => blame(`proxy.allowed_hosts[${place}]`, hostProblem(host), report));
-  proxy.cors.origins?.forEach((origin, place) => blame(`proxy.cors.origins[${place}]`, originProblem(origin), report));
+  proxy.allowedHosts.forEach((host, index) => blame(`proxy.allowed_hosts[${index}]`, hostProblem(host), report));
+  proxy.cors.origins?.forEach((origin, index) => blame(`proxy.cors.origins[${index}]`, originProblem(origin), report));
 }
 
 function checkEntry({ id, apiKeys, baseUrl, tokens }: ProviderEntry, report: Report): void {

@@ -27,8 +27,8 @@ export interface ResolverParts {
 /** Looks secrets up in one store. Values are kept for a while, and what many ask for at once is looked up once. */
 export class SecretResolver {
   readonly #parts: ResolverParts;
-  readonly #kept = new Map<string, { readonly value: string; readonly until: number }>();
-  readonly #coming = new Map<string, Promise<string | undefined>>();
+  readonly #cached = new Map<string, { readonly value: string; readonly until: number }>();
+  readonly #pending = new Map<string, Promise<string | undefined>>();
 
   /** @param parts Store, cache policy, clock. */
   constructor(parts: ResolverParts) {
@@ -43,12 +43,14 @@ export class SecretResolver {
    * @throws {ConnectorError} When the store fails.
    */
   get(name: string, { anew = false }: { readonly anew?: boolean } = {}): Promise<string | undefined> {
-    const kept = this.#kept.get(name);
-    if (!anew && kept !== undefined && this.#parts.clock.monotonic() < kept.until) return Promise.resolve(kept.value);
-    const coming = this.#coming.get(name);
-    if (coming !== undefined) return coming;
-    const asked = this.#ask(name).finally(() => this.#coming.delete(name));
-    this.#coming.set(name, asked);
+    const cached = this.#cached.get(name);
+    if (!anew && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
+      return Promise.resolve(cached.value);
+    }
+    const pending = this.#pending.get(name);
+    if (pending !== undefined) return pending;
+    const asked = this.#ask(name).finally(() => this.#pending.delete(name));
+    this.#pending.set(name, asked);
     return asked;
   }
 
@@ -62,12 +64,12 @@ export class SecretResolver {
       const kind = error instanceof Error ? error.name : typeof error; // what a store of one's own says may be the value
       throw new ConnectorError(`The secret store "${id}" failed to look up the secret "${name}": it threw ${kind}`);
     }
-    this.#kept.delete(name);
+    this.#cached.delete(name);
     if (value === undefined || value === null) return undefined;
     if (typeof value !== "string") {
       throw new ConnectorError(`The secret store "${id}" gave for the secret "${name}" something else than a text`);
     }
-    if (policy.cacheTtlMs > 0) this.#kept.set(name, { value, until: clock.monotonic() + policy.cacheTtlMs });
+    if (policy.cacheTtlMs > 0) this.#cached.set(name, { value, until: clock.monotonic() + policy.cacheTtlMs });
     return value;
   }
 }

@@ -32,7 +32,7 @@ export interface KnownConnectors {
 }
 
 /** What settings are made with. */
-export interface Surroundings {
+export interface ConfigContext {
   /** The connectors a document may name. */
   readonly known: KnownConnectors;
   /** Those that can be detected, in order. */
