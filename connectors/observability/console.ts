@@ -16,7 +16,7 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
 
 /**
  * Writes each record as a line: the setting `write` is a function that is given the line without its end (standard
- * error unless said), `format` is `json` (unless said) or `text`, for people. It never throws, and no record can
+ * error by default), `format` is `json` (the default) or `text`, for people. It never throws, and no record can
  * break out of its line or steer the terminal.
  */
 export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(

@@ -18,13 +18,13 @@ export interface Generation {
   readonly thinking: "none" | "budget" | "adaptive";
   /** Effort levels it takes, from little to most. */
   readonly efforts: readonly Effort[];
-  /** How it is told not to think; left out where it always does. */
+  /** How thinking is switched off; left out where it cannot be. */
   readonly off?: "say nothing" | "disabled" | "between_tools";
   /** Whether it takes `temperature`, `top_p` and `top_k`. */
   readonly sampling: boolean;
   /** Whether a tool call can be forced. */
   readonly forcedTools: boolean;
-  /** Whether it holds to a JSON Schema, in answers and in strict tools. */
+  /** Whether it follows a JSON Schema, in responses and in strict tools. */
   readonly schemas: boolean;
 }
 

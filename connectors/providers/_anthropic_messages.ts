@@ -13,7 +13,7 @@ import { type Block, thoughtsOf } from "./_anthropic_thoughts.ts";
 export interface Turn {
   /** Who speaks. */
   readonly role: "user" | "assistant";
-  /** What is said. */
+  /** The content. */
   readonly content: Block[];
 }
 
@@ -40,7 +40,7 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
     if (message.role === "system" || message.role === "developer") system.push(...blocks);
     else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
-  // OpenAI takes a system prompt alone; the Messages API wants somebody to say something
+  // OpenAI takes a system prompt alone; the Messages API needs a message beside it
   return turns.length === 0 && system.length > 0
     ? { system: [], turns: [{ role: "user", content: system }] }
     : { system, turns };

@@ -83,7 +83,7 @@ export function knownModel(id: string): ModelInfo | undefined {
 }
 
 /**
- * What the API's own list says of a model.
+ * A model of the API's own list.
  *
  * @param entry An entry of `GET /v1/models`.
  * @returns Undefined when it has no id.

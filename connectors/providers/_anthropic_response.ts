@@ -1,5 +1,5 @@
 /**
- * From a whole answer of the Messages API to OpenAI's chat completion.
+ * From a complete response of the Messages API to OpenAI's chat completion.
  *
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
@@ -11,20 +11,20 @@ import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts
 import { toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { upstreamError } from "./_http.ts";
 
-/** What an answer of the Messages API does not say itself. */
+/** Facts that a response of the Messages API lacks. */
 export interface ResponseFacts {
-  /** The model asked, for an answer that does not name its own. */
+  /** The model asked, for a response that does not name its own. */
   readonly model: string;
   /** Unix time, seconds. */
   readonly created: number;
 }
 
 /**
- * Translates a whole answer.
+ * Translates a complete response.
  *
  * @param answer The parsed body.
  * @param facts What it does not say itself.
- * @throws {UpstreamError} For an error object, or an answer without content.
+ * @throws {UpstreamError} For an error object, or a response without content.
  */
 export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
   if (answer.type === "error" || (answer.error && !answer.content)) {

@@ -1,6 +1,6 @@
 /**
  * A JSON Schema as Claude's constrained answers and strict tools take it: closed objects, and what the grammar
- * cannot hold is told to the model in words instead.
+ * cannot hold is described to the model in words instead.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs, "JSON Schema limitations"
  * @module

@@ -1,5 +1,5 @@
 /**
- * From the events of a streamed Messages answer to OpenAI's chunks.
+ * From the events of a streamed Messages response to OpenAI's chunks.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/streaming
  * @module
@@ -18,13 +18,13 @@ interface OpenBlock {
   readonly call: number;
   /** A tool's input that came whole with the block's start. */
   readonly input: JsonObject;
-  /** Whether pieces of a tool's input came. */
+  /** Whether chunks of a tool's input came. */
   isSent: boolean;
   /** A thought so far. */
   thought: JsonObject;
 }
 
-/** Translates one streamed answer, event by event. */
+/** Translates one streamed response, event by event. */
 export class MessageStream {
   readonly #facts: ResponseFacts;
   readonly #blocks = new Map<unknown, OpenBlock>();
@@ -41,13 +41,13 @@ export class MessageStream {
   #stopReason: unknown;
   #stopDetails: unknown;
 
-  /** @param facts What the answer does not say itself. */
+  /** @param facts Facts that the response lacks. */
   constructor(facts: ResponseFacts) {
     this.#facts = facts;
     this.#model = facts.model;
   }
 
-  /** Whether the provider said that the answer is complete. */
+  /** Whether the provider reported the end. */
   get finished(): boolean {
     return this.#finished;
   }

@@ -49,8 +49,8 @@ const budgets: Readonly<Record<Effort, number>> = {
  * Decides how much a model is to think.
  *
  * @param generation Which ways it knows.
- * @param wish What the request says about it.
- * @throws {UpstreamError} `request` for an effort nobody knows.
+ * @param wish What the request asks for.
+ * @throws {UpstreamError} `request` for an unknown effort.
  */
 export function planThinking(generation: Generation, wish: ThinkingWish): ThinkingPlan {
   const plain: ThinkingPlan = {

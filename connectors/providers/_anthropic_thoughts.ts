@@ -11,11 +11,11 @@ export interface Block extends JsonObject {
   type: string;
 }
 
-/** A `thinking` or `redacted_thinking` block, and how many characters of the answer's text came before it. */
+/** A `thinking` or `redacted_thinking` block, and how many characters of the response's text came before it. */
 export interface Thought {
   /** The block, nothing but what the API gave. */
   readonly block: Block;
-  /** Characters of the answer's text before it. */
+  /** Characters of the response's text before it. */
   readonly textBefore: number;
 }
 
@@ -37,7 +37,7 @@ export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefi
 }
 
 /**
- * The thoughts a tool call brings back; what another vendor minted, or nobody, is left out.
+ * The thoughts a tool call brings back; those of another vendor, or invented ones, are left out.
  *
  * @param call A call of an assistant message.
  */
@@ -54,7 +54,7 @@ export function thoughtsOf({ extra_content }: ToolCall): readonly Thought[] {
 /**
  * A thought as the API takes it back.
  *
- * @param value A block of an answer or of `extra_content`.
+ * @param value A block of a response or of `extra_content`.
  * @returns Undefined when it is no thought, or an unsigned one.
  */
 export function thoughtBlock(value: unknown): Block | undefined {

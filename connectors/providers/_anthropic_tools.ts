@@ -17,7 +17,7 @@ export interface Tooling {
   readonly tools?: readonly JsonObject[];
   /** The `tool_choice` field. */
   readonly choice?: JsonObject;
-  /** Whether the answer has to be a tool call. */
+  /** Whether the response has to be a tool call. */
   readonly forced: boolean;
 }
 

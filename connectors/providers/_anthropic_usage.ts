@@ -18,16 +18,16 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Why an answer ended.
+ * Why a response ended.
  *
- * @param stopReason The API's `stop_reason`; what nobody knows counts as a plain end.
+ * @param stopReason The API's `stop_reason`; an unknown one counts as a plain end.
  */
 export function toFinishReason(stopReason: unknown): FinishReason {
   return finishReasons[String(stopReason)] ?? "stop";
 }
 
 /**
- * Why an answer was refused, in the vendor's words.
+ * Why a response was refused, in the vendor's words.
  *
  * @param details The API's `stop_details`.
  */
@@ -40,7 +40,7 @@ export function toRefusal(details: unknown): string | null {
  * Token counts. Claude counts what a cache gave or took apart from the input; OpenAI within it.
  *
  * @param usage The API's `usage`.
- * @returns Undefined where that says no counts: they are missing then, not 0.
+ * @returns Undefined where that has no counts: they are missing then, not 0.
  */
 export function toUsage(usage: unknown): CompletionUsage | undefined {
   const { input_tokens, output_tokens, output_tokens_details, ...cache } = Object(usage) as JsonObject;

@@ -44,10 +44,10 @@ export abstract class BaseProvider implements Provider {
     return this.#id;
   }
 
-  /** One whole answer. */
+  /** One complete response. */
   abstract complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
 
-  /** A streamed answer. */
+  /** A streamed response. */
   abstract stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 
   /** Asks the provider which models it has. */
@@ -75,12 +75,12 @@ export abstract class BaseProvider implements Provider {
     return delivery !== "batch" && (known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability)));
   }
 
-  /** Unknown, unless the vendor tells. */
+  /** Unknown, unless the vendor reports it. */
   checkQuota(_options: CallOptions): Promise<Quota | undefined> {
     return Promise.resolve(undefined);
   }
 
-  /** Unknown, unless the vendor tells. */
+  /** Unknown, unless the vendor reports it. */
   getRateLimits(_model: string): RateLimits | undefined {
     return undefined;
   }
@@ -90,7 +90,7 @@ export abstract class BaseProvider implements Provider {
     return this.known(model)?.pricing;
   }
 
-  /** Nothing to tell the vendor. */
+  /** Reports nothing to the vendor. */
   reportUsage(_usage: UsageReport): void {}
 
   /** By status, code and type. */
@@ -104,7 +104,7 @@ export abstract class BaseProvider implements Provider {
   }
 }
 
-/** Whether an answer's status means success. */
+/** Whether a response's status means success. */
 export function isSuccess({ status }: UpstreamResponse): boolean {
   return status >= 200 && status <= 299;
 }

@@ -24,7 +24,7 @@ export interface ModelFacts {
   readonly window?: number;
   /** Tokens written per request. */
   readonly maxOutput?: number;
-  /** Prices, oldest first; what nobody knows is left out. */
+  /** Prices, oldest first; unknown ones are left out. */
   readonly pricing?: readonly DatedPricing[];
   /** Whether it is its provider's choice for all that it can do. */
   readonly isDefault?: boolean;

@@ -8,12 +8,12 @@ import { parseObject, throwIfError } from "./_http.ts";
 
 /** Reads one stream's events, in order. */
 export class ChunkReader {
-  /** The ids of the tool calls so far, by the answer they belong to. */
+  /** The ids of the tool calls so far, by the choice they belong to. */
   readonly #calls = new Map<number, (string | undefined)[]>();
-  /** Whether each of the answers so far has its end. */
+  /** Whether each of the choices so far has ended. */
   readonly #ended = new Map<number, boolean>();
 
-  /** Whether every answer that began has its finish reason. */
+  /** Whether every choice that began has its finish reason. */
   get isFinished(): boolean {
     return this.#ended.size > 0 && [...this.#ended.values()].every((ended) => ended);
   }
@@ -52,7 +52,7 @@ export class ChunkReader {
     return complete;
   }
 
-  /** The official client's stream helper wants to be told who speaks. */
+  /** The official client's stream helper needs the role. */
   #completeRole({ index, delta, finish_reason }: ChatCompletionChunk["choices"][number]): boolean {
     const isFirst = !this.#ended.has(index);
     const hasEnded = finish_reason !== null && finish_reason !== undefined;

@@ -6,7 +6,7 @@ import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 
 /**
- * A whole answer as the stream it should have been.
+ * A complete response as the stream it should have been.
  *
  * @param answer In OpenAI's shape.
  */

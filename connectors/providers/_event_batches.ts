@@ -1,6 +1,6 @@
 /**
  * Events of a stream that arrived together. Every one is read, since what cannot be read has to end the stream; those
- * that only say more of an answer leave as one chunk, where nobody but a client of the proxy wants them.
+ * that only say more of a response leave as one chunk, where only a client of the proxy reads them.
  * @module
  */
 import type { CompletionChunk } from "../../src/contracts/provider.ts";

@@ -46,7 +46,7 @@ const tooLong = /token count .{0,40}exceeds the maximum|exceeds the maximum numb
 const dayMs = 86_400_000;
 
 /**
- * The error object of an answer.
+ * The error object of a response.
  *
  * @param body The parsed body: `{error: {code, message, status, details}}`, bare or as a list of one.
  * @param status The HTTP status, for the message of last resort.
@@ -82,7 +82,7 @@ export function readGeminiWait(body: unknown, now: number): number | undefined {
 }
 
 /**
- * The error inside an answer that began well, under the status it names itself.
+ * The error inside a response that began well, under the status it names itself.
  *
  * @param body The parsed body, or an event of a stream.
  * @param now Wall clock, ms.
@@ -102,7 +102,7 @@ export function faultInside(body: unknown, now: number): UpstreamError | undefin
  * A region the account may not be used from is refused with a 400, which by its status alone would be the
  * request's fault.
  *
- * @param error An error answer, classed by its status.
+ * @param error An error response, classed by its status.
  */
 export function withOwnKind(error: UpstreamError): UpstreamError {
   const { fault, shouldRetry } = error;

@@ -9,7 +9,7 @@ import { requestFault } from "./_gemini_fault.ts";
 import { partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
 
-/** The documented stand-in for the signature of a call that another model, or nobody, made. */
+/** The documented stand-in for the signature of a call that another model made, or that is invented. */
 const signatureStandIn = "skip_thought_signature_validator";
 
 /**
@@ -32,7 +32,7 @@ export interface Conversation {
  *
  * @param messages The messages, oldest first.
  * @param signed Whether calls have to carry a signature.
- * @throws {UpstreamError} `request` for what cannot be said.
+ * @throws {UpstreamError} `request` for what cannot be expressed.
  */
 export function conversationOf(messages: readonly ChatMessage[], signed: boolean): Conversation {
   const turns = new Turns();

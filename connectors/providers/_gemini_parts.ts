@@ -31,11 +31,11 @@ const sounds: Readonly<Record<string, string>> = {
 const properNames: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg" };
 
 /**
- * Turns a message's content into parts; none when it says nothing.
+ * Turns a message's content into parts; none when it is empty.
  *
  * @param content The text, the parts, or null.
  * @param param The request's field it stands in, for the error.
- * @throws {UpstreamError} `request` for a part that cannot be said.
+ * @throws {UpstreamError} `request` for a part that cannot be expressed.
  */
 export function partsOf(content: ChatMessage["content"], param: string): Part[] {
   if (content === undefined || content === null) return [];

@@ -19,7 +19,7 @@ import { asObject, type GenerateContentRequest, type GenerationConfig, given } f
 /**
  * Translates a request.
  *
- * @param model The model's id; what can be said depends on its generation.
+ * @param model The model's id; what can be expressed depends on its generation.
  * @param body The request; not changed.
  * @throws {UpstreamError} `request` for what the Gemini API has no words for.
  *

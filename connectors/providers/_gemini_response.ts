@@ -1,5 +1,5 @@
 /**
- * From an answer of `generateContent` to a chat completion in OpenAI's dialect.
+ * From a response of `generateContent` to a chat completion in OpenAI's dialect.
  *
  * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -17,19 +17,19 @@ import { UpstreamError } from "../../src/errors.ts";
 import { countOf } from "./_count.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
-/** What an answer needs that its body may lack. */
+/** What a response needs that its body may lack. */
 export interface ResponseFacts {
-  /** The model's id, for an answer that does not name its version. */
+  /** The model's id, for a response that does not name its version. */
   readonly model: string;
-  /** The answer's id, for an answer without one. */
+  /** The response's id, for a response without one. */
   readonly id: string;
   /** Unix time, seconds. */
   readonly created: number;
 }
 
-/** What opens every answer, whole or in pieces. */
+/** What opens every response, complete or streamed. */
 export interface AnswerHead {
-  /** The answer's id. */
+  /** The response's id. */
   readonly id: string;
   /** Unix time, seconds. */
   readonly created: number;
@@ -49,9 +49,9 @@ const filtered: readonly string[] = [
   "SAFETY",
   "SPII",
 ];
-/** `CONTINUATION`: the limit of one request, not of the answer. */
+/** `CONTINUATION`: the limit of one request, not of the response. */
 const cutShort: readonly string[] = ["CONTINUATION", "MAX_TOKENS"];
-/** The model went astray in the middle of its answer: what there is of it must not pass for one. */
+/** The model went astray in the middle of its response: what there is of it must not pass for one. */
 const broken: readonly string[] = [
   "MALFORMED_FUNCTION_CALL",
   "MALFORMED_RESPONSE",
@@ -61,7 +61,7 @@ const broken: readonly string[] = [
 ];
 
 /**
- * Translates a whole answer.
+ * Translates a complete response.
  *
  * @param answer The parsed body.
  * @param facts What the body may lack.
@@ -82,7 +82,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
 }
 
 /**
- * What opens an answer.
+ * What opens a response.
  *
  * @param answer The parsed body, or the first event of a stream.
  * @param facts What it may lack.
@@ -101,9 +101,9 @@ export function isBlocked({ promptFeedback }: JsonObject): boolean {
 }
 
 /**
- * Why an answer ended, in OpenAI's terms.
+ * Why a response ended, in OpenAI's terms.
  *
- * @param reason The vendor's word; words nobody knows yet count as a plain end.
+ * @param reason The vendor's word; unknown words count as a plain end.
  * @param calls Whether functions are to be called.
  * @throws {UpstreamError} `invalid_response` when the model broke off in the middle of a call.
  */
@@ -119,8 +119,8 @@ export function finishReasonOf(reason: string | undefined, calls: boolean): Fini
 /**
  * Token counts in OpenAI's terms: thoughts count as written, results of the vendor's own tools as read.
  *
- * @param metadata The answer's `usageMetadata`.
- * @returns Undefined where that says no counts: they are missing then, not 0.
+ * @param metadata The response's `usageMetadata`.
+ * @returns Undefined where that has no counts: they are missing then, not 0.
  */
 export function usageOf(metadata: JsonObject | undefined): CompletionUsage | undefined {
   const { promptTokenCount, ...counts } = metadata ?? {};
@@ -142,7 +142,7 @@ export function usageOf(metadata: JsonObject | undefined): CompletionUsage | und
   };
 }
 
-/** Names the calls of an answer that come without an id. */
+/** Names the calls of a response that come without an id. */
 export class CallCounter {
   readonly #answer: string;
   #next = 0;

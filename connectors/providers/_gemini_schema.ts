@@ -1,6 +1,6 @@
 /**
  * JSON Schemas within what the Gemini API understands of them. What it would reject, or pass over without a word,
- * is said in another way where there is one: references are resolved, `const` becomes `enum`, `allOf` is merged.
+ * is expressed in another way where there is one: references are resolved, `const` becomes `enum`, `allOf` is merged.
  *
  * Source: `responseJsonSchema` at https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -102,7 +102,7 @@ class SchemaCleaner {
   }
 }
 
-/** The API takes texts and numbers; null is said by the type. */
+/** The API takes strings and numbers; the type expresses null. */
 function allowedValues({ enum: values, const: only }: JsonObject): unknown[] {
   const all = Array.isArray(values) ? values : only === undefined ? [] : [only];
   return all.filter((value) => typeof value === "string" || typeof value === "number");

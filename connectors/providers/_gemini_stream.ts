@@ -17,14 +17,14 @@ import {
 } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
-/** What is known so far of one of the answers asked for. */
+/** What is known so far of one of the choices asked for. */
 interface Progress {
   calls: number;
   reason?: string;
 }
 
 /**
- * Turns events into chunks as they arrive. The reason why the answer ended is held back to the very end: older
+ * Turns events into chunks as they arrive. The reason why the response ended is held back to the very end: older
  * models name one in every event, and calls may follow it.
  *
  * @example
@@ -55,7 +55,7 @@ export class GeminiStream {
    * Takes the next event.
    *
    * @param event The parsed event.
-   * @returns The chunks it is worth; none for one that says nothing new.
+   * @returns The chunks it is worth; none for one without news.
    * @throws {UpstreamError} `invalid_response` for a call that cannot be read.
    */
   push(event: JsonObject): ChatCompletionChunk[] {
@@ -71,10 +71,10 @@ export class GeminiStream {
   }
 
   /**
-   * Ends the answer.
+   * Ends the response.
    *
    * @returns Why it ended, and the token counts where they are known.
-   * @throws {UpstreamError} `invalid_response` when the events stopped before the answer did.
+   * @throws {UpstreamError} `invalid_response` when the events stopped before the response did.
    */
   finish(): ChatCompletionChunk[] {
     if (this.#head === undefined) {

@@ -35,7 +35,7 @@ const efforts: Readonly<Record<string, { readonly budget: number; readonly level
  * @param model The model's id.
  * @param effort The effort.
  * @returns Undefined for a model that does not think.
- * @throws {UpstreamError} `request` for an effort nobody knows.
+ * @throws {UpstreamError} `request` for an unknown effort.
  */
 export function thinkingOf(model: string, effort: string): ThinkingConfig | undefined {
   if (!Object.hasOwn(efforts, effort)) {

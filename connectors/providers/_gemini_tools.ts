@@ -55,7 +55,7 @@ function declarationOf({ type, function: described }: Tool, param: string): Func
   };
 }
 
-/** The API refuses an object without properties, and wants nothing said instead. */
+/** The API refuses an object without properties, and takes no parameters instead. */
 function hasNoParameters(schema: JsonObject | undefined): boolean {
   if (schema === undefined) return true;
   const properties = asObject(schema.properties);
@@ -77,7 +77,7 @@ function callingConfigOf(choice: ChatCompletionRequest["tool_choice"]): Function
   );
 }
 
-/** The names of `allowed_tools`: only those are offered, which says the same in every mode. */
+/** The names of `allowed_tools`: only those are offered, which means the same in every mode. */
 function allowedNames(choice: ChatCompletionRequest["tool_choice"]): string[] | undefined {
   const allowed = asObject(asObject(choice)?.allowed_tools);
   return allowed === undefined

@@ -26,7 +26,7 @@ export interface Part {
 export interface Content {
   /** Who speaks; results of functions are the user's. */
   readonly role: "user" | "model";
-  /** What is said. */
+  /** The text. */
   readonly parts: Part[];
 }
 
@@ -58,13 +58,13 @@ export interface ThinkingConfig {
   readonly thinkingLevel?: "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
 }
 
-/** Settings of the answer. */
+/** Settings of the response. */
 export interface GenerationConfig {
   /** Token limit, thoughts included. */
   readonly maxOutputTokens?: number;
-  /** How many answers. */
+  /** How many candidates. */
   readonly candidateCount?: number;
-  /** Texts that end the answer. */
+  /** Strings that end the response. */
   readonly stopSequences?: readonly string[];
   /** Randomness. */
   readonly temperature?: number;
@@ -80,7 +80,7 @@ export interface GenerationConfig {
   readonly frequencyPenalty?: number;
   /** `application/json` for answers in JSON. */
   readonly responseMimeType?: string;
-  /** The JSON Schema the answer holds to. */
+  /** The JSON Schema the response holds to. */
   readonly responseJsonSchema?: JsonObject;
   /** Thinking. */
   readonly thinkingConfig?: ThinkingConfig;
@@ -96,7 +96,7 @@ export interface GenerateContentRequest {
   readonly tools?: readonly { readonly functionDeclarations: readonly FunctionDeclaration[] }[];
   /** Whether it may or has to. */
   readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig };
-  /** Settings of the answer. */
+  /** Settings of the response. */
   readonly generationConfig?: GenerationConfig;
 }
 
@@ -119,7 +119,7 @@ export function asObjects(value: unknown): JsonObject[] {
 }
 
 /**
- * A text that says something, or undefined.
+ * A string that is not empty, or undefined.
  *
  * @param value Anything.
  */

@@ -1,5 +1,5 @@
 /**
- * What every provider's connector does with HTTP: read a body within bounds, read JSON, turn an error answer
+ * What every provider's connector does with HTTP: read a body within bounds, read JSON, turn an error response
  * into an `UpstreamError`.
  * @module
  */
@@ -14,7 +14,7 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxErrorMs = 2_000;
 
-/** How a vendor's error answers are read. */
+/** How a vendor's error responses are read. */
 export interface FaultReader {
   /** The error in OpenAI's terms; `body` is the parsed JSON, or the text when it is none. */
   readError(body: unknown, status: number): OpenAiError;
@@ -25,7 +25,7 @@ export interface FaultReader {
 /**
  * Reads a whole body.
  *
- * @param response The answer.
+ * @param response The response.
  * @param limit Largest size, bytes.
  * @throws {UpstreamError} `invalid_response` when it is larger.
  */
@@ -37,7 +37,7 @@ export async function readBytes(response: UpstreamResponse, limit: number = maxA
 }
 
 /**
- * Reads the body of a streamed answer as it arrives.
+ * Reads the body of a streamed response as it arrives.
  *
  * @throws {UpstreamError} `invalid_response` when it has none.
  */
@@ -72,9 +72,9 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Reads an error answer.
+ * Reads an error response.
  *
- * @param response An answer whose status is not 2xx.
+ * @param response A response whose status is not 2xx.
  * @param reader How the vendor writes errors.
  * @param clock Bounds the wait for the body.
  */
@@ -86,7 +86,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
     body = text;
     body = JSON.parse(text);
   } catch {
-    // an error answer needs no readable body: its status says enough
+    // an error response needs no readable body: its status is enough
   }
   const shouldRetry = headers.get("x-should-retry");
   return upstreamError(status, reader.readError(body, status), {
@@ -95,7 +95,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
   });
 }
 
-/** What there is of an error answer's body before long: a server that never ends it must not hold up what its status says. */
+/** What there is of an error response's body before long: a server that never ends it must not delay its status. */
 async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8Array> {
   let cancel = () => {};
   const late = new Promise<Uint8Array>((resolve) => cancel = clock.after(maxErrorMs, () => resolve(new Uint8Array())));
@@ -109,9 +109,9 @@ async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8
 /**
  * An `UpstreamError` for an error in OpenAI's terms, classed by `classifyFault`.
  *
- * @param status The HTTP status it came under; 200 for an error inside an answer that began well.
+ * @param status The HTTP status it came under; 200 for an error inside a response that began well.
  * @param error The error.
- * @param hints What else was said.
+ * @param hints Further facts of the response.
  */
 export function upstreamError(
   status: number,
@@ -144,9 +144,9 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
 }
 
 /**
- * Refuses an answer that began well and is an error inside.
+ * Refuses a response that began well and is an error inside.
  *
- * @param body The parsed body of an answer or an event.
+ * @param body The parsed body of a response or an event.
  * @throws {UpstreamError} When it has an `error`.
  */
 export function throwIfError(body: Record<string, unknown>): void {

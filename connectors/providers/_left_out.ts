@@ -14,7 +14,8 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
  * The parameters that a request carries and its translation does not, to be reported to `CallOptions.reportDropped`.
  *
  * @param body The request.
- * @param carried Of the parameters that not every translation reads: those that this one may carry, and whether it does.
+ * @param carried Of the parameters that not every translation reads: those that this one may carry, and whether it
+ * does.
  *
  * @example
  * ```ts ignore

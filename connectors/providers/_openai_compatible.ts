@@ -56,7 +56,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
    *
    * @param vendor What sets the vendor apart.
    * @param settings The entry's id and address.
-   * @param runtime The door to the outside.
+   * @param runtime For time and network.
    */
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
     super(settings.id, modelsOf(vendor));
@@ -72,7 +72,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     };
   }
 
-  /** One whole answer, its bytes kept. */
+  /** One complete response, its bytes kept. */
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await options.send(this.#callOf(request, options));
     if (!isSuccess(response)) throw await this.#fault(response);
@@ -80,7 +80,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return { body: completionOf(parseObject(decoder.decode(bytes))), wire: bytes };
   }
 
-  /** A streamed answer, each event's text kept. */
+  /** A streamed response, each event's text kept. */
   stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {

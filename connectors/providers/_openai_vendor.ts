@@ -29,7 +29,7 @@ export interface OpenAiCompatible {
   readonly keyless?: boolean;
   /** Attributes that it reads from its entry's `config`; none unless given. */
   readonly attributes?: Attributes;
-  /** Headers that carry the key; `Authorization: Bearer` unless said. */
+  /** Headers that carry the key; `Authorization: Bearer` by default. */
   readonly authorize?: (credential: string) => Record<string, string>;
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;

@@ -13,7 +13,7 @@ import { chunksOf } from "./_chunks.ts";
 import { EventBatches } from "./_event_batches.ts";
 import { streamReaderOf, throwIfError } from "./_http.ts";
 
-/** What a request's body lacks for the provider: its own name of the model, and that usage is to be told. */
+/** What a request's body lacks for the provider: its own name of the model, and that usage is to be reported. */
 export function editsOf(
   { model, stream, body }: CompletionRequest,
   streamUsage: boolean = true,
@@ -24,7 +24,7 @@ export function editsOf(
 }
 
 /**
- * A whole answer.
+ * A complete response.
  *
  * @param body The parsed JSON.
  * @throws {UpstreamError} When it is an error, or has no choices.
@@ -37,24 +37,24 @@ export function completionOf(body: Record<string, unknown>): ChatCompletion {
   return body as unknown as ChatCompletion;
 }
 
-/** How a streamed answer is read. */
+/** How a streamed response is read. */
 export interface StreamParts {
-  /** Reads a whole answer, which some servers send in place of a stream. */
+  /** Reads a complete response, which some servers send in place of a stream. */
   readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
   /** Reads an event's data; undefined: it has nothing to pass on. */
   readonly readChunk: (data: string) => CompletionChunk | undefined;
-  /** Where the events that were read went: it knows whether the answer is finished. */
+  /** Where the events that were read went: it knows whether the response is finished. */
   readonly chunks: ChunkReader;
-  /** Only the events' text is wanted once an answer has begun: those that arrive together may become one chunk. */
+  /** Only the events' text is wanted once a response has begun: those that arrive together may become one chunk. */
   readonly joins?: boolean;
 }
 
 /**
- * Reads a streamed answer. It ends by `[DONE]`, or where every choice has its finish reason.
+ * Reads a streamed response. It ends by `[DONE]`, or where every choice has its finish reason.
  *
- * @param opening The answer, once its head is read.
+ * @param opening The response, once its head is read.
  * @param parts How it is read.
- * @throws {UpstreamError} For an error event, and for a stream that ends before the answer does.
+ * @throws {UpstreamError} For an error event, and for a stream that ends before the response does.
  */
 export async function* readStream(
   opening: Promise<UpstreamResponse>,
@@ -81,7 +81,7 @@ export async function* readStream(
       if (isDone) break;
     }
   } catch (error) {
-    // a connection that breaks after the answer's end has nothing more to say
+    // a connection that breaks after the response's end is harmless
     if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
   }
   if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {

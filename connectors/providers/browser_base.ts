@@ -1,5 +1,6 @@
 /**
- * The base of providers that programs in browsers make themselves: OpenAI's dialect, each part of which can be replaced.
+ * The base of providers that programs in browsers make themselves: OpenAI's dialect, each part of which can be
+ * replaced.
  * @module
  */
 import type { BrowserProviderConfig, ProviderInstance } from "../../src/contracts/browser_provider.ts";
@@ -71,14 +72,14 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
    * @throws {ConfigError} When it has no address.
    */
   get instanceSettings(): BrowserProviderConfig {
-    this.#endpoint(this.config.models[0]!.id); // told when a client is made, not at its first call
+    this.#endpoint(this.config.models[0]!.id); // thrown when a client is made, not at its first call
     return this.config;
   }
 
   /**
    * Told what it runs on, before its first call.
    *
-   * @param runtime The door to the outside.
+   * @param runtime For time and network.
    */
   attach(runtime: Runtime): void {
     this.#runtime = runtime;
@@ -143,7 +144,7 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
   }
 
   /**
-   * A whole answer in OpenAI's shape.
+   * A complete response in OpenAI's shape.
    *
    * @param data The JSON object that came.
    *
@@ -170,8 +171,8 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
   }
 
   /**
-   * One event of a streamed answer in OpenAI's shape. The stream is complete at `[DONE]`, which does not come here, or
-   * once every choice has its finish reason: an end of one's own has to be turned into one.
+   * One event of a streamed response in OpenAI's shape. The stream is complete at `[DONE]`, which does not come here,
+   * or once every choice has its finish reason: an end of one's own has to be turned into one.
    *
    * @param data The event's data.
    * @returns Null or undefined when it has nothing to pass on.
@@ -195,8 +196,8 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
   }
 
   /**
-   * The address a request is sent to, given where it shall end up: through `proxyUrl`, where there is one. It is applied
-   * to whatever `_getCompletionEndpoint` returns.
+   * The address a request is sent to, given where it shall end up: through `proxyUrl`, where there is one. It is
+   * applied to whatever `_getCompletionEndpoint` returns.
    *
    * @param url Where the request shall end up.
    *
@@ -212,12 +213,12 @@ export class BrowserBaseProvider extends BaseProvider implements ProviderInstanc
     return proxyUrl === undefined || url.startsWith(`${proxyUrl}/`) ? url : `${proxyUrl}/${url}`;
   }
 
-  /** One whole answer. */
+  /** One complete response. */
   async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     return { body: this.#readWhole(await readObject(await this.#post(request, options))) };
   }
 
-  /** A streamed answer. */
+  /** A streamed response. */
   stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {

@@ -1,5 +1,5 @@
 /**
- * Perplexity, whose models search the web before they answer. Citations are extra fields of the answer; usage comes
+ * Perplexity, whose models search the web before they answer. Citations are extra fields of the response; usage comes
  * with every chunk of a stream without being asked for.
  *
  * Source: docs.perplexity.ai; genai-prices for the fee per request, which depends on the search: the highest one.

@@ -117,7 +117,7 @@ export class FileSecrets implements Required<SecretStore> {
           if (text !== undefined) await files.replaceText(path, text);
         }))
     );
-    this.#changing = changed.catch(() => {}); // whoever asked is told
+    this.#changing = changed.catch(() => {}); // its caller gets the error
     return changed;
   }
 
@@ -144,7 +144,7 @@ export class FileSecrets implements Required<SecretStore> {
   }
 }
 
-/** The runtimes' own texts name paths only, but nobody promises that: their code says enough. */
+/** The runtimes' own messages name paths only, but that is not promised: their code is enough. */
 function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : undefined);
   const known: Readonly<Record<string, string>> = {

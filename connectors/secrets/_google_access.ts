@@ -22,7 +22,7 @@ export class GoogleAccess {
 
   /**
    * @param vendor Makes the calls.
-   * @param path Of the credentials; undefined: as `GOOGLE_APPLICATION_CREDENTIALS` says, else the machine's own.
+   * @param path Of the credentials; undefined: that of `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own.
    */
   constructor(vendor: Vendor, path: string | undefined) {
     this.#vendor = vendor;

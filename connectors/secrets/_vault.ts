@@ -17,7 +17,7 @@ interface Header {
   readonly cipher: string;
   /** Base64, of the key's derivation. */
   readonly salt: string;
-  /** Base64, tells a wrong passphrase from a damaged file. */
+  /** Base64, distinguishes a wrong passphrase from a damaged file. */
   readonly check: string;
 }
 
@@ -30,7 +30,7 @@ interface Key {
 const kdf = `PBKDF2-SHA-256:${rounds}`;
 const cipher = "AES-256-GCM";
 
-/** Opens and seals texts with one passphrase. */
+/** Decrypts and encrypts strings with one passphrase. */
 export class Vault {
   readonly #passphrase: () => string;
   /** Deriving a key is slow on purpose: it is done once for a salt. */
@@ -133,7 +133,7 @@ function bytesOf(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
   try {
     if (typeof text === "string") bytes = fromBase64(text);
   } catch {
-    // said below
+    // reported below
   }
   if (bytes !== undefined && (length === undefined || bytes.length === length)) return bytes;
   throw new SecretFileError("it was damaged or tampered with: put back a copy of it");

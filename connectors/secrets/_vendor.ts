@@ -15,7 +15,7 @@ const maxBytes = 4 * 1024 * 1024;
 /** A list that goes on and on is no list. */
 const maxPages = 1_000;
 
-/** Vendors' words for who we are not, or may not do; AWS says them with 400, token endpoints as well. */
+/** Vendors' codes of failed authentication and missing permission; AWS and token endpoints send them with 400. */
 const refusals =
   /AccessDenied|UnrecognizedClient|Signature|ExpiredToken|MissingAuthentication|^invalid_(?:client|grant)$/;
 
@@ -23,11 +23,11 @@ const refusals =
 export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isWhole"> {
   /** What it is for, after "cannot": `look up the secret "NAME"`. */
   readonly task: string;
-  /** Error statuses or codes that are an answer like any other. */
+  /** Error statuses or codes that are a response like any other. */
   readonly expected?: readonly (number | string)[];
 }
 
-/** What was answered. */
+/** The response. */
 export interface VendorResponse {
   /** Of HTTP. */
   readonly status: number;
@@ -41,13 +41,13 @@ export interface VendorResponse {
 export class Vendor {
   /** The connector's id, for messages. */
   readonly store: string;
-  /** The door to the outside. */
+  /** For time, environment and network. */
   readonly runtime: Runtime;
   readonly #access: string;
 
   /**
    * @param store The connector's id, for messages.
-   * @param runtime The door to the outside.
+   * @param runtime For time, environment and network.
    * @param access What to look at when the vendor refuses us.
    */
   constructor(store: string, runtime: Runtime, access: string) {
@@ -60,7 +60,7 @@ export class Vendor {
    * Sends a request and reads the JSON that comes back.
    *
    * @param call What for.
-   * @throws {ConnectorError} When there is no answer in time, none that can be read, or an error nobody expects.
+   * @throws {ConnectorError} When there is no answer in time, none that can be read, or an unexpected error.
    */
   async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {
     const { status, text } = await this.#send(task, request);

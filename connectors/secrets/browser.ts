@@ -21,7 +21,7 @@ export interface BrowserSecretsOptions {
 /**
  * A secret store of the page: for keys that its user has typed in, never for keys of yours. They are kept as they are,
  * in `sessionStorage` (until the tab is closed) or, with `persist`, in `localStorage` (until they are deleted). **Any
- * script that runs on the site can read them**, and with `persist` so can whoever uses the browser profile next; a key
+ * script that runs on the site can read them**, and with `persist` so can the next user of the browser profile; a key
  * that is yours belongs behind a proxy.
  *
  * @param options Where, and under which names.

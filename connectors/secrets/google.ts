@@ -14,8 +14,8 @@ import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 const { id } = googleDeclaration;
 
 /**
- * Secrets of Google Cloud Secret Manager, each in its latest version. Settings: `project` (else that of the credentials,
- * or `GOOGLE_CLOUD_PROJECT`), `region` for regional secrets, `credentials` (the path of a key file, else
+ * Secrets of Google Cloud Secret Manager, each in its latest version. Settings: `project` (else that of the
+ * credentials, or `GOOGLE_CLOUD_PROJECT`), `region` for regional secrets, `credentials` (the path of a key file, else
  * `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own service account), `endpoint` (another address).
  */
 export const googleSecrets: Connector<"secretStore"> = {

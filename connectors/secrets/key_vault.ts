@@ -120,7 +120,7 @@ class Vault {
 
   async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorResponse> {
     const own = this.#options.url;
-    // the token goes to this vault, whatever an answer says
+    // the token goes to this vault, whatever a response says
     const isForeign = url !== undefined && !url.startsWith(`${own}/`);
     if (isForeign) throw this.vendor.error(task, "it names a next page that is not its own");
     return await this.vendor.call({

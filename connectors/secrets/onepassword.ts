@@ -13,7 +13,7 @@ const { id } = onePasswordDeclaration;
 /** A field of an item. */
 type Field = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
 
-/** An item as the server tells it. */
+/** An item as the server returns it. */
 interface Item extends Readonly<Record<string, unknown>> {
   readonly id?: unknown;
   readonly title?: unknown;

@@ -18,7 +18,7 @@ export interface DriveFile {
   readonly appProperties?: Readonly<Record<string, string>>;
 }
 
-/** What is said of a file beside its content. */
+/** The metadata of a file. */
 export type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appProperties">>;
 
 /** Where files are. */
@@ -96,7 +96,7 @@ export class DriveFolder {
     return JSON.parse(new TextDecoder().decode(bytes)).id;
   }
 
-  /** Replaces a file's content, and what is said of it; whether it is there. */
+  /** Replaces a file's content and metadata; whether it is there. */
   async update({ id }: Pick<DriveFile, "id">, facts: DriveFacts, content: Uint8Array): Promise<boolean> {
     return (await this.#upload("PATCH", `/${id}`, facts, content)).status !== 404;
   }
@@ -107,7 +107,7 @@ export class DriveFolder {
     return (await this.#call({ method: "DELETE", path: `/drive/v3/files/${id}`, query })).status !== 404;
   }
 
-  /** What is said of the file and its content are one body of two parts: both are changed, or none is. */
+  /** Metadata and content are one body of two parts: both are changed, or none is. */
   #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteAnswer> {
     const boundary = crypto.randomUUID();
     const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +

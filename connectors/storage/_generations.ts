@@ -70,7 +70,7 @@ export class GenerationLock {
     return isHeld((await this.#latest()).record, this.#clock.now());
   }
 
-  /** A number 0 that nobody has, when there is none. What is no lock locks nobody out. */
+  /** A number 0 without an owner, when there is none. An unreadable lock locks no owner out. */
   async #latest(): Promise<Generation> {
     for (;;) {
       const [number = 0] = await this.#numbers();

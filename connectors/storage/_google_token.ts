@@ -1,5 +1,5 @@
 /**
- * Access tokens of Google: for a service account, for somebody's refresh token, or given as they are.
+ * Access tokens of Google: for a service account, for a refresh token, or given as they are.
  * @module
  */
 import { ConfigError, ConnectorError } from "../../src/errors.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** A listener; what it is told is not used. */
+/** A listener; its event is not used. */
 export type Listener = ((event: never) => unknown) | null;
 
 /** `IDBRequest`. */

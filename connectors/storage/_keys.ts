@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 
 /**
  * A key with everything but lower case letters, digits, `_`, `.` and `-` written as `%` and two digits for each byte:
- * capitals too, since some file systems do not tell them apart. What a key begins with, its name begins with.
+ * capitals too, since some file systems do not distinguish them. What a key begins with, its name begins with.
  *
  * @param key Any text.
  */

@@ -10,9 +10,9 @@ import { ConnectorError } from "../../src/errors.ts";
 export type LockRecord = Pick<Lock, "owner" | "expiresAt">;
 
 /**
- * Whether somebody has a lock.
+ * Whether a lock has an owner.
  *
- * @param lock What is kept of it; what is no lock locks nobody out.
+ * @param lock What is kept of it; an unreadable one locks no owner out.
  * @param now Wall clock, ms.
  */
 export function isHeld(lock: unknown, now: number): lock is LockRecord {
@@ -31,7 +31,9 @@ export function isHeldByOther(lock: unknown, owner: string, now: number): boolea
   return isHeld(lock, now) && lock.owner !== owner;
 }
 
-/** One try to take a lock: writes the record and says whether it is in place, unless another owner holds the lock. */
+/**
+ * One try to take a lock: writes the record and returns whether it is in place, unless another owner holds the lock.
+ */
 export type TryLock = (wanted: LockRecord) => Promise<boolean>;
 
 /** What a wait for a lock needs. */

@@ -12,9 +12,9 @@ export const redisId: string = redisDeclaration.id;
 
 /** Longest wait for a connection, ms. */
 const connectTimeoutMs = 2000;
-/** Longest wait for an answer, ms: one that hangs must not hang whoever asks. */
+/** Limit of the wait for a reply, ms: a Redis that hangs must not hang its callers. */
 const answerTimeoutMs = 5000;
-/** Longest time between two tries to connect, ms: whoever comes back is noticed within it. */
+/** Limit of the time between two tries to connect, ms: a recovered Redis is noticed within it. */
 const maxPauseMs = 500;
 
 /** The part of `@redis/client` that is used. */
@@ -90,7 +90,7 @@ export class RedisConnection {
    * Sends a command.
    *
    * @param words Its name and arguments.
-   * @throws {ConnectorError} When Redis is away, refuses it, or does not answer.
+   * @throws {ConnectorError} When Redis is unavailable, refuses it, or does not reply.
    */
   async send(...words: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
@@ -153,7 +153,7 @@ export class RedisConnection {
       username,
       password,
       database: db,
-      disableOfflineQueue: true, // whoever asks decides what to do while it is away
+      disableOfflineQueue: true, // the caller decides what to do while it is unavailable
       maintNotifications: "disabled",
     };
   }
@@ -167,7 +167,7 @@ export class RedisConnection {
     }
   }
 
-  /** Keeps the process alive until the answer is there: an idle connection does not. */
+  /** Keeps the process alive until the response is there: an idle connection does not. */
   async #answered<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let cancel = () => {};
     if (this.#pending++ === 0) client.ref();

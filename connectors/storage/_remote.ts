@@ -5,7 +5,7 @@
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 
-/** Longest time to a whole answer, ms. */
+/** Longest time to a complete response, ms. */
 const timeoutMs = 30_000;
 
 /** What is used of a runtime. */
@@ -20,7 +20,7 @@ export interface RemoteCall {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface RemoteAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -28,7 +28,7 @@ export interface RemoteAnswer {
 }
 
 /**
- * Makes a call and reads its answer.
+ * Makes a call and reads its response.
  *
  * @param connector The connector's id, for errors.
  * @param runtime Clock and HTTP.

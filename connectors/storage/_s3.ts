@@ -47,7 +47,7 @@ export type LoadSigner = () => Promise<Signers>;
 // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
 const loadAws4fetch: LoadSigner = () => import("npm:aws4fetch@1.0.20").catch(rethrow) as unknown as Promise<Signers>;
 
-/** Bundlers let a package that is missing pass where somebody catches that. */
+/** Bundlers let a package that is missing pass where the failure is caught. */
 function rethrow(error: unknown): never {
   throw error;
 }

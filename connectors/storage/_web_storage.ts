@@ -113,7 +113,7 @@ export class WebArea {
 }
 
 /**
- * Whether an error of the browser says that there is no room left.
+ * Whether an error of the browser means that there is no room left.
  *
  * @param error What was thrown.
  */

@@ -12,10 +12,10 @@ import { denoKvDeclaration } from "./declarations.ts";
 
 const { id } = denoKvDeclaration;
 
-/** The store takes values of up to 64 KiB: a record is kept in pieces, bytes. */
+/** The store takes values of up to 64 KiB: a record is stored in chunks of so many bytes. */
 const pieceBytes = 60_000;
 
-/** What is said of a record; its pieces are stored under its version. */
+/** The metadata of a record; its chunks are stored under its version. */
 interface Head extends StorageStat {
   readonly version: string;
   readonly pieces: number;

@@ -125,7 +125,7 @@ export class DriveStorage implements Storage {
       return recordOf(first).owner === wanted.owner && await this.#folder.update(first, { appProperties }, nothing);
     }
     const made = await this.#folder.create({ name, appProperties }, nothing);
-    await this.#clock.sleep(settlingMs); // an abort would leave a lock behind that nobody has
+    await this.#clock.sleep(settlingMs); // an abort would leave a lock without an owner
     const [winner] = await this.#locks(name);
     if (winner?.id === made) return true;
     await this.#folder.delete({ id: made });

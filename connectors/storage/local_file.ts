@@ -20,7 +20,7 @@ const defaultPath = "./.modelmesh/state.json";
 /** The record that is the file itself; the others stand beside it. */
 const ownKey = "state";
 
-/** A draft that old belongs to nobody any more, ms. */
+/** A draft of that age is abandoned, ms. */
 const oldDraftMs = 60_000;
 
 /** Most characters of a name in a folder that come from a key. */

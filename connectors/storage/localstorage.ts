@@ -103,7 +103,7 @@ export class LocalStorageStorage implements Storage {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, async (wanted) => {
       if (isHeldByOther(this.#lock(key), wanted.owner, this.#clock.now())) return false;
       this.#locks.set(key, JSON.stringify(wanted));
-      await this.#clock.sleep(settlingMs); // an abort would leave a lock behind that nobody has
+      await this.#clock.sleep(settlingMs); // an abort would leave a lock without an owner
       return this.#lock(key)?.owner === wanted.owner;
     });
   }

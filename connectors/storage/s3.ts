@@ -15,13 +15,13 @@ import { s3Declaration } from "./declarations.ts";
 
 const { id } = s3Declaration;
 
-/** When a record was saved, as the object says it. */
+/** When a record was saved, in the object's metadata. */
 const savedAt = "x-amz-meta-saved-at";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What is wrong with a condition: the object is another one by now, or somebody is at it. */
+/** What is wrong with a condition: the object is another one by now, or being written. */
 const missed = [412, 409, 404];
 
 /** Options of an {@linkcode S3Storage}. */
@@ -159,7 +159,7 @@ export class S3Storage implements Storage {
     try {
       return { record: JSON.parse(decoder.decode(bytes)), etag: headers.get("etag") };
     } catch {
-      return { record: undefined, etag: headers.get("etag") }; // what is no lock locks nobody out
+      return { record: undefined, etag: headers.get("etag") }; // an unreadable lock locks no owner out
     }
   }
 

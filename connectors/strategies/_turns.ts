@@ -29,7 +29,8 @@ interface Account extends Note {
 /**
  * Smooth weighted turns. Each turn is dealt out among the candidates by share, and goes to the one that is owed
  * most: at any moment each has had its due, give or take a turn, and heavy ones do not come in bursts. An absent
- * model is owed nothing for its absence. After the smooth weighted balancing of nginx (`ngx_http_upstream_round_robin.c`),
+ * model is owed nothing for its absence. After the smooth weighted balancing of nginx
+ * (`ngx_http_upstream_round_robin.c`),
  * with shares of one turn in place of whole weights, so that a share may change from turn to turn.
  */
 export class Turns {

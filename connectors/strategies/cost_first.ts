@@ -7,7 +7,7 @@ import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { fittest, type Merit } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
-/** Nano-dollars, a million USD: more than any request costs. A price nobody knows is worse than every known one. */
+/** Nano-dollars, a million USD: more than any request costs. An unknown price is worse than every known one. */
 const unknownPrice = 1e15;
 const dearest = 999_999_999_999_999;
 /** Decides between equal costs, which are whole nano-dollars, and never more than that. */
@@ -15,8 +15,9 @@ const tieBreak = 0.25;
 
 /**
  * Takes the model with the lowest estimated cost of the request at hand, so that a long prompt may go elsewhere than
- * a long answer; all are compared by the same numbers of tokens. Models of unknown price come last; equal costs go by priority, then by the configuration's order,
- * and are not spread: the first free model serves all. The score is the cost in nano-dollars, negative.
+ * a long answer; all are compared by the same numbers of tokens. Models of unknown price come last; equal costs go by
+ * priority, then by the configuration's order, and are not spread: the first free model serves all. The score is the
+ * cost in nano-dollars, negative.
  */
 export const costFirst: Connector<"strategy"> = {
   id: "mesh.cost-first.v1",

@@ -8,8 +8,8 @@ import { fittest } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
 /**
- * Follows the priority order and fails over on error. A model on trial is taken as soon as it is a candidate: its
- * first request after a rest is the trial, while the requests beside it go to the next in order.
+ * Follows the priority order and fails over on error. A half-open model is taken as soon as it is a candidate: its
+ * first request after a standby is the trial request, while the requests beside it go to the next in order.
  */
 export const prioritySelection: Connector<"strategy"> = {
   id: "mesh.priority-selection.v1",

@@ -10,7 +10,7 @@ import { Turns } from "./_turns.ts";
 /**
  * Smooth weighted round robin. At any moment each model has had its share by weight, give or take a turn, and heavy
  * ones do not come in bursts. An absent model is owed nothing for its absence: it comes back to its usual share,
- * with neither a burst nor a lost turn, and one on trial has its turns like any other. Failovers are dealt out
+ * with neither a burst nor a lost turn, and a half-open one has its turns like any other. Failovers are dealt out
  * evenly in an account of their own, and leave the cycle as it was.
  */
 export const roundRobin: Connector<"strategy"> = {

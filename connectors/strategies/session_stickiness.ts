@@ -49,7 +49,7 @@ interface Stay {
 class SessionStickiness implements SelectionStrategy {
   readonly #others: SelectionStrategy;
   readonly #homes = new Notes<Home>((name) => ({ name, hash: hash53(name), weight: 0 }));
-  /** By the session's hash: names may be long, and are nobody's business. In the order of the moves. */
+  /** By the session's hash: names may be long, and are private. In the order of the moves. */
   readonly #stays = new Map<number, Stay>();
   #row: readonly Home[] = [];
   #session = 0;

@@ -8,16 +8,16 @@ import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Everyone who has the
- * page has the key: use one of its visitor's.
+ * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Everyone who has
+ * the page has the key: use one of its visitor's.
  */
 export type ApiKey = string | (() => Promise<string | undefined>);
 
 /** Settings of a provider instance; those left out have the built-in defaults. */
 export interface InstanceSettings {
   /**
-   * Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. A server on
-   * one's own machine is asked for them when it has none here.
+   * Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. A server
+   * on one's own machine is asked for them when it has none here.
    */
   readonly models?: readonly ModelInfo[];
   /** Its key: sent with every call, and redacted from records and messages. */

@@ -51,8 +51,8 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
   /** What it makes. */
   readonly kind: Kind;
   /**
-   * The attributes it reads: of `secrets`, `storage`, an entry of `observability`, or the `config` of a provider's entry.
-   * All others are refused, with the nearest name. Without a declaration everything is passed through.
+   * The attributes it reads: of `secrets`, `storage`, an entry of `observability`, or the `config` of a provider's
+   * entry. All others are refused, with the nearest name. Without a declaration everything is passed through.
    */
   readonly attributes?: Attributes;
 }
@@ -62,8 +62,8 @@ export interface ConnectorImplementation<Kind extends keyof ConnectorKinds = key
   /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
   create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
   /**
-   * Loads the packages that its instances import lazily, where there are any, so that `modelmesh check` reports one that
-   * is missing. Throws a `ConnectorError` that says how to install it.
+   * Loads the packages that its instances import lazily, where there are any, so that `modelmesh check` reports one
+   * that is missing. Throws a `ConnectorError` that says how to install it.
    */
   loadPackages?(): Promise<unknown>;
 }

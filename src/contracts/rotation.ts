@@ -80,7 +80,9 @@ export interface SelectionContext {
   readonly threshold?: number | undefined;
   /** How load-balanced shares out. @default {"absolute"} */
   readonly balanceMode?: BalanceMode | undefined;
-  /** What this request would cost at a model by estimate, nano-dollars (10⁻⁹ USD); undefined where no price is known. */
+  /**
+   * What this request would cost at a model by estimate, nano-dollars (10⁻⁹ USD); undefined where no price is known.
+   */
   readonly costOf: (model: ModelView) => number | undefined;
   /** The session of this request, where known. */
   readonly session?: string;
@@ -101,9 +103,10 @@ export interface SelectionOutcome {
 }
 
 /**
- * Spec: Rotation. One instance serves one pool; what it remembers is its own. `select` and `score` are required; what else
- * it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` decide on
- * failures, `shouldRecover` and `getRecoverySchedule` on the cooldown. Limits, budgets and vendors' own limits apply all the same.
+ * Spec: Rotation. One instance serves one pool; what it remembers is its own. `select` and `score` are required; what
+ * else it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` decide
+ * on failures, `shouldRecover` and `getRecoverySchedule` on the cooldown. Limits, budgets and vendors' own limits apply
+ * all the same.
  */
 export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<RecoveryPolicy> {
   /** The candidate to ask; undefined leaves the choice to the fallback strategy. Candidates are never empty. */
@@ -113,8 +116,8 @@ export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<
   /** Name of the model it stays with, for strategies that stay with one: each change is a `rotation` event. */
   readonly current?: string | undefined;
   /**
-   * Called after every attempt that failed, and when another model has served the request; for strategies that stay with
-   * a model. Not called for requests that choose among the models themselves, nor for those at fault themselves.
+   * Called after every attempt that failed, and when another model has served the request; for strategies that stay
+   * with a model. Not called for requests that choose among the models themselves, nor for those at fault themselves.
    */
   observe?(outcome: SelectionOutcome): void;
 }
@@ -129,7 +132,10 @@ export interface DeactivationPolicy {
 
 /** Spec: Rotation, Recovery. */
 export interface RecoveryPolicy {
-  /** Whether a model in standby is reconsidered; asked with each request, and when its time is over. `now` is monotonic ms. */
+  /**
+   * Whether a model in standby is reconsidered; asked with each request, and when its time is over. `now` is monotonic
+   * ms.
+   */
   shouldRecover(model: ModelView, now: number): boolean;
   /** When it will be, monotonic ms; undefined: not by itself. Asked when it is put into standby. */
   getRecoverySchedule(model: ModelView): number | undefined;

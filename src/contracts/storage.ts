@@ -13,7 +13,9 @@ export interface StorageStat {
 
 /** How a lock is asked for. */
 export interface LockOptions {
-  /** The owner: unique among all processes that share the storage. An owner that has the lock gets it again, renewed. */
+  /**
+   * The owner: unique among all processes that share the storage. An owner that has the lock gets it again, renewed.
+   */
   readonly owner: string;
   /** Lifetime unless released, ms: then a lock whose owner is gone can be taken. */
   readonly ttlMs: number;
@@ -97,9 +99,9 @@ export interface SharedGrant {
 }
 
 /**
- * Facet of a {@linkcode Storage}: sums and messages that several processes have in common. Every call is one atomic step
- * of the store. Sums are exact up to 2⁵³; they are apart from records and locks. All of it fails at once while the store
- * is unavailable.
+ * Facet of a {@linkcode Storage}: sums and messages that several processes have in common. Every call is one atomic
+ * step of the store. Sums are exact up to 2⁵³; they are apart from records and locks. All of it fails at once while the
+ * store is unavailable.
  */
 export interface Shared {
   /** Changes sums, all at once; a sum that is not there is 0. Resolves to their new values, in order. */
