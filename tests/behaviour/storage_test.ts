@@ -134,7 +134,7 @@ describe("a process with a storage section", () => {
 
   it("shares it with another one: a budget is one budget", () =>
     onStage(async ({ path, open }) => {
-      const clock = fakeClock({ skipSleeps: true });
+      const clock = fakeClock();
       const storage = { path, sync_policy: "periodic", sync_interval: "1s" };
       const [one, other] = [open(storage, { clock }), open(storage, { clock })];
       for (let count = 0; count < 5; count++) assertEquals([await one.ask(), await other.ask()], ["from a", "from a"]);
