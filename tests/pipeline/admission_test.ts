@@ -21,40 +21,40 @@ describe("openMembers()", () => {
   ];
   const cases: readonly Case[] = [
     ["everybody who is active stays, in order", 0, () => {}, "a b c"],
-    ["one that rests is left out", 500, ([a]) => a!.rests.own.open("retry_limit", 0, 1000), "b c"],
-    ["one that rests everywhere, too", 500, ([, b]) => b!.rests.model.open("rate_limited", 0, 1000), "a c"],
-    ["and all of a provider that rests", 500, ([a]) => a!.rests.provider.open("quota_exhausted", 0, 1000), "c"],
+    ["one that rests is left out", 500, ([a]) => a!.breakers.own.open("retry_limit", 0, 1000), "b c"],
+    ["one that rests everywhere, too", 500, ([, b]) => b!.breakers.model.open("rate_limited", 0, 1000), "a c"],
+    ["and all of a provider that rests", 500, ([a]) => a!.breakers.provider.open("quota_exhausted", 0, 1000), "c"],
     ["nobody is left when all rest", 500, (members) => {
-      for (const { rests } of members) rests.own.open("retry_limit", 0, 1000);
+      for (const { breakers } of members) breakers.own.open("retry_limit", 0, 1000);
     }, ""],
     [
       "until its rest is over: then it is on trial, and free",
       1000,
-      ([a]) => a!.rests.own.open("retry_limit", 0, 1000),
+      ([a]) => a!.breakers.own.open("retry_limit", 0, 1000),
       "a b c",
     ],
     ["the longest of several rests counts", 1500, ([a]) => {
-      a!.rests.own.open("retry_limit", 0, 1000);
-      a!.rests.model.open("rate_limited", 0, 2000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
+      a!.breakers.model.open("rate_limited", 0, 2000);
     }, "b c"],
-    ["a rest that nobody ends never ends", 1e12, ([a]) => a!.rests.own.open("manual", 0, Infinity), "b c"],
+    ["a rest that nobody ends never ends", 1e12, ([a]) => a!.breakers.own.open("manual", 0, Infinity), "b c"],
     ["one on trial with a request under way waits for its outcome", 1000, ([a]) => {
-      a!.rests.own.open("retry_limit", 0, 1000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.begin();
     }, "b c"],
     ["a request that began before the rest is no trial", 1000, ([a]) => {
       a!.state.begin();
-      a!.rests.own.open("retry_limit", 0, 1000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
     }, "a b c"],
     ["once its trial succeeds it is free again", 1000, ([a]) => {
-      a!.rests.own.open("retry_limit", 0, 1000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "success", 1000);
       a!.state.begin();
     }, "a b c"],
     ["a trial without an outcome leaves it on trial, and free", 1000, ([a]) => {
-      a!.rests.own.open("retry_limit", 0, 1000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "none", 1000);
     }, "a b c"],
@@ -69,22 +69,22 @@ describe("openMembers()", () => {
       a!.state.finish(a!.state.begin(), "failure", 1000);
     }, "a b c"],
     ["a provider on trial is tried by one request over all its models", 1000, ([a, b]) => {
-      a!.rests.provider.open("quota_exhausted", 0, 1000);
+      a!.breakers.provider.open("quota_exhausted", 0, 1000);
       for (const member of [a!, b!]) member.state.refresh(1000);
       b!.state.begin();
     }, "c"],
     ["when nobody else is left, requests go to those on trial all the same", 1000, (members) => {
-      for (const { rests, state } of members) {
-        rests.own.open("retry_limit", 0, 1000);
+      for (const { breakers, state } of members) {
+        breakers.own.open("retry_limit", 0, 1000);
         state.refresh(1000);
         state.begin();
       }
     }, "a b c"],
     ["but never to those that rest", 1000, ([a, b, c]) => {
-      a!.rests.own.open("retry_limit", 0, 1000);
+      a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.begin();
-      for (const { rests } of [b!, c!]) rests.own.open("retry_limit", 0, 2000);
+      for (const { breakers } of [b!, c!]) breakers.own.open("retry_limit", 0, 2000);
     }, "a"],
   ];
   for (const [what, at, arrange, left] of cases) {

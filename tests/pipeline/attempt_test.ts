@@ -119,7 +119,7 @@ describe("An attempt", () => {
       "does not ask again a model that went to standby meanwhile",
       {
         behaviours: ["server"],
-        onTry: ({ rests }) => void rests.own.open("manual", 0, Infinity),
+        onTry: ({ breakers }) => void breakers.own.open("manual", 0, Infinity),
       },
       "server",
       1,

@@ -17,7 +17,7 @@ function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, Adm
 Deno.test("an error about several reasons tells of active models what held them up", () => {
   const now = clock.monotonic();
   const [inStandby, crowded] = [memberOf(modelOf("idle")), memberOf(modelOf("crowded"))];
-  inStandby.rests.own.open("provider_budget", now, 60_000);
+  inStandby.breakers.own.open("provider_budget", now, 60_000);
   const error = errorWith([inStandby, crowded], new Map([[crowded, { reason: "rate_limited", until: now + 5_000 }]]));
   assertInstanceOf(error, NoActiveModelError);
   assertEquals(error.reasons, { idle: "provider_budget", crowded: "rate_limited" });

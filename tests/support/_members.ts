@@ -32,7 +32,7 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
 }
 
 /** What rests of a member: by itself, in every pool, with its provider. */
-export interface StandbyStates {
+export interface MemberBreakers {
   readonly own: CircuitBreaker;
   readonly model: CircuitBreaker;
   readonly provider: CircuitBreaker;
@@ -49,22 +49,22 @@ export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
 export function memberOf(
   model: ModelEntry,
   provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),
-): Member & { rests: StandbyStates } {
+): Member & { breakers: MemberBreakers } {
   const owner = { model: model.name, provider: "acme" };
-  const rests = { own: new CircuitBreaker({ pool: "chat", ...owner }), model: new CircuitBreaker(owner), provider };
+  const breakers = { own: new CircuitBreaker({ pool: "chat", ...owner }), model: new CircuitBreaker(owner), provider };
   const state = new ModelState({
     name: model.name,
     provider: "acme",
     weight: 1,
-    poolBreaker: rests.own,
-    modelBreaker: rests.model,
+    poolBreaker: breakers.own,
+    modelBreaker: breakers.model,
     providerBreaker: provider,
     cooldownMs: 1000,
     policy: consecutiveFailures({ retryLimit: 1, errorCodes: new Set() }),
     onTransition: () => {},
     tracker: trackerOf(model.info),
   });
-  return { model, state, rests };
+  return { model, state, breakers };
 }
 
 /** The pool `chat` of these models. */
