@@ -6,8 +6,8 @@
 
 /** Rooms in which retired names are left. The list only gets shorter. */
 const exempt: readonly string[] = [
-  ...["src/pipeline", "src/state"],
-  ...["tests/pipeline", "tests/state"],
+  "src/pipeline",
+  "tests/pipeline",
 ];
 
 /** What is retired, as it looks in an identifier, and the word to use. */

@@ -86,7 +86,7 @@ export class ConfiguredStore implements StateStore {
     }
   }
 
-  /** Whether several processes count and set aside together there. */
+  /** Whether several processes share counts and standbys there. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined;
   }
@@ -102,7 +102,7 @@ export class ConfiguredStore implements StateStore {
 
   /**
    * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
-   * somebody else's. What fails is traced: the mesh answers already.
+   * another process's. What fails is traced: the mesh answers already.
    *
    * @param state The mesh's.
    */

@@ -1,5 +1,5 @@
 /**
- * Setting models and providers aside by hand, and taking them back.
+ * Deactivating models and providers by hand, and activating them.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
@@ -19,7 +19,7 @@ export interface OverrideContext {
 }
 
 /**
- * Sets a model or a provider aside in every pool until somebody takes it back, whatever else it rests for.
+ * Deactivates a model or a provider in every pool until it is activated.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
  * @param parts Whose states they are.
@@ -31,8 +31,8 @@ export function deactivate(name: string, parts: OverrideContext): void {
 }
 
 /**
- * Takes a model or a provider back, whatever it rests for; a limit that still holds sets it aside again. A provider's
- * keys are taken back with it; its models go on resting for what is their own.
+ * Ends all standbys of a model or a provider; a limit that still holds deactivates it again. A provider's
+ * keys are reset with it; standbys of its models go on.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
  * @param parts Whose states they are.
@@ -44,11 +44,11 @@ export function activate(name: string, parts: OverrideContext): void {
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) apiKeyPoolOf(state, provider)?.reset();
   const reported = new Set<string>();
-  // those that wait belong to pools not made yet, or to a model that is in no pool
+  // pending ones belong to pools not made yet, or to a model that is in no pool
   for (const rest of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
     const transition = rest.close("manual");
     const key = recordKey(rest.owner);
-    if (transition !== undefined && !reported.has(key)) state.report(transition); // once, for all that it rested for
+    if (transition !== undefined && !reported.has(key)) state.report(transition); // once, for all its standbys
     if (transition !== undefined) reported.add(key);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The owner of all that has happened: every model's state, every rest, every provider's retry budget.
+ * The owner of all that has happened: every model's state, every breaker, every provider's retry budget.
  * @module
  */
 import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
@@ -44,9 +44,9 @@ export interface MemberState {
 
 /** Knows what was before this process, and gives it to whatever comes into being. */
 export interface StateRestorer {
-  /** Rests of what has not come into being. */
+  /** Breakers of what has not come into being. */
   readonly pending: Iterable<CircuitBreaker>;
-  breaker(rest: CircuitBreaker): void;
+  breaker(breaker: CircuitBreaker): void;
   member(member: MemberState): void;
   budget(scope: { readonly id: string; readonly budget: Budget }): void;
 }
@@ -56,15 +56,15 @@ export class MeshState {
   readonly #models = new Map<string, CircuitBreaker>();
   readonly #providers = new Map<string, CircuitBreaker>();
   readonly #budgets = new Map<string, RetryBudget>();
-  /** Every rest there is. */
+  /** Every breaker there is. */
   readonly breakers: CircuitBreaker[] = [];
   /** Every model in every pool. */
   readonly members: MemberState[] = [];
   /** Asked for everything that comes into being from now on. */
   mapper?: StateRestorer;
-  /** Money that belongs to no model: clients'. */
+  /** Budgets of clients. */
   readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
-  /** Rests beside those that every model has, once there are any. */
+  /** Manual overrides, once there are any. */
   overrides?: ManualOverrides;
   readonly #trackers: UsageTrackers;
   #onTransition: (transition: Transition) => void;
@@ -87,7 +87,7 @@ export class MeshState {
       weight,
       poolBreaker: this.#breaker({ pool, model: name, provider }),
       modelBreaker: this.modelBreaker(name, provider),
-      providerBreaker: this.providerRest(provider),
+      providerBreaker: this.providerBreaker(provider),
       cooldownMs: routing.recovery.cooldownMs,
       policy,
       onTransition: (transition) => this.#onTransition(transition),
@@ -120,7 +120,7 @@ export class MeshState {
     return this.#shared(this.#budgets, provider, () => new RetryBudget(settings));
   }
 
-  /** When the soonest rest ends, monotonic ms; undefined when none does by itself. */
+  /** When the soonest standby ends, monotonic ms; undefined when none does by itself. */
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
     for (const { standby } of [...this.breakers, ...this.mapper?.pending ?? []]) {
@@ -129,18 +129,18 @@ export class MeshState {
     return soonest;
   }
 
-  /** Ends the rests that are over, so that recoveries are told in time and not at the next request. */
+  /** Half-opens breakers whose standby is over, so that recoveries are reported in time and not at the next request. */
   halfOpenDue(now: number): void {
-    for (const { state } of this.members) state.refresh(now); // limits that still hold make a rest longer
-    for (const rest of this.breakers) this.report(rest.halfOpenIfDue(now));
+    for (const { state } of this.members) state.refresh(now); // limits that still hold prolong a standby
+    for (const breaker of this.breakers) this.report(breaker.halfOpenIfDue(now));
   }
 
-  /** The rest of a whole provider. */
-  providerRest(provider: string): CircuitBreaker {
+  /** The breaker of a provider. */
+  providerBreaker(provider: string): CircuitBreaker {
     return this.#shared(this.#providers, provider, () => this.#breaker({ provider }));
   }
 
-  /** The rest of a model in every pool. */
+  /** The breaker of a model in every pool. */
   modelBreaker(name: string, provider: string): CircuitBreaker {
     return this.#shared(this.#models, name, () => this.#breaker({ model: name, provider }));
   }
@@ -164,8 +164,9 @@ export class MeshState {
    */
   follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
     if (to !== "standby") return;
-    const isOwner = (rest: CircuitBreaker) =>
-      rest.owner.pool === owner.pool && rest.owner.model === owner.model && rest.owner.provider === owner.provider;
+    const isOwner = (breaker: CircuitBreaker) =>
+      breaker.owner.pool === owner.pool && breaker.owner.model === owner.model &&
+      breaker.owner.provider === owner.provider;
     this.report(this.breakers.find(isOwner)?.open(reason, now, standbyMs));
   }
 
@@ -183,16 +184,16 @@ export class MeshState {
     }
   }
 
-  /** Tells a change that was made to a rest from outside. */
+  /** Reports a change that was made to a breaker from outside. */
   report(transition: Transition | undefined): void {
     if (transition !== undefined) this.#onTransition(transition);
   }
 
   #breaker(owner: CircuitBreaker["owner"]): CircuitBreaker {
-    const rest = new CircuitBreaker(owner);
-    this.breakers.push(rest);
-    this.mapper?.breaker(rest);
-    return rest;
+    const breaker = new CircuitBreaker(owner);
+    this.breakers.push(breaker);
+    this.mapper?.breaker(breaker);
+    return breaker;
   }
 
   #shared<T>(map: Map<string, T>, key: string, make: () => T): T {

@@ -36,7 +36,7 @@ export interface BudgetScope {
   readonly id: string;
   /** The money. */
   readonly budget: Budget;
-  /** Why a model rests when it is spent. */
+  /** Why a model goes into standby when it is spent. */
   readonly reason: "provider_budget" | "budget_limit";
 }
 
@@ -57,7 +57,7 @@ export interface UsageTrackerParts {
 /** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
 const inFlightRetryMs = 1_000;
 
-/** When whoever is refused while the shared store is away is told to come back, ms. */
+/** Retry time of a request that is refused while the shared store is unavailable, ms. */
 const unavailableRetryMs = 1_000;
 
 /** Counts for one model in one pool. */
@@ -213,7 +213,7 @@ export class UsageTracker {
     const { facts: { routing: { providerDeactivation, providerRecovery } }, outages, keys } = this.#parts;
     const rest: Pick<DeactivationDecision, "doubles" | "standbyMs"> = providerRecovery === undefined
       ? { doubles: true }
-      : { standbyMs: Infinity }; // a probe or somebody ends it
+      : { standbyMs: Infinity }; // ended by a probe or by hand
     if (kind === "auth" && (keys?.isRejected(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
       return { reason: "provider_auth_failure", scope: "provider", ...rest };
     }
@@ -245,7 +245,7 @@ export class UsageTracker {
     return budget === undefined ? this.#budgets : [...this.#budgets, budget];
   }
 
-  /** The rest of a model whose money is spent; one that is free serves all the same. */
+  /** The standby of a model whose budget is spent; one that is free serves all the same. */
   #budgetDecision(): DeactivationDecision | undefined {
     const { budgetScopes, clock } = this.#parts;
     if (budgetScopes.length === 0) return undefined;

@@ -48,11 +48,11 @@ export class Process {
   }
 
   /** A request to a model. */
-  request(path: string, vote: Outcome, status?: number): void {
+  request(path: string, outcome: Outcome, status?: number): void {
     const model = this.model(path);
     const now = this.clock.monotonic();
     model.refresh(now);
-    model.finish(model.begin(), vote, now, { status });
+    model.finish(model.begin(), outcome, now, { status });
     model.refresh(now);
   }
 

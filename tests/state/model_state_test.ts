@@ -21,9 +21,9 @@ function model(settings: Partial<DeactivationSettings> = {}) {
     onTransition: (transition) => reported.push(transition),
     tracker: trackerOf({ id: "m" }),
   });
-  const request = (vote: Outcome, now = 0, status?: number) => {
+  const request = (outcome: Outcome, now = 0, status?: number) => {
     state.refresh(now);
-    state.finish(state.begin(), vote, now, { status });
+    state.finish(state.begin(), outcome, now, { status });
     state.refresh(now);
   };
   return { state, reported, request };
@@ -46,7 +46,7 @@ Deno.test("a model is active at first sight and rests after retry_limit failures
   ]]);
 });
 
-Deno.test("a request without a vote changes nothing", () => {
+Deno.test("a request without a outcome changes nothing", () => {
   const { state, request } = model({ retryLimit: 2 });
   request("failure");
   request("none");
@@ -68,9 +68,9 @@ Deno.test("after the cooldown it is on trial, one request at a time, and a succe
   assertEquals(state.status, "standby");
   state.refresh(60_000);
   assertEquals([state.status, state.isHalfOpen, state.hasTrialRequest], ["active", true, false]);
-  const ticket = state.begin();
+  const begun = state.begin();
   assertEquals(state.hasTrialRequest, true);
-  state.finish(ticket, "success", 60_000);
+  state.finish(begun, "success", 60_000);
   assertEquals([state.isHalfOpen, state.hasTrialRequest], [false, false]);
   assertEquals(reported.map(({ to }) => to), ["standby", "active"]);
 });
@@ -147,7 +147,7 @@ Deno.test("a request begun before the rest neither passes the trial nor ends one
 });
 
 Deno.test("a request of an earlier trial neither passes nor fails a later one", () => {
-  for (const vote of ["success", "failure"] as const) {
+  for (const outcome of ["success", "failure"] as const) {
     const { state, request } = model({ retryLimit: 1 });
     request("failure");
     state.refresh(60_000);
@@ -156,8 +156,8 @@ Deno.test("a request of an earlier trial neither passes nor fails a later one", 
     state.refresh(180_000);
     assertEquals([state.status, state.isHalfOpen], ["active", true]);
     const trial = state.begin();
-    state.finish(early, vote, 180_000);
-    if (vote === "success") assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
+    state.finish(early, outcome, 180_000);
+    if (outcome === "success") assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
     state.finish(trial, "success", 180_000);
   }
 });

@@ -149,9 +149,9 @@ describe("a restored state", () => {
   it("is not told by a request of the time before", () => {
     const process = new Process(["chat/a@one"]);
     const model = process.model("chat/a@one");
-    const ticket = model.begin();
+    const request = model.begin();
     process.takeUp(tired().written());
-    model.finish(ticket, "success", 0);
+    model.finish(request, "success", 0);
     assertEquals(process.look("chat/a@one"), "retry_limit for 60s");
   });
 

@@ -1,21 +1,21 @@
 /**
- * One reason-to-rest holder and its two states, active and standby. There is one for a model in a pool, one for a
- * model wherever it is used, and one for a provider, and holds beside them; a model may be asked when none of its rests
- * is under way.
+ * A circuit breaker: closed, open (in standby) or half-open. There is one for a model in a pool, one for a model in
+ * every pool, one for a provider, and manual overrides beside them; a model may be asked while none of its breakers is
+ * open.
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
 
-/** Longest rest a provider can ask for, ms. */
+/** Longest standby that a provider can ask for, ms. */
 export const maxHintMs: number = 24 * 60 * 60 * 1000;
 
 /** The cooldown never grows beyond this unless it was configured longer, ms. */
 export const maxCooldownMs: number = 10 * 60 * 1000;
 
-/** No rest that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
+/** No standby that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
 export const maxStandbyMs: number = 31 * 24 * 60 * 60 * 1000;
 
-/** Whose rest it is; a pool's, a model's or a provider's. */
+/** The owner of a breaker: a model in a pool, a model or a provider. */
 export interface BreakerOwner {
   /** The pool; undefined when it holds in all of them. */
   readonly pool?: string;
@@ -33,69 +33,69 @@ export interface Transition {
   readonly to: "active" | "standby";
   /** Why. */
   readonly reason: StandbyReason;
-  /** How long the rest will last, ms; undefined: until somebody ends it. */
+  /** How long the standby will last, ms; undefined: until it is ended by hand. */
   readonly standbyMs?: number;
-  /** What else is to be told. */
+  /** Further members of the event. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Why and until when something rests. Monotonic ms. */
+/** Why and until when it is open. Monotonic ms. */
 export interface Standby {
   readonly reason: StandbyReason;
   readonly since: number;
   readonly until: number;
 }
 
-/** All that a rest remembers. */
+/** What is saved of a breaker. */
 export interface BreakerFacts {
-  /** Why it rests; undefined when it is active. */
+  /** Why it is open; undefined when it is not. */
   readonly standby?: Standby;
-  /** Back from a rest and not yet proven. */
+  /** Its standby is over, and no trial request has succeeded yet. */
   readonly isHalfOpen: boolean;
-  /** Failed trials since the last success. */
+  /** Trips since the last success. */
   readonly consecutiveTrips: number;
 }
 
-/** More of them would not make a rest longer. */
+/** More of them would not make a standby longer. */
 const maxConsecutiveTrips = 32;
 
-/** Active or in standby; back from a rest it is on trial until a request succeeds. */
+/** Closed or open; after a standby it is half-open until a trial request succeeds. */
 export class CircuitBreaker {
-  /** Whose it is. */
+  /** Its owner. */
   readonly owner: BreakerOwner;
   #standby: Standby | undefined;
   #isHalfOpen = false;
   #consecutiveTrips = 0;
   #openCount = 0;
-  /** Requests begun on the present trial and not yet over. */
+  /** Trial requests in flight. */
   trialRequests: Set<object> = new Set();
 
-  /** @param owner Whose it is. */
+  /** @param owner Its owner. */
   constructor(owner: BreakerOwner) {
     this.owner = owner;
   }
 
-  /** Why it rests; undefined when it is active. */
+  /** Why it is open; undefined when it is not. */
   get standby(): Standby | undefined {
     return this.#standby;
   }
 
-  /** Back from a rest and not yet proven. */
+  /** Its standby is over, and no trial request has succeeded yet. */
   get isHalfOpen(): boolean {
     return this.#isHalfOpen;
   }
 
-  /** How often it has begun. */
+  /** How often it has opened. */
   get openCount(): number {
     return this.#openCount;
   }
 
-  /** Failed trials since the last success: each one doubles the next cooldown. */
+  /** Trips since the last success: each one doubles the next cooldown. */
   get consecutiveTrips(): number {
     return this.#consecutiveTrips;
   }
 
-  /** Becomes what it was once; trials under way are none of its any more. */
+  /** Restores what was saved; trial requests in flight are none of its any more. */
   restore({ standby, isHalfOpen, consecutiveTrips }: BreakerFacts): void {
     if (standby !== undefined && this.#standby === undefined) this.#openCount++;
     this.#standby = standby;
@@ -105,7 +105,7 @@ export class CircuitBreaker {
   }
 
   /**
-   * Sets it aside. A later end extends a rest that is under way, an earlier one never shortens it.
+   * Opens it. A later end extends a standby, an earlier one never shortens it.
    *
    * @returns The transition, if it was active or the reason changed with the extension.
    */
@@ -122,7 +122,7 @@ export class CircuitBreaker {
     return { owner: this.owner, to: "standby", reason, ...(standbyMs < Infinity ? { standbyMs } : {}) };
   }
 
-  /** Sets it aside for the cooldown, doubled for every failed trial since the last success. */
+  /** Opens it for the cooldown, doubled with each consecutive trip. */
   openForCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
     const longest = Math.max(maxCooldownMs, cooldownMs);
     const standbyMs = Math.min(cooldownMs * 2 ** this.#consecutiveTrips, longest);
@@ -136,16 +136,16 @@ export class CircuitBreaker {
     if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
   }
 
-  /** Takes it back on trial when its rest is over. */
+  /** Half-opens it when its standby is over. */
   halfOpenIfDue(now: number): Transition | undefined {
     return (this.#standby?.until ?? Infinity) > now ? undefined : this.close(undefined, true);
   }
 
   /**
-   * Ends a rest before its time.
+   * Closes it before its time.
    *
    * @param reason Why it ends, for the event; why it began unless said.
-   * @param isHalfOpen Whether it has yet to prove itself.
+   * @param isHalfOpen Whether it becomes half-open.
    * @returns The transition, if it was under way.
    */
   close(reason?: StandbyReason, isHalfOpen = false): Transition | undefined {
@@ -158,14 +158,14 @@ export class CircuitBreaker {
     return { owner: this.owner, to: "active", reason: reason ?? over.reason };
   }
 
-  /** A request succeeded: the trial is passed. A late success of a request begun before the rest changes nothing. */
+  /** A request succeeded: closes it when it is half-open. A late success of an earlier request changes nothing. */
   recordSuccess(): void {
     if (this.#standby !== undefined) return;
     this.#isHalfOpen = false;
     this.#consecutiveTrips = 0;
   }
 
-  /** Ends the trial without a verdict: something else is known to be wrong. */
+  /** Ends the half-open state without a trial request: another breaker opens. */
   endHalfOpen(): void {
     this.#isHalfOpen = false;
   }

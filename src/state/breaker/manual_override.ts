@@ -1,27 +1,27 @@
 /**
- * Rests with an owner's other rests beside them: what somebody, the calendar or the health monitor sets aside is taken
- * back by the same, and whatever else it rests for goes on.
+ * Breakers beside those of an owner that count failures: what an operator, the calendar or the health monitor opens is
+ * closed by the same, and standbys for other reasons go on.
  * @module
  */
 import type { MemberState, MeshState } from "../mesh_state.ts";
 import { type BreakerOwner, CircuitBreaker } from "./circuit_breaker.ts";
 import { recordKey } from "../persistence/snapshot.ts";
 
-/** Who sets aside: the health monitor a provider, the calendar a model in a pool, somebody a model or a provider. */
+/** What opens it: the health monitor for a provider, the calendar for a model in a pool, an operator for either. */
 export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
 
-/** A rest of one cause. */
+/** A breaker of one cause. */
 export class ManualOverride extends CircuitBreaker {
   /**
    * @param owner Whose it is.
-   * @param cause Who sets aside.
+   * @param cause What opens it.
    */
   constructor(owner: BreakerOwner, readonly cause: OverrideCause) {
     super(owner);
   }
 }
 
-/** The holds of one mesh, each made when it is first needed. Bounded by what is configured. */
+/** The overrides of one mesh, each made when it is first needed. Bounded by what is configured. */
 export class ManualOverrides {
   readonly #state: MeshState;
   readonly #all = new Map<string, ManualOverride>();
@@ -32,7 +32,7 @@ export class ManualOverrides {
   }
 
   /**
-   * One hold.
+   * One override.
    *
    * @param owner Whose.
    * @param cause For what.
@@ -61,7 +61,7 @@ export class ManualOverrides {
 }
 
 /**
- * The holds of a mesh's state.
+ * The overrides of a mesh's state.
  *
  * @param state The state.
  */
@@ -70,9 +70,9 @@ export function overridesOf(state: MeshState): ManualOverrides {
 }
 
 /**
- * Whether a rest keeps a model in a pool from being asked.
+ * Whether a breaker applies to a model in a pool.
  *
- * @param owner Whose rest it is.
+ * @param owner The breaker's.
  * @param member The model in its pool.
  */
 export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): boolean {
@@ -80,7 +80,7 @@ export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): bo
     (owner.pool ?? pool) === pool;
 }
 
-/** Of rests that both last until somebody ends them the first one is told: what somebody did by hand. */
+/** Of two standbys without an end the first one is reported: the operator's. */
 function attach(hold: ManualOverride, member: MemberState): void {
   const { breakers } = member.state;
   if (!appliesTo(hold.owner, member)) return;

@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** Requests sent within this time of one another, ms, may have reached the vendor in another order. */
 const overtakingMs = 500;
-/** What a reading took away comes back after this time when it does not say when, ms. */
+/** A reading without a reset time is in force for so long, ms. */
 const defaultResetMs = 60_000;
 
 /** Limits of a {@linkcode RateCounter}. */
@@ -35,7 +35,7 @@ export interface RateCounterMark {
 }
 
 /**
- * One thing that is limited. While a reading of the vendor's is in force, it is the vendor's count that tells, less
+ * One thing that is limited. While a reading of the vendor's is in force, the vendor's count holds, less
  * what has been reserved since; it stands in for the minute's limit unless it is clearly about a longer time.
  */
 export class RateCounter {
@@ -78,7 +78,7 @@ export class RateCounter {
     return this.#reserved - this.#returned;
   }
 
-  /** Whether a limit is known, declared or told. */
+  /** Whether a limit is known, declared or reported. */
   get isLimited(): boolean {
     return this.#limits.minute !== undefined || this.#limits.day !== undefined || this.#reportedLimit !== undefined;
   }
@@ -122,21 +122,21 @@ export class RateCounter {
    * Takes a reading. Those of requests older than that of the reading in force are passed over.
    *
    * @param now Monotonic ms.
-   * @param told What the vendor said.
+   * @param allowance What the vendor said.
    * @param mark Of the reservation it said so to; without one, nothing under way counts as known to the vendor.
    * @param newest Sequence of the newest reservation.
    */
-  observe(now: number, told: Allowance, { mark, newest }: { mark?: RateCounterMark; newest: number }): void {
+  observe(now: number, allowance: Allowance, { mark, newest }: { mark?: RateCounterMark; newest: number }): void {
     const sequence = mark?.sequence ?? newest;
     if (now < this.#until && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;
-    if (told.limit !== undefined) this.#reportedLimit = told.limit;
-    if (told.remaining === undefined) return;
-    this.#isLonger = isLongerThanMinute(told) ?? this.#isLonger;
-    this.#maxReported = Math.max(this.#maxReported, told.remaining);
-    this.#remaining = told.remaining;
+    if (allowance.limit !== undefined) this.#reportedLimit = allowance.limit;
+    if (allowance.remaining === undefined) return;
+    this.#isLonger = isLongerThanMinute(allowance) ?? this.#isLonger;
+    this.#maxReported = Math.max(this.#maxReported, allowance.remaining);
+    this.#remaining = allowance.remaining;
     this.#taken = mark === undefined ? this.#inFlight : this.#reserved - mark.reached;
-    this.#until = now + (told.resetMs ?? defaultResetMs);
+    this.#until = now + (allowance.resetMs ?? defaultResetMs);
     this.#reader = sequence;
   }
 
@@ -197,13 +197,13 @@ export class RateCounter {
     return this.#isReported() ? this.#reportedLimit : this.#limits.minute;
   }
 
-  /** What counts as used of it: where the vendor tells, no more than has been reserved since its last reading. */
+  /** What counts as used of it: where the vendor reports it, no more than has been reserved since its last reading. */
   #usedOfMinute(now: number): number {
     const used = this.#minute.sum(now);
     return this.#isReported() ? Math.min(used, this.#taken) : used;
   }
 
-  /** Whether the minute's limit is one that the vendor told of. */
+  /** Whether the minute's limit is one that the vendor reported. */
   #isReported(): boolean {
     return this.#reportedLimit !== undefined && !this.#isLonger;
   }

@@ -1,5 +1,5 @@
 /**
- * Several keys of one provider: each rests by itself, while the others serve.
+ * Several keys of one provider: each goes into standby by itself, while the others serve.
  * @module
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
@@ -20,7 +20,7 @@ export interface RejectedCall {
 /** Refusals that are about the key: its rate, for one model; its account or itself, for all. */
 export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
 
-/** How long keys rest where the refusal does not say. */
+/** Standby of keys where the rejection does not say it. */
 export interface KeyCooldowns {
   /** A refused key, ms; doubles each time it is refused again. */
   readonly cooldownMs: number;
@@ -30,19 +30,19 @@ export interface KeyCooldowns {
 
 /** What a refusal means for the model. */
 export interface KeyRejection {
-  /** Place of the key that rests now, from 1. */
+  /** Position of the key in the list, from 1. */
   readonly position: number;
   /** How many keys there are. */
   readonly of: number;
-  /** How long it rests, ms. */
+  /** Its standby, ms. */
   readonly standbyMs: number;
-  /** It did not rest for the same already. */
+  /** It was not in standby for the same reason already. */
   readonly isNews: boolean;
   /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
   readonly refusal?: RejectedCall;
 }
 
-interface KeyRest {
+interface KeyStandby {
   readonly kind: KeyRejectionReason;
   readonly since: number;
   readonly until: number;
@@ -50,39 +50,39 @@ interface KeyRest {
   readonly refusal: RejectedCall;
 }
 
-/** A rate that nobody says the end of comes back after this time, ms. */
+/** Standby of a rate-limited key whose rejection has no hint, ms. */
 const defaultRateLimitMs = 60_000;
 
-/** One key. Only its ring changes it. */
+/** One key. Only its pool changes it. */
 export class ApiKey {
   /** For every model. */
-  rest: KeyRest | undefined;
+  standby: KeyStandby | undefined;
   /** For one model, by the id its provider knows it by. */
-  readonly models: Map<string, KeyRest> = new Map();
-  /** How often in a row it was refused. */
+  readonly models: Map<string, KeyStandby> = new Map();
+  /** Consecutive rejections. */
   consecutiveTrips = 0;
 
   /** @param value What goes out. */
   constructor(readonly value: string) {}
 
   /** Why it is not to be used for a model; the reason that lasts longest. */
-  restFor(model: string, now: number): KeyRest | undefined {
+  standbyFor(model: string, now: number): KeyStandby | undefined {
     const own = this.models.get(model);
-    const rest = own !== undefined && own.until > (this.rest?.until ?? 0) ? own : this.rest;
-    return rest !== undefined && rest.until > now ? rest : undefined;
+    const standby = own !== undefined && own.until > (this.standby?.until ?? 0) ? own : this.standby;
+    return standby !== undefined && standby.until > now ? standby : undefined;
   }
 
   /** Sets it aside, for one model or for all. */
-  set(model: string | undefined, rest: KeyRest): void {
-    const current = model === undefined ? this.rest : this.models.get(model);
-    if (current !== undefined && current.until >= rest.until) return; // a later end extends, none shortens
-    if (model === undefined) this.rest = rest;
-    else this.models.set(model, rest);
+  set(model: string | undefined, standby: KeyStandby): void {
+    const current = model === undefined ? this.standby : this.models.get(model);
+    if (current !== undefined && current.until >= standby.until) return; // a later end extends, none shortens
+    if (model === undefined) this.standby = standby;
+    else this.models.set(model, standby);
   }
 
   /** Takes it back. */
   clear(): void {
-    this.rest = undefined;
+    this.standby = undefined;
     this.models.clear();
     this.consecutiveTrips = 0;
   }
@@ -108,7 +108,7 @@ export class ApiKeyPool {
   }
 
   /**
-   * Other keys from now on; one that was there already is the same, its rests too.
+   * Other keys from now on; one that was there already keeps its standbys.
    *
    * @param values The keys, each once.
    */
@@ -124,18 +124,18 @@ export class ApiKeyPool {
 
   /** A key that is not refused, for calls that are about no model; the first one when all are. */
   usable(now: number): string {
-    return (this.#keys.find(({ rest }) => rest === undefined || rest.until <= now) ?? this.#keys[0]!).value;
+    return (this.#keys.find(({ standby }) => standby === undefined || standby.until <= now) ?? this.#keys[0]!).value;
   }
 
   /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
   standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
-    const rest = key.restFor(model, now);
-    return rest?.kind === "auth" ? rest.until + maxStandbyMs : rest?.until;
+    const standby = key.standbyFor(model, now);
+    return standby?.kind === "auth" ? standby.until + maxStandbyMs : standby?.until;
   }
 
   /** Whether every key is refused: then the provider is. */
   isRejected(now: number): boolean {
-    return this.#keys.every(({ rest }) => rest?.kind === "auth" && rest.until > now);
+    return this.#keys.every(({ standby }) => standby?.kind === "auth" && standby.until > now);
   }
 
   /**
@@ -143,12 +143,12 @@ export class ApiKeyPool {
    *
    * @param key That it was made with.
    * @param model Whom it asked.
-   * @param begunAt When; what the key was set aside for since then holds.
+   * @param begunAt When; a standby that began since then goes on.
    */
   recordSuccess(key: ApiKey, model: string, begunAt: number): void {
-    if (key.rest !== undefined && key.rest.since <= begunAt) key.rest = undefined;
+    if (key.standby !== undefined && key.standby.since <= begunAt) key.standby = undefined;
     if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
-    if (key.rest === undefined) key.consecutiveTrips = 0;
+    if (key.standby === undefined) key.consecutiveTrips = 0;
   }
 
   /**
@@ -157,7 +157,7 @@ export class ApiKeyPool {
    * @param key The key; one that was replaced meanwhile, too.
    * @param model Whom the call asked.
    * @param refusal What it was answered with.
-   * @param at Monotonic ms, and how long keys rest.
+   * @param at Monotonic ms, and standbys without a hint.
    * @returns Undefined for a failure that is not about the key.
    */
   reject(
@@ -169,35 +169,35 @@ export class ApiKeyPool {
     const { kind } = refusal;
     if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
     const index = this.#keys.indexOf(key);
-    const isNews = index >= 0 && key.restFor(model, now)?.kind !== kind;
+    const isNews = index >= 0 && key.standbyFor(model, now)?.kind !== kind;
     const standbyMs = this.#standbyMs(key, kind, refusal.retryAfterMs, { now, times });
     key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + standbyMs, refusal });
     const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNews };
-    const rests = this.#keys.map((one) => one.restFor(model, now));
-    return rests.includes(undefined) ? facts : { ...facts, refusal: mildest(rests as KeyRest[], now) };
+    const standbys = this.#keys.map((one) => one.standbyFor(model, now));
+    return standbys.includes(undefined) ? facts : { ...facts, refusal: mildest(standbys as KeyStandby[], now) };
   }
 
-  /** Takes all keys back, whatever they rest for. */
+  /** Ends the standbys of all keys. */
   reset(): void {
     for (const key of this.#keys) key.clear();
   }
 
-  /** What is to be remembered of it. A key is told by a hash that another moment makes another one. */
+  /** Its standbys as saved. A key is identified by a hash that differs in every snapshot. */
   snapshot(now: TimePair): SavedApiKey[] {
     return this.#keys.flatMap((key) => {
       const of = { provider: this.#provider, key: this.#markOf(key, now.wall) };
       const trips = key.consecutiveTrips === 0 ? {} : { consecutive_trips: key.consecutiveTrips };
-      const rests = [[undefined, key.rest] as const, ...key.models];
-      return rests.flatMap(([model, rest]) => {
-        if (rest === undefined || rest.until <= now.monotonic) return [];
-        const until = Math.round(now.wall + rest.until - now.monotonic);
-        return { ...of, ...(model === undefined ? trips : { model }), reason: rest.kind, until };
+      const standbys = [[undefined, key.standby] as const, ...key.models];
+      return standbys.flatMap(([model, standby]) => {
+        if (standby === undefined || standby.until <= now.monotonic) return [];
+        const until = Math.round(now.wall + standby.until - now.monotonic);
+        return { ...of, ...(model === undefined ? trips : { model }), reason: standby.kind, until };
       });
     });
   }
 
   /**
-   * Becomes what was remembered: a key that is new has no rest.
+   * Restores what was saved: a new key has no standby.
    *
    * @param saved Of this provider.
    * @param savedAt When it was written down: wall clock, ms.
@@ -208,12 +208,12 @@ export class ApiKeyPool {
     this.merge(saved, savedAt, now);
   }
 
-  /** Takes up what another process has learned: of two ends of a rest the later one holds. */
+  /** Merges what another process knows: of two ends of a standby the later one holds. */
   merge(saved: readonly SavedApiKey[], savedAt: number, now: TimePair): void {
     for (const key of this.#keys) {
       const mark = this.#markOf(key, savedAt);
-      for (const { key: saidOf, model, reason: kind, until, consecutive_trips } of saved) {
-        if (saidOf !== mark) continue;
+      for (const { key: savedMark, model, reason: kind, until, consecutive_trips } of saved) {
+        if (savedMark !== mark) continue;
         const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
         if (standbyMs <= 0) continue;
         const message = "The key was refused before the last start";
@@ -232,8 +232,8 @@ export class ApiKeyPool {
   ): number {
     if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateLimitMs, maxHintMs);
     if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, maxStandbyMs);
-    const { rest } = key;
-    if (rest?.kind === "auth" && rest.until > now) return rest.until - now; // several calls learn it at once
+    const { standby } = key;
+    if (standby?.kind === "auth" && standby.until > now) return standby.until - now; // several calls learn it at once
     return Math.min(times.cooldownMs * 2 ** key.consecutiveTrips++, Math.max(maxCooldownMs, times.cooldownMs));
   }
 
@@ -244,13 +244,13 @@ export class ApiKeyPool {
   }
 }
 
-/** Of what all keys say, the model rests for what is over soonest; it is refused only when all of them are. */
-function mildest(rests: readonly KeyRest[], now: number): RejectedCall {
+/** The rejection of all keys together: the one that ends soonest; `auth` only when all of them are. */
+function mildest(standbys: readonly KeyStandby[], now: number): RejectedCall {
   const order: readonly KeyRejectionReason[] = ["rate_limited", "quota_exhausted", "auth"];
-  const kind = order.find((one) => rests.some((rest) => rest.kind === one))!;
-  const [soonest] = rests.filter((rest) => rest.kind === kind).sort((one, other) => one.until - other.until);
+  const kind = order.find((one) => standbys.some((standby) => standby.kind === one))!;
+  const [soonest] = standbys.filter((standby) => standby.kind === kind).sort((one, other) => one.until - other.until);
   const { refusal, until } = soonest!;
   // without a hint it is tried again after a back-off, as with one key
-  const isTold = kind !== "rate_limited" || refusal.retryAfterMs !== undefined;
-  return { ...refusal, retryAfterMs: isTold ? until - now : undefined };
+  const hasHint = kind !== "rate_limited" || refusal.retryAfterMs !== undefined;
+  return { ...refusal, retryAfterMs: hasHint ? until - now : undefined };
 }

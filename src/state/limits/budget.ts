@@ -23,7 +23,7 @@ export interface BudgetLimits {
   readonly monthly?: number;
 }
 
-/** Money set aside for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
+/** Money reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
 export interface Reservation {
   /** Nano-dollars. */
   readonly nano: number;
@@ -39,7 +39,7 @@ export interface SavedWindow {
   readonly start: number;
   /** Nano-dollars settled. */
   readonly spent: number;
-  /** Nano-dollars set aside for requests under way. */
+  /** Nano-dollars reserved for requests in flight. */
   readonly reserved: number;
 }
 
@@ -57,11 +57,11 @@ export interface WindowSums {
   readonly end: number;
   spent: number;
   reserved: number;
-  /** Of what is held, what other processes have yet to agree to. */
+  /** Of what is reserved, what other processes have yet to agree to. */
   unconfirmed: number;
   /** What other processes have spent. */
   othersSpent: number;
-  /** What other processes have spent or set aside. */
+  /** What other processes have spent or reserved. */
   othersTaken: number;
   /** What all together are known to have spent. */
   reached: number;
@@ -76,8 +76,8 @@ export interface WindowSums {
  * ```ts ignore
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
  * if (!budget.fits(2_000_000, clock.now())) return askAnother();
- * const hold = budget.reserve(2_000_000, clock.now());
- * budget.settle(hold, 1_250_000);
+ * const reservation = budget.reserve(2_000_000, clock.now());
+ * budget.settle(reservation, 1_250_000);
  * ```
  */
 export class Budget implements CounterSource {
@@ -88,7 +88,7 @@ export class Budget implements CounterSource {
   /**
    * @param limits What may be spent.
    * @param name Whose money it is, where several processes spend it.
-   * @param before The same money under other limits: what is spent and set aside with one counts for both.
+   * @param before The same money under other limits: what is spent and reserved with one counts for both.
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
     this.#days = new WindowCounter(limits.daily, dayWindow, { name: `${name} day`, before: before && before.#days });
@@ -101,7 +101,7 @@ export class Budget implements CounterSource {
   /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
   startReplication(): void {
     this.#isShared = true;
-    for (const ledger of [this.#days, this.#months]) ledger.clear();
+    for (const counter of [this.#days, this.#months]) counter.clear();
   }
 
   /** What of it other processes have to know. */
@@ -113,7 +113,7 @@ export class Budget implements CounterSource {
   /**
    * What a reservation takes of sums that several processes make together.
    *
-   * @param hold The reservation.
+   * @param reservation The reservation.
    */
   counterRequests({ nano, windows = [] }: Reservation): CounterRequest[] {
     const [day, month] = windows;
@@ -129,7 +129,7 @@ export class Budget implements CounterSource {
    */
   fits(nano: number, wall: number): boolean {
     const amount = whole(nano);
-    return amount === 0 || [this.#days, this.#months].every((ledger) => ledger.fits(ledger.at(wall), amount));
+    return amount === 0 || [this.#days, this.#months].every((counter) => counter.fits(counter.at(wall), amount));
   }
 
   /**
@@ -140,41 +140,43 @@ export class Budget implements CounterSource {
    */
   reserve(nano: number, wall: number): Reservation {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
-    const hold: Reservation = { nano: whole(nano), windows, isConfirmed: false };
+    const reservation: Reservation = { nano: whole(nano), windows, isConfirmed: false };
     for (const window of windows) {
-      window.reserved = sum(window.reserved, hold.nano);
-      window.unconfirmed = sum(window.unconfirmed, hold.nano);
+      window.reserved = sum(window.reserved, reservation.nano);
+      window.unconfirmed = sum(window.unconfirmed, reservation.nano);
     }
-    return hold;
+    return reservation;
   }
 
   /**
    * Lets other processes know of a reservation: there is room for it in what they have left.
    *
-   * @param hold The reservation.
+   * @param reservation The reservation.
    */
-  confirm(hold: Reservation): void {
-    if (hold.isConfirmed) return;
-    hold.isConfirmed = true;
-    for (const window of hold.windows ?? []) window.unconfirmed = Math.max(0, window.unconfirmed - hold.nano);
+  confirm(reservation: Reservation): void {
+    if (reservation.isConfirmed) return;
+    reservation.isConfirmed = true;
+    for (const window of reservation.windows ?? []) {
+      window.unconfirmed = Math.max(0, window.unconfirmed - reservation.nano);
+    }
   }
 
   /**
-   * Ends a hold: what was really spent counts in the windows in which the hold was taken. A second end counts for
+   * Ends a reservation: what was really spent counts in the windows in which the reservation was taken. A second end counts for
    * nothing.
    *
-   * @param hold Whose end it is.
-   * @param actual Nano-dollars, 0 for a failure; as reserved when nobody knows, or when it makes no sense.
+   * @param reservation Whose end it is.
+   * @param actual Nano-dollars, 0 for a failure; as reserved when unknown, or when it makes no sense.
    */
-  settle(hold: Reservation, actual?: number): void {
-    const { windows } = hold;
+  settle(reservation: Reservation, actual?: number): void {
+    const { windows } = reservation;
     if (windows === undefined) return;
-    this.confirm(hold);
-    hold.windows = undefined;
+    this.confirm(reservation);
+    reservation.windows = undefined;
     const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
-    const cost = isKnown ? whole(actual) : hold.nano;
+    const cost = isKnown ? whole(actual) : reservation.nano;
     for (const window of windows) {
-      window.reserved = Math.max(0, window.reserved - hold.nano);
+      window.reserved = Math.max(0, window.reserved - reservation.nano);
       window.spent = sum(window.spent, cost);
     }
   }
@@ -199,9 +201,9 @@ export class Budget implements CounterSource {
   resetsAt(wall: number, nano = 0): number | undefined {
     const amount = whole(nano);
     let at: number | undefined;
-    for (const ledger of [this.#days, this.#months]) {
-      const window = ledger.at(wall);
-      const isFree = amount === 0 ? !ledger.isSpent(window) : ledger.fits(window, amount);
+    for (const counter of [this.#days, this.#months]) {
+      const window = counter.at(wall);
+      const isFree = amount === 0 ? !counter.isSpent(window) : counter.fits(window, amount);
       if (!isFree) at = Math.max(at ?? 0, window.end);
     }
     return at;
@@ -222,10 +224,10 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Takes back what was stored. Money that was set aside counts as spent: nobody is left who could tell. Of a window
+   * Restores what was stored. Money that was reserved counts as spent: no process is left that could settle it. Of a window
    * that is known already the larger sum counts, so that nothing is lost and nothing counts twice.
    *
-   * Of a budget that is shared nothing is taken back: the store knows.
+   * Of a budget that is shared nothing is restored: the store knows.
    *
    * @param snapshot As it was stored; what makes no sense in it is left out.
    */
@@ -237,7 +239,7 @@ export class Budget implements CounterSource {
 
   /**
    * Takes up what others have spent meanwhile: by how much what is stored has grown since this one knew it. What others
-   * have set aside counts as spent until they settle it.
+   * have reserved counts as spent until they settle it.
    *
    * @param stored As it is stored now.
    * @param known As it was stored when this one looked last; undefined when it was not.
@@ -254,7 +256,7 @@ class WindowCounter {
   readonly #limit: number;
   readonly #windowAt: (wall: number) => Window;
   readonly #name: string;
-  /** The last used one last. Requests hold on to theirs, even when it is forgotten here. */
+  /** The last used one last. Requests keep theirs, even when it is forgotten here. */
   readonly #windows: WindowSums[];
 
   constructor(
@@ -298,7 +300,7 @@ class WindowCounter {
     };
   }
 
-  /** What is spent is taken: a store that has lost it is told. */
+  /** What is spent is taken: a store that has lost it gets it again. */
   #takenCounter(window: WindowSums, isPresent: boolean): ReplicatedCounter {
     return {
       ...this.#counter("taken", window, isPresent),
@@ -317,9 +319,9 @@ class WindowCounter {
     const latest = this.#windows.at(-1);
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
     const { start, end } = this.#windowAt(wall);
-    const place = this.#windows.findIndex((one) => one.start === start);
+    const index = this.#windows.findIndex((one) => one.start === start);
     const [window = { start, end, spent: 0, reserved: 0, unconfirmed: 0, othersSpent: 0, othersTaken: 0, reached: 0 }] =
-      place < 0 ? [] : this.#windows.splice(place, 1);
+      index < 0 ? [] : this.#windows.splice(index, 1);
     this.#windows.push(window);
     if (this.#windows.length > windowsKept) this.#windows.shift();
     return window;

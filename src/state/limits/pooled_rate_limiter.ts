@@ -15,7 +15,7 @@ interface KeyedReservation extends RateReservation {
   readonly apiKey: ApiKey;
 }
 
-/** The meters of one model, one for each key; a reservation takes the next key that has room. */
+/** The limiters of one model, one for each key; a reservation takes the next key that has room. */
 export class PooledRateLimiter implements ModelRateLimiter {
   readonly #pool: ApiKeyPool;
   readonly #model: string;
@@ -28,7 +28,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   #turn = 0;
 
   /**
-   * @param ring The keys.
+   * @param pool The keys.
    * @param model The model's id, as its provider knows it.
    * @param limits What is declared, for each key.
    */
@@ -49,7 +49,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
 
   /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
   replicas(name: string, clock: Clock): RateReplicaParts[] {
-    return this.#pool.keys.flatMap((key, place) => this.#limiterOf(key).replicas(`${name} ${place}`, clock));
+    return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
   }
 
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
@@ -90,12 +90,12 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.reduce((sum, key) => sum + this.#limiterOf(key).rpm(now), 0);
   }
 
-  /** When some key has room; those that rest count only where all do, since then the model is what rests. */
+  /** When some key has room; those in standby count only where all are, since then the model is in standby. */
   fullUntil(now: number, tokens: number): number | undefined {
-    const rest = this.#allRest(now);
+    const areAllOut = this.#areAllInStandby(now);
     let soonest = Infinity;
     for (const key of this.#pool.keys) {
-      if (!rest && this.#rests(key, now)) continue;
+      if (!areAllOut && this.#isInStandby(key, now)) continue;
       const until = this.#limiterOf(key).fullUntil(now, tokens);
       if (until === undefined) return undefined;
       soonest = Math.min(soonest, until);
@@ -103,18 +103,18 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return soonest;
   }
 
-  /** The next key that neither rests nor is full; where there is none, the one that is back first. */
+  /** The next key that is neither in standby nor full; where there is none, the one that is back first. */
   #choose(now: number, tokens: number): ApiKey {
     const { keys } = this.#pool;
     let best = 0;
     let soonest = Infinity;
     for (let step = 0; step < keys.length; step++) {
-      const place = (this.#turn + step) % keys.length;
-      const key = keys[place]!;
-      const rests = this.#pool.standbyUntil(key, this.#model, now) ?? now;
-      const backAt = Math.max(rests, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
+      const index = (this.#turn + step) % keys.length;
+      const key = keys[index]!;
+      const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
+      const backAt = Math.max(until, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
       if (backAt >= soonest) continue;
-      best = place;
+      best = index;
       soonest = backAt;
       if (backAt <= now) break;
     }
@@ -122,24 +122,24 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return keys[best]!;
   }
 
-  #rests(key: ApiKey, now: number): boolean {
+  #isInStandby(key: ApiKey, now: number): boolean {
     return this.#pool.standbyUntil(key, this.#model, now) !== undefined;
   }
 
-  #allRest(now: number): boolean {
-    return this.#pool.keys.every((key) => this.#rests(key, now));
+  #areAllInStandby(now: number): boolean {
+    return this.#pool.keys.every((key) => this.#isInStandby(key, now));
   }
 
-  /** What all usable keys have together; a key nobody knows the limits of may take anything. */
+  /** What all usable keys have together; a key without known limits may take anything. */
   #sum(
     total: { limit: number; left: number },
     now: number,
     read: (meter: RateLimiter) => Headroom | undefined,
   ): Headroom | undefined {
     total.limit = total.left = 0;
-    const rest = this.#allRest(now);
+    const areAllOut = this.#areAllInStandby(now);
     for (const key of this.#pool.keys) {
-      if (!rest && this.#rests(key, now)) continue;
+      if (!areAllOut && this.#isInStandby(key, now)) continue;
       const headroom = read(this.#limiterOf(key));
       if (headroom === undefined) return undefined;
       total.limit += headroom.limit;

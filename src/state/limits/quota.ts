@@ -1,5 +1,5 @@
 /**
- * How much a model may serve in a pool before it rests: requests, tokens, money; between two rests, or per calendar
+ * How much a model may serve in a pool before it goes into standby: requests, tokens, costs; between two standbys, or per calendar
  * window.
  * @module
  */
@@ -9,7 +9,7 @@ import type { UsageCounts } from "../persistence/snapshot.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
-/** How long counts that nobody changes are shared, ms. */
+/** How long counts that do not change are shared, ms. */
 const lifeMs = 2_678_400_000;
 
 const nothing: Readonly<Counts> = { requests: 0, tokens: 0, nano: 0 };
@@ -34,7 +34,7 @@ export interface QuotaReservation {
 /**
  * Counts against the limits of one (pool, model). A request is admitted while what was counted and reserved stays below
  * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, counts
- * between two rests have a generation: whoever's rest is over begins the next one for all.
+ * between two standbys have a generation: the process whose standby is over first begins the next one for all.
  */
 export class Quota implements CounterSource {
   readonly #settings: DeactivationSettings;
@@ -162,7 +162,7 @@ export class Quota implements CounterSource {
     this.#counts.nano += nano;
   }
 
-  /** The rest that a spent limit asks for. */
+  /** The standby that a spent limit asks for. */
   decision(): DeactivationDecision | undefined {
     this.#turn();
     const limit = this.#spent(nothing);
@@ -172,7 +172,7 @@ export class Quota implements CounterSource {
     return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
-  /** Without a window the counts go back to zero when the rest is over. */
+  /** Without a window the counts go back to zero when the standby is over. */
   recovered(): void {
     if (this.#settings.quotaWindow !== undefined) return;
     this.#recoveries++;
@@ -185,7 +185,7 @@ export class Quota implements CounterSource {
     const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
     const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
     const { reserved, windowEnd } = this.#counts;
-    // what is reserved counts as used after a restart: nobody is left who could settle it
+    // what is reserved counts as used after a restart: no process is left that could settle it
     const sum = (name: keyof Counts) => exact(this.#counts[name] + reserved[name]);
     const [requests, tokens, nano] = [sum("requests"), sum("tokens"), sum("nano")];
     if (!isLimited || requests === 0 && tokens === 0 && nano === 0) return undefined;

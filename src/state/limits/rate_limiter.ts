@@ -43,15 +43,15 @@ export type ModelRateLimiter =
   };
 
 /**
- * The meter of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and
+ * The rate limits of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and
  * writes, by estimate until it is settled.
  *
  * @example
  * ```ts ignore
- * if (meter.isFull(now, tokens)) return askAnother();
- * const reservation = meter.reserve(now, tokens);
- * // on the head of the answer: meter.observe(now, readRateHeaders(headers, wall), reservation)
- * // on its end:                meter.settle(now, reservation, usage.total_tokens)
+ * if (limiter.isFull(now, tokens)) return askAnother();
+ * const reservation = limiter.reserve(now, tokens);
+ * // on the head of the answer: limiter.observe(now, readRateHeaders(headers, wall), reservation)
+ * // on its end:                limiter.settle(now, reservation, usage.total_tokens)
  * ```
  */
 export class RateLimiter {
@@ -67,7 +67,7 @@ export class RateLimiter {
 
   readonly #limits: RateLimits;
 
-  /** @param limits What is declared; the limits that answers tell of override them. */
+  /** @param limits What is declared; limits that responses report override them. */
   constructor(limits: RateLimits = {}) {
     this.#limits = limits;
     this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd });
@@ -138,7 +138,7 @@ export class RateLimiter {
    *
    * @param now Monotonic ms.
    * @param reservation Whose end it is.
-   * @param actualTokens What it took; as reserved when nobody knows.
+   * @param actualTokens What it took; as reserved when unknown.
    */
   settle(now: number, reservation: RateReservation, actualTokens?: number): void {
     if (!this.#end(reservation)) return;

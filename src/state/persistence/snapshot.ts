@@ -8,46 +8,46 @@ import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { KeyRejectionReason } from "../limits/api_key_pool.ts";
 import { type BreakerFacts, type BreakerOwner, type CircuitBreaker, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 
-/** A rest, as it is written down. Times are wall clock, ms since 1970. */
+/** A breaker as saved. Times are wall clock, ms since 1970. */
 export interface SavedBreaker extends BreakerOwner {
-  /** Whose hold it is; left out of the rest for everything else. */
+  /** The cause of a manual override; left out for other breakers. */
   readonly cause?: OverrideCause;
-  /** The rest under way; left out when it is active. */
+  /** The standby; left out when it is closed. */
   readonly standby?: {
-    /** Why it rests. */
+    /** Why. */
     readonly reason: StandbyReason;
     /** Since when. */
     readonly since: number;
-    /** Until when; null: until somebody ends it. */
+    /** Until when; null: until it is ended by hand. */
     readonly until: number | null;
   };
-  /** Back from a rest and not yet proven. */
+  /** Half-open. */
   readonly half_open?: true;
   /** Failed trials since the last success; 0 is left out. */
   readonly consecutive_trips?: number;
 }
 
-/** A model's row of failures in a pool, as it is written down. */
+/** A model's failure streak in a pool, as saved. */
 export interface SavedFailures extends Required<BreakerOwner> {
-  /** How many requests in a row it failed to serve. */
+  /** Consecutive failed requests. */
   readonly failures: number;
   /** HTTP status of the last of them, where one came. */
   readonly last_status?: number;
 }
 
-/** Why a key of several rests, as it is written down. */
+/** The standby of one of several keys, as saved. */
 export interface SavedApiKey {
   /** Whose key it is: an entry's id. */
   readonly provider: string;
-  /** What tells it from the others of the list; nothing of the key itself, and another one in every snapshot. */
+  /** What identifies it in the list; nothing of the key itself, and another one in every snapshot. */
   readonly key: string;
-  /** The id of the model it rests for; left out when that is every model. */
+  /** The id of the model it is in standby for; left out when that is every model. */
   readonly model?: string;
   /** Why. */
   readonly reason: KeyRejectionReason;
   /** Until when: wall clock, ms since 1970. */
   readonly until: number;
-  /** How often in a row it was refused; 0 is left out. */
+  /** Consecutive rejections; 0 is left out. */
   readonly consecutive_trips?: number;
 }
 
@@ -59,14 +59,14 @@ export interface UsageCounts {
   readonly tokens: number;
   /** Nano-dollars. */
   readonly nano: number;
-  /** When the window ends they were counted in: wall clock, ms; left out when they count between two rests. */
+  /** When the window ends they were counted in: wall clock, ms; left out when they count between two standbys. */
   readonly window_end?: number;
 }
 
-/** The same, as it is written down. */
+/** The same, as saved. */
 export interface SavedUsage extends UsageCounts, Required<BreakerOwner> {}
 
-/** What was spent of a budget, as it is written down. */
+/** What was spent of a budget, as saved. */
 export interface SavedSpending extends BudgetSnapshot {
   /** Whose: `provider <id>`, `pool <name>`, `all`. */
   readonly budget: string;
@@ -78,11 +78,11 @@ export interface MeshSnapshot {
   readonly version: 1;
   /** When it was made: wall clock, ms since 1970. */
   readonly saved_at: number;
-  /** Everything that rests, is on trial or has relapsed. */
+  /** Breakers that are open, half-open or have tripped. */
   readonly breakers: readonly SavedBreaker[];
   /** Models that failed to serve their last requests. */
   readonly failures: readonly SavedFailures[];
-  /** Keys that rest while others of their provider serve; left out when there are none. */
+  /** Keys in standby while others of their provider serve; left out when there are none. */
   readonly keys?: readonly SavedApiKey[];
   /** Limits in use; left out where only states are saved. */
   readonly usage?: readonly SavedUsage[];
@@ -90,22 +90,22 @@ export interface MeshSnapshot {
   readonly spending?: readonly SavedSpending[];
 }
 
-/** A rest, as far as it is told from others. */
+/** The name of a breaker. */
 export type BreakerNames = Pick<SavedBreaker, keyof BreakerOwner | "cause">;
 
 /**
  * Whose state it is, as a key.
  *
- * @param names A pool's, a model's or a provider's; a hold has a cause.
+ * @param names A pool's, a model's or a provider's; an override has a cause.
  */
 export function recordKey({ pool, model, provider, cause }: BreakerNames): string {
   return JSON.stringify([pool, model, provider, cause]);
 }
 
 /**
- * What tells a rest from others.
+ * The name of a breaker.
  *
- * @param rest A rest; a hold has a cause.
+ * @param breaker A breaker; an override has a cause.
  */
 export function namesOf({ owner, cause }: CircuitBreaker & Pick<BreakerNames, "cause">): BreakerNames {
   return cause === undefined ? owner : { ...owner, cause };
@@ -120,9 +120,9 @@ export interface TimePair {
 }
 
 /**
- * Writes a rest down.
+ * A breaker as saved.
  *
- * @param rest The rest.
+ * @param breaker The breaker.
  * @param now The present.
  * @returns Undefined when there is nothing to remember.
  */
@@ -145,7 +145,7 @@ export function writeBreaker(rest: CircuitBreaker, now: TimePair): SavedBreaker 
 }
 
 /**
- * Reads a rest. A wall clock that went back meanwhile makes none longer than it was.
+ * Reads a breaker. A wall clock that went back meanwhile makes no standby longer than it was.
  *
  * @param saved What was written down.
  * @param savedAt When: wall clock, ms.

@@ -32,8 +32,8 @@ const stateKey = "state";
 const laterMessage = "Another process has the lock of the saved state: it is saved once that is free";
 
 /**
- * One process's part in a record that holds a state. Whenever it writes, it takes up what others have written first;
- * under a lock, nobody writes in between, and nothing is lost. At most one write is under way and no request waits for
+ * One process's part in a record that holds a state. Whenever it writes, it merges what others have written first;
+ * under a lock, no process writes in between, and nothing is lost. At most one write is under way and no request waits for
  * it. What fails is traced once and made up for by the next write; {@linkcode SnapshotStore.close} throws it.
  */
 export class SnapshotStore implements StateStore {
@@ -47,7 +47,7 @@ export class SnapshotStore implements StateStore {
   #failure: MeshError | undefined;
   /** What this process wrote last, or tried to. */
   #written: string | undefined;
-  /** What cannot be read is kept aside already, and not written over yet. */
+  /** What cannot be read is copied already, and not written over yet. */
   #isCopied = false;
   /** What could not be read of the record when it was read last. */
   #leftOut: string | undefined;
@@ -60,7 +60,7 @@ export class SnapshotStore implements StateStore {
   }
 
   /**
-   * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and kept aside; the
+   * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and copied; the
    * state begins anew then, with what the record's backup says, if it has one.
    *
    * @param state The mesh's.
@@ -87,7 +87,7 @@ export class SnapshotStore implements StateStore {
     const archive = new SnapshotMapper(state, this.#parts.clock);
     const counts = archive.snapshot();
     const states = state.mapper instanceof SnapshotMapper ? state.mapper.snapshot() : counts;
-    archive.restore({ ...counts, ...states, spending: [] }); // what is spent is there, and what is set aside too
+    archive.restore({ ...counts, ...states, spending: [] }); // spent and reserved sums are there already
     archive.setKnown(known ?? counts);
     await this.#start(archive, state);
   }
@@ -98,7 +98,7 @@ export class SnapshotStore implements StateStore {
     return this.#mapper?.known;
   }
 
-  /** A model was set aside or taken back. Returns at once. */
+  /** A breaker was opened or closed. Returns at once. */
   mark(): void {
     if (this.#mapper === undefined || this.#isClosed) return;
     this.#hasChanged = true;
@@ -153,7 +153,7 @@ export class SnapshotStore implements StateStore {
     const failure = this.#failure;
     if (isLocked(failure)) void this.write();
     if (failure === undefined || !isForGood(failure)) return;
-    this.#mapper = this.#failure = undefined; // there is nothing to keep, and nothing more to tell at the end
+    this.#mapper = this.#failure = undefined; // there is nothing to keep, and nothing more to report at the end
     throw failure;
   }
 
@@ -253,7 +253,7 @@ export class SnapshotStore implements StateStore {
     }
   }
 
-  /** A problem that stays is told once. */
+  /** A problem that stays is traced once. */
   async #reported(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();

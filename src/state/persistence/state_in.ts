@@ -15,7 +15,7 @@ import { StateSync } from "./state_sync.ts";
 /** Options of {@linkcode stateIn}. */
 export interface StateInOptions {
   /**
-   * What happens while a storage that several processes share is away: `open` goes on with what each process knows,
+   * What happens while a storage that several processes share is unavailable: `open` goes on with what each process knows,
    * `closed` refuses to start and refuses requests under a budget. `open` unless given.
    */
   readonly onUnavailable?: "open" | "closed";
@@ -24,10 +24,10 @@ export interface StateInOptions {
 /**
  * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
  * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
- * budgets, limits, rates, and who is set aside.
+ * budgets, limits, rates, and standbys.
  *
  * @param storage Where.
- * @param options What happens while it is away.
+ * @param options What happens while it is unavailable.
  *
  * @example
  * ```ts ignore
@@ -62,7 +62,7 @@ export interface ReplicatedStoreOptions extends Required<StateInOptions> {
  *
  * @param shared What they agree on.
  * @param records Where the state is kept beyond all of them.
- * @param parts Clock, hub, and what happens while the storage is away.
+ * @param parts Clock, hub, and what happens while the storage is unavailable.
  */
 export function replicatedStore(
   shared: Shared,
@@ -74,8 +74,8 @@ export function replicatedStore(
 }
 
 /**
- * A storage's records for one of several processes. They are read once: later on what others set aside is heard from
- * themselves, and their records would bring back what somebody has ended since.
+ * A storage's records for one of several processes. They are read once: later on standbys of others are received from
+ * themselves, and their records would bring back what has been closed since.
  */
 function recordsIn(
   storage: Pick<Storage, "load" | "save">,
@@ -83,7 +83,7 @@ function recordsIn(
   hub: Tracer,
 ): Pick<Storage, "load" | "save"> {
   let isRead = false;
-  let isTold = false;
+  let isTraced = false;
   return {
     async load(key) {
       if (isRead) return undefined;
@@ -94,8 +94,8 @@ function recordsIn(
       } catch (error) {
         const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
         if (!isAway || onUnavailable === "closed") throw error;
-        if (!isTold) hub.trace({ severity: "warning", component: "storage", message: error.message });
-        isTold = true;
+        if (!isTraced) hub.trace({ severity: "warning", component: "storage", message: error.message });
+        isTraced = true;
         return undefined;
       }
     },

@@ -1,5 +1,5 @@
 /**
- * How a mesh has its state kept, whoever does it.
+ * The interface of what saves the state of a mesh.
  * @module
  */
 import type { TraceEntry } from "../../contracts/events.ts";
@@ -29,7 +29,7 @@ export interface StateStore {
 /** Where states are kept: what `create` takes as `storage`. */
 export interface StatePersistence {
   /**
-   * Makes the keeper of one mesh.
+   * Makes the store of one mesh.
    *
    * @internal
    */

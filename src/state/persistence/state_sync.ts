@@ -1,5 +1,5 @@
 /**
- * Keeps the state of a mesh in a storage, so that a new process leaves alone what the last one had set aside.
+ * Keeps the state of a mesh in a storage, so that a new process continues the standbys of the last one.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -37,14 +37,14 @@ export function stateIn(storage: Storage): StatePersistence {
 /** The record that holds the state. */
 const stateKey = "state";
 
-/** Where a record goes that holds none, for whoever wants to know what it was; the next one replaces it. */
+/** Where a record goes that holds none, for the operator; the next one replaces it. */
 const unreadableKey = "state.unreadable";
 
 /**
  * Reads the state at the start and writes it at boundaries. At most one write is under way, and the latest state wins:
  * a burst of boundaries makes two writes. No request ever waits for one. A failed write is traced and made up for at
  * the next boundary; {@linkcode StateSync.close} throws it, since nothing comes after. Where several processes share a
- * storage, such as a site's tabs, what another one has set aside is taken up before it is written over.
+ * storage, such as a site's tabs, standbys of another one are merged before its record is replaced.
  */
 export class StateSync implements StateStore {
   readonly #parts: StateSyncParts;
@@ -61,7 +61,7 @@ export class StateSync implements StateStore {
   }
 
   /**
-   * Gives a state what was kept and writes it from now on. A record that holds no state is traced and kept aside; the
+   * Gives a state what was kept and writes it from now on. A record that holds no state is traced and copied; the
    * state is left as it is then.
    *
    * @param state The mesh's.
@@ -108,7 +108,7 @@ export class StateSync implements StateStore {
     try {
       const leftOut = leftOutOf(archive.restore(JSON.parse(new TextDecoder().decode(bytes))));
       if (leftOut !== undefined) this.#trace("warning", leftOut);
-      this.#written = bytes; // known: what is taken back before the first write does not come back with it
+      this.#written = bytes; // known: what is closed before the first write is not restored by it
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "Cannot take up the saved state: it is no JSON";
       this.#startFresh(`${reason}. It is kept as "${unreadableKey}"`);
@@ -141,7 +141,7 @@ export class StateSync implements StateStore {
     }
   }
 
-  /** A problem that stays is told once. */
+  /** A problem that stays is traced once. */
   async #save(key: string, bytes: Uint8Array): Promise<void> {
     try {
       await this.#parts.storage.save(key, bytes);

@@ -1,5 +1,5 @@
 /**
- * Rests that several processes have in common, as messages between them.
+ * Breakers that several processes have in common, as messages between them.
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
@@ -17,52 +17,52 @@ import {
 } from "../persistence/snapshot.ts";
 import { readSnapshot } from "../persistence/snapshot_codec.ts";
 
-/** Ends of a rest that are no further apart are the same, ms: clocks and rounding. */
+/** Ends of a standby that are no further apart are the same, ms: clocks and rounding. */
 const toleranceMs = 250;
 
 /** Times in messages are whole ms. */
 const roundingMs = 10;
 
-/** What is said: rests as they are, rests that somebody has ended, and whether others shall tell theirs. */
+/** A message: breakers that are open, breakers that were closed, and whether others have to publish theirs. */
 interface Message extends MeshSnapshot {
-  /** Who says it. */
+  /** The process that published it. */
   readonly from: string;
-  /** Ended before their time. */
+  /** Closed before their time. */
   readonly closed: readonly SavedBreaker[];
-  /** Everybody is to tell what rests. */
+  /** All processes have to publish what is open. */
   readonly requests_all: boolean;
 }
 
-/** What was told of a rest. */
+/** What was published of a breaker. */
 interface Published {
-  readonly rest: CircuitBreaker;
+  readonly breaker: CircuitBreaker;
   /** Its end, monotonic ms. */
   readonly until: number;
   /** Somebody may have missed it. */
   readonly isStale?: boolean;
 }
 
-/** Something to be told. */
+/** Something to be published. */
 export interface PendingMessage {
   readonly message: string;
-  /** It was told. */
+  /** It was published. */
   done(): void;
 }
 
-/** One process's side of the talk. Rests are merged as the later end; the earlier one of a rest somebody ended holds. */
+/** One process's side. Of two ends the later one holds, unless the breaker was closed since. */
 export class BreakerEvents {
   readonly #state: MeshState;
   readonly #clock: Clock;
   readonly #id: string;
-  /** What was told of rests under way, by rest. */
+  /** What was published of open breakers, by name. */
   readonly #published = new Map<string, Published>();
-  /** When rests were ended before their time, monotonic ms, by rest: what began earlier is old news. */
+  /** When breakers were closed before their time, monotonic ms, by name: standbys that began earlier are over. */
   readonly #closedAt = new Map<string, number>();
 
   /**
    * @param state The mesh's.
-   * @param clock For ends of rests.
-   * @param id Tells this process from the others.
+   * @param clock For ends of standbys.
+   * @param id Identifies this process.
    */
   constructor(state: MeshState, clock: Clock, id: string) {
     this.#state = state;
@@ -70,9 +70,9 @@ export class BreakerEvents {
     this.#id = id;
   }
 
-  /** Everything is to be told anew. */
+  /** Everything has to be published anew. */
   markStale(): void {
-    for (const [key, told] of this.#published) this.#published.set(key, { ...told, isStale: true });
+    for (const [key, published] of this.#published) this.#published.set(key, { ...published, isStale: true });
   }
 
   /** What others are asked with for what they know. */
@@ -80,24 +80,26 @@ export class BreakerEvents {
     return this.#message([], [], true);
   }
 
-  /** What has changed since it was told last; undefined when nothing has. */
+  /** What has changed since the last message; undefined when nothing has. */
   pending(): PendingMessage | undefined {
     const now = this.#clock.monotonic();
-    const begun = this.#all.filter((rest) => {
-      const until = rest.standby?.until ?? 0;
-      const told = this.#published.get(recordKey(namesOf(rest)));
-      return until > now && (told === undefined || told.isStale || until > told.until + toleranceMs);
+    const begun = this.#all.filter((breaker) => {
+      const until = breaker.standby?.until ?? 0;
+      const published = this.#published.get(recordKey(namesOf(breaker)));
+      return until > now && (published === undefined || published.isStale || until > published.until + toleranceMs);
     });
-    const over = [...this.#published].filter(([, { rest, until }]) => rest.standby === undefined || until <= now);
+    const over = [...this.#published].filter(([, { breaker, until }]) => breaker.standby === undefined || until <= now);
     const closed = over.filter(([, { until }]) => until > now + toleranceMs);
     for (const [key] of closed) this.#closedAt.set(key, now);
-    const ends = begun.map((rest) => [recordKey(namesOf(rest)), { rest, until: rest.standby!.until }] as const);
+    const ends = begun.map((breaker) =>
+      [recordKey(namesOf(breaker)), { breaker, until: breaker.standby!.until }] as const
+    );
     const done = () => {
       for (const [key] of over) this.#published.delete(key);
-      for (const [key, told] of ends) this.#published.set(key, told);
+      for (const [key, published] of ends) this.#published.set(key, published);
     };
     if (begun.length > 0 || closed.length > 0) {
-      return { message: this.#message(begun, closed.map(([, { rest }]) => rest), false), done };
+      return { message: this.#message(begun, closed.map(([, { breaker }]) => breaker), false), done };
     }
     done();
     return undefined;
@@ -112,7 +114,7 @@ export class BreakerEvents {
   receive(text: string): boolean {
     const message = readMessage(text);
     if (message === undefined || message.from === this.#id) return false;
-    const known = new Map(this.#all.map((rest) => [recordKey(namesOf(rest)), rest]));
+    const known = new Map(this.#all.map((breaker) => [recordKey(namesOf(breaker)), breaker]));
     for (const saved of message.breakers) this.#merge(saved, message.saved_at, known);
     for (const saved of message.closed) {
       this.#published.delete(recordKey(saved));
@@ -133,35 +135,42 @@ export class BreakerEvents {
       version: 1,
       from: this.#id,
       saved_at: now.wall,
-      breakers: begun.flatMap((rest) => writeBreaker(rest, now) ?? []),
+      breakers: begun.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [],
-      closed: closed.map((rest) => ({ ...namesOf(rest), ...(rest.isHalfOpen ? { half_open: true as const } : {}) })),
+      closed: closed.map((breaker) => ({
+        ...namesOf(breaker),
+        ...(breaker.isHalfOpen ? { half_open: true as const } : {}),
+      })),
       requests_all: requestsAll,
     };
     return JSON.stringify(message);
   }
 
-  #hasBudget(rest: CircuitBreaker, reason: StandbyReason): boolean {
-    return this.#state.members.some(({ state }) => state.breakers.includes(rest) && state.hasBudget(reason));
+  #hasBudget(breaker: CircuitBreaker, reason: StandbyReason): boolean {
+    return this.#state.members.some(({ state }) => state.breakers.includes(breaker) && state.hasBudget(reason));
   }
 
   /** Times count from when it was said: clocks of two machines differ. */
   #merge(saved: SavedBreaker, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
     const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wall: saidAt, monotonic: now });
-    const rest = this.#breakerOf(saved, known);
+    const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // what is spent together everybody counts, against limits of its own
-    if (standby !== undefined && rest !== undefined && this.#hasBudget(rest, standby.reason)) return;
-    if (standby === undefined || rest === undefined || standby.since + roundingMs < endedAt) return;
-    this.#published.set(recordKey(saved), { rest, until: standby.until });
-    const before = rest.standby;
+    if (standby !== undefined && breaker !== undefined && this.#hasBudget(breaker, standby.reason)) return;
+    if (standby === undefined || breaker === undefined || standby.since + roundingMs < endedAt) return;
+    this.#published.set(recordKey(saved), { breaker, until: standby.until });
+    const before = breaker.standby;
     if (standby.until <= Math.max(now, (before?.until ?? 0) + toleranceMs)) return;
-    rest.restore({ standby, isHalfOpen: false, consecutiveTrips: Math.max(consecutiveTrips, rest.consecutiveTrips) });
+    breaker.restore({
+      standby,
+      isHalfOpen: false,
+      consecutiveTrips: Math.max(consecutiveTrips, breaker.consecutiveTrips),
+    });
     if (before?.reason === standby.reason) return;
     const standbyMs = standby.until - now;
     this.#state.report({
-      owner: rest.owner,
+      owner: breaker.owner,
       to: "standby",
       reason: standby.reason,
       ...(standbyMs < Infinity ? { standbyMs } : {}),
@@ -169,12 +178,12 @@ export class BreakerEvents {
     });
   }
 
-  /** A hold comes into being with what it holds; a rest of what this process does not have is none of its business. */
+  /** An override is made when it is received; breakers of what is not configured here are ignored. */
   #breakerOf(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
     const { pool, model, provider, cause } = saved;
-    const rest = known.get(recordKey(saved));
+    const breaker = known.get(recordKey(saved));
     const isOurs = this.#state.breakers.some(({ owner }) => owner.provider === provider);
-    if (rest !== undefined || cause === undefined || !isOurs) return rest;
+    if (breaker !== undefined || cause === undefined || !isOurs) return breaker;
     const owner = { provider, ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }) };
     return overridesOf(this.#state).get(owner, cause);
   }
@@ -187,6 +196,6 @@ function readMessage(text: string): Message | undefined {
     const { snapshot: { breakers: closed } } = readSnapshot({ ...message, breakers: message.closed });
     return { ...snapshot, from: message.from, closed, requests_all: message.requests_all === true };
   } catch {
-    return undefined; // of another release, or of somebody else
+    return undefined; // of another release, or no message at all
   }
 }

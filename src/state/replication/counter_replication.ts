@@ -21,24 +21,24 @@ import type { RateReplicaParts } from "./rate_replica_parts.ts";
  */
 const [claimStepMs, claimSteps] = [10, 5];
 
-/** Counting not acknowledged for so long means that the store is away, ms; until then it may just be slow. */
+/** Counting not acknowledged for so long means that the store is unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
 
-/** Where a ledger has its sums. */
+/** Where the sums are. */
 export interface ReplicationTarget {
   /** The store. */
   readonly shared: Shared;
-  /** What becomes of requests that need the store while it is away: served by what this process knows, or not. */
+  /** What becomes of requests that need the store while it is unavailable: served by what this process knows, or not. */
   readonly onUnavailable: "open" | "closed";
-  /** Told when the store goes away. */
+  /** Called when the store becomes unavailable. */
   readonly onOutage: () => void;
   /** Wall clock for expiry, and for time limits. */
   readonly clock: Clock;
 }
 
 /**
- * Exchanges the sums of one mesh. What a process counts is told to the store at every {@linkcode CounterReplication.sync} as the
- * difference to what the store has acknowledged: so what is counted while the store is away is added when it is back,
+ * Exchanges the sums of one mesh. What a process counts is reported to the store at every {@linkcode CounterReplication.sync} as the
+ * difference to what the store has acknowledged: so what is counted while the store is unavailable is added when it is back,
  * what was asked for and not used is given back, and nothing is read and written in two steps.
  */
 export class CounterReplication implements Replication {
@@ -47,7 +47,7 @@ export class CounterReplication implements Replication {
   #isUnavailable = false;
   /** The one under way, or the last one. */
   #syncing: Promise<void> = Promise.resolve();
-  /** The one after it, where somebody waits for that. */
+  /** The one after it, where a caller waits for that. */
   #next: Promise<void> | undefined;
 
   /**
@@ -59,12 +59,12 @@ export class CounterReplication implements Replication {
     this.#target = target;
   }
 
-  /** Whether the store is away, as far as this process knows. */
+  /** Whether the store is unavailable, as far as this process knows. */
   get isUnavailable(): boolean {
     return this.#isUnavailable;
   }
 
-  /** Whether the store is away, and requests that need it are not to be served without. */
+  /** Whether the store is unavailable, and requests that need it are not to be served without. */
   get isFailClosed(): boolean {
     return this.#isUnavailable && this.#target.onUnavailable === "closed";
   }
@@ -76,7 +76,7 @@ export class CounterReplication implements Replication {
 
   /**
    * Tells the store all that has been counted, and learns what the others have. Never throws; one after the other, since
-   * two at once would tell the same twice.
+   * two at once would report the same twice.
    */
   sync(): Promise<void> {
     const { shared } = this.#target;
@@ -96,19 +96,19 @@ export class CounterReplication implements Replication {
     const parts = this.#replicator.sources.flatMap((source) => [...source.counters(wall)]).filter((part) =>
       this.#hasChanged(part)
     );
-    const told = parts.map((part) => ({
+    const deltas = parts.map((part) => ({
       part,
       account: this.#acknowledgedOf(part),
       by: part.own - this.#acknowledgedOf(part).amount,
     }));
     const cancel = this.#target.clock.after(maxResponseMs, () => this.#setUnavailable(true));
     try {
-      const totals = await shared.add(told.map(({ part, by }) => ({ ...sumOf(part), by })));
-      told.forEach(({ part, account, by }, place) => applyTotal(part, account, by, totals[place]!));
+      const totals = await shared.add(deltas.map(({ part, by }) => ({ ...sumOf(part), by })));
+      deltas.forEach(({ part, account, by }, place) => applyTotal(part, account, by, totals[place]!));
       this.#setUnavailable(false);
       this.#forget(parts);
     } catch {
-      this.#setUnavailable(true); // what it does not know it is told the next time
+      this.#setUnavailable(true); // the next sync reports it again
     } finally {
       cancel();
     }
@@ -120,7 +120,7 @@ export class CounterReplication implements Replication {
    *
    * @param wanted How much of which sums.
    * @param onGrant Called in the moment in which it is granted, so that no sync comes between.
-   * @returns Whether to go on. While the store is away nobody waits for it.
+   * @returns Whether to go on. While the store is unavailable no request waits for it.
    */
   async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<boolean> {
     if (wanted.length === 0) return true;

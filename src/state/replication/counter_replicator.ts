@@ -1,5 +1,5 @@
 /**
- * Sums that several processes make together: each one counts its own part and hears what the others have.
+ * Sums that several processes make together: each one counts its own part and receives what the others have.
  * @module
  */
 
@@ -13,7 +13,7 @@ export interface ReplicatedCounter {
   readonly expiresAt: number;
   /** This process's part of it, all in all. */
   readonly own: number;
-  /** It counts now; else it is only told what has changed in it. */
+  /** It counts now; else only its changes are reported. */
   readonly isPresent: boolean;
   /** What all together are known to have reached, for a sum that only grows. */
   readonly atLeast?: number | undefined;
@@ -50,9 +50,9 @@ export interface Acknowledged {
 
 /** What exchanges the sums with other processes. */
 export interface Replication {
-  /** Whether the store is away, as far as this process knows. */
+  /** Whether the store is unavailable, as far as this process knows. */
   readonly isUnavailable: boolean;
-  /** Whether the store is away, and requests that need it are not to be served without. */
+  /** Whether the store is unavailable, and requests that need it are not to be served without. */
   readonly isFailClosed: boolean;
   /** Makes the sums of a rate. */
   replicaOf(rate: RateReplicaParts): CounterSource;

@@ -1,6 +1,6 @@
 /**
  * How much of something several processes take per time: each one puts what it took into the sum of a slice of wall
- * clock time, and hears what the others put there.
+ * clock time, and reads what the others put there.
  * @module
  */
 import type { CounterSource, ReplicatedCounter } from "./counter_replicator.ts";

@@ -17,6 +17,6 @@ export interface RateReplicaParts {
   readonly isWanted: () => boolean;
   /** What this process has taken, since it began. */
   readonly counted: () => number;
-  /** Takes in what others took, at a monotonic time in ms; negative takes back. */
+  /** Takes in what others took, at a monotonic time in ms; negative amounts are subtracted. */
   readonly addOthers: (at: number, amount: number) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * What several processes on one storage know of each other: who is set aside, and what was counted.
+ * What several processes on one storage know of each other: standbys, and what was counted.
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
@@ -10,10 +10,10 @@ import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 
-/** How often counts are told and heard, ms: what another process counted is known that late. */
+/** How often counts are exchanged, ms: what another process counted is known that late. */
 const syncMs = 100;
 
-/** Longest wait for the last counts to be told, ms: a process that ends does not wait for a store that is away. */
+/** Longest wait for the last counts to be reported, ms: a process that ends does not wait for a store that is unavailable. */
 const closeTimeoutMs = 1000;
 
 const channel = "breakers";
@@ -24,7 +24,7 @@ export interface ReplicatedStoreParts {
   readonly shared: Shared;
   /** Keeps the state beyond all of them. */
   readonly store: StateStore;
-  /** What becomes of requests under a budget while the storage is away. */
+  /** What becomes of requests under a budget while the storage is unavailable. */
   readonly onUnavailable: "open" | "closed";
   readonly clock: Clock;
   readonly hub: Tracer;
@@ -32,7 +32,7 @@ export interface ReplicatedStoreParts {
   readonly id: string;
 }
 
-/** Keeps a state, and shares it with whoever else is on the storage. No request ever waits for it but for money. */
+/** Keeps a state, and shares it with other processes on the storage. No request ever waits for it but for money. */
 export class ReplicatedStore implements StateStore {
   readonly #parts: ReplicatedStoreParts;
   #state: MeshState | undefined;
@@ -44,12 +44,12 @@ export class ReplicatedStore implements StateStore {
   #isUnavailable = false;
   #isPublishing = false;
 
-  /** @param parts Store, keeper, clock and hub. */
+  /** @param parts Store, clock and hub. */
   constructor(parts: ReplicatedStoreParts) {
     this.#parts = parts;
   }
 
-  /** Gives a state what was kept, and shares it from now on. */
+  /** Restores a state, and shares it from now on. */
   async load(state: MeshState): Promise<void> {
     const { clock, store, id } = this.#parts;
     this.#cancel();
@@ -62,21 +62,21 @@ export class ReplicatedStore implements StateStore {
     this.#cancel = clock.every(syncMs, () => this.#sync());
   }
 
-  /** The state has changed: what is new in it is told. */
+  /** The state has changed: what is new in it is published. */
   mark(): void {
     this.#parts.store.mark();
     void this.#publish();
   }
 
-  /** Tells what is left to tell. */
+  /** Publishes what is left. */
   async close(): Promise<void> {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replication?.sync());
-    await this.#unsubscribe?.().catch(() => {}); // a store that is away forgets who listened
+    await this.#unsubscribe?.().catch(() => {}); // a store that is unavailable forgets who listened
     await this.#parts.store.close().catch((error) => this.#ignoreUnavailable(error));
   }
 
-  /** That a state is not kept since the store is away was told already, and others on it know what matters. */
+  /** That a state is not kept since the store is unavailable was traced already, and others on it know what matters. */
   #ignoreUnavailable(error: unknown): void {
     const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
     if (!isAway || this.#parts.onUnavailable === "closed") throw error;
@@ -87,7 +87,7 @@ export class ReplicatedStore implements StateStore {
     const replication = this.#replication ??= this.#openReplication();
     await replication.sync();
     if (this.#isSubscribed && !replication.isUnavailable) this.#setUnavailable(false);
-    await this.#publish(); // what could not be told
+    await this.#publish(); // what could not be published
   }
 
   #openReplication(): CounterReplication {
@@ -100,7 +100,7 @@ export class ReplicatedStore implements StateStore {
     return replication;
   }
 
-  /** Hears the others from now on, and asks what they know. */
+  /** Receives what others publish from now on, and requests what they know. */
   async #subscribe(): Promise<void> {
     try {
       this.#unsubscribe = await this.#parts.shared.subscribe(channel, (message) => this.#receive(message));
@@ -149,11 +149,11 @@ export class ReplicatedStore implements StateStore {
     void this.#requestAll();
   }
 
-  /** Messages of the time in between are lost: everything is told anew, by everybody. */
+  /** Messages of the time in between are lost: every process publishes everything anew. */
   async #requestAll(): Promise<void> {
     if (!this.#isSubscribed) return;
     this.#breakerEvents!.markStale();
-    await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next turn tells it is away
+    await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next turn notices it
     await this.#publish();
   }
 
