@@ -26,6 +26,7 @@ import { refuseBeside } from "./src/client/_target.ts";
 import type { BrowserCreateOptions, ClientPlan, PlannedConfig } from "./src/client/browser_options.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { type BrowserCreateParts, createBrowserClient } from "./src/client/create_browser.ts";
+import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 import { createBrowserMockClient } from "./src/client/mock_browser.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
@@ -147,6 +148,27 @@ export function ollama(options: VendorOptions = {}): ProviderInstance {
   return providerOf(ollamaConnector, options);
 }
 
+/**
+ * The engine behind clients, for pages that want it bare: its statistics, states, and what an operator may do.
+ *
+ * @example
+ * ```ts ignore
+ * const mesh = new ModelMesh();
+ * await mesh.initialize(document);
+ * console.log(mesh.stats());
+ * ```
+ */
+export class ModelMesh extends ModelMeshBase {
+  /**
+   * Makes one.
+   *
+   * @param options HTTP client, time and chance, where they are not the browser's own; where states are kept.
+   */
+  constructor(options: MeshOptions = {}) {
+    super({ connectors: browserConnectors(), runtime: browserRuntime(), sendWith }, options);
+  }
+}
+
 /** What {@linkcode MeshConfig.parse} takes beside a document. */
 export interface ParseOptions {
   /** Where its secret references are looked up, when a client becomes ready. */
@@ -223,6 +245,7 @@ export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/me
 export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
 export type { BrowserCreateOptions, PlannedConfig } from "./src/client/browser_options.ts";
+export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 export { createBrowserProviderConfig } from "./src/config/build/browser_provider.ts";
 export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

@@ -274,20 +274,6 @@ export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
-export type { Explanation } from "./src/pipeline/explain.ts";
-export type { OverrideCause } from "./src/state/breaker/manual_override.ts";
-export type { BreakerOwner } from "./src/state/breaker/circuit_breaker.ts";
-export type { KeyRejectionReason } from "./src/state/limits/api_key_pool.ts";
-export type {
-  MeshSnapshot,
-  SavedApiKey,
-  SavedBreaker,
-  SavedFailures,
-  SavedSpending,
-  SavedUsage,
-  UsageCounts,
-} from "./src/state/persistence/snapshot.ts";
-export type { BudgetSnapshot, SavedWindow } from "./src/state/limits/budget.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";

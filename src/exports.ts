@@ -27,4 +27,18 @@ export { type ListedPool, Mesh } from "./mesh.ts";
 export { routingOf } from "./observe/routing_of.ts";
 export type { ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";
+export type { ExcludedModel, Explanation } from "./pipeline/explain.ts";
+export type { OverrideCause } from "./state/breaker/manual_override.ts";
+export type { BreakerOwner } from "./state/breaker/circuit_breaker.ts";
+export type { KeyRejectionReason } from "./state/limits/api_key_pool.ts";
+export type {
+  MeshSnapshot,
+  SavedApiKey,
+  SavedBreaker,
+  SavedFailures,
+  SavedSpending,
+  SavedUsage,
+  UsageCounts,
+} from "./state/persistence/snapshot.ts";
+export type { BudgetSnapshot, SavedWindow } from "./state/limits/budget.ts";
 export { version } from "./version.ts";

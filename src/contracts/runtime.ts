@@ -121,7 +121,7 @@ export interface KeyValues {
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
   readonly url: string;
-  /** @default {"POST"} */
+  /** Of HTTP. @default {"POST"} */
   readonly method?: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

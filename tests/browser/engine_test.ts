@@ -158,4 +158,23 @@ describeInChromium("the engine of a page", (open) => {
     assertEquals(records.map(({ model, cost }) => [model, cost]), [["a", 1], ["a", 1]]);
     assertEquals(records.every(({ tokens }) => typeof tokens === "number"), true);
   });
+
+  it("has statistics, and does what an operator asks for", async () => {
+    await using a = await startProvider(answer({ text: "from a" }));
+    await using b = await startProvider(answer({ text: "from b" }));
+    await using page = await open();
+    const config = configOf({ a: a.url, b: b.url }, { models: { a: dollar } });
+    const stats = await page.run(async ({ ModelMesh }, document) => {
+      const mesh = new ModelMesh();
+      await mesh.initialize(document as Record<string, unknown>);
+      mesh.deactivate("a");
+      const models = mesh.poolStatus().chat!.models.map(({ name, status, reason }) => `${name} ${status} ${reason}`);
+      const { order } = await mesh.explain({ messages: [{ role: "user", content: "Hi" }] });
+      const ids = mesh.stats().map(({ scope, id }) => `${scope} ${id}`);
+      await mesh.close();
+      return { models, order: order.map(({ model }) => model), ids };
+    }, config);
+    assertEquals(stats.models, ["a standby manual", "b active undefined"]);
+    assertEquals([stats.order, stats.ids.includes("pool chat")], [["b"], true]);
+  });
 });
