@@ -20,7 +20,7 @@ export interface ClientParts {
 }
 
 /**
- * Those who may use the proxy.
+ * The clients of the proxy.
  *
  * @param entries As read: tokens, and tokens with facts about their holders.
  * @param parts The pools there are, and where problems go.

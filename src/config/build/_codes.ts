@@ -11,7 +11,7 @@ export interface CodeLists {
 }
 
 /**
- * The lists that hold: one of a layer replaces that of the layers below, and takes its codes out of their other list.
+ * The lists in effect: a layer's list replaces those below it, and removes its codes from their other list.
  *
  * @param layers The strongest first; below them is what is built in.
  */

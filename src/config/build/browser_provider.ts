@@ -9,7 +9,7 @@ import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { apiKeyProblem, codesOf } from "./explicit.ts";
 
-/** True for a value that holds; else what is wrong with it. */
+/** True for a valid value; else what is wrong with it. */
 type Check = (value: unknown) => true | string;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {

@@ -35,7 +35,7 @@ export interface BuildOptions {
  *
  * @param values As read.
  * @param options What they are checked against.
- * @param report Where problems go; with any, the settings do not hold.
+ * @param report Where problems go; with any, the settings are not valid.
  */
 export function buildSettings(values: DocumentValues, options: BuildOptions, report: Report): Settings {
   const tree = buildTree(values.capabilities ?? [], report);
@@ -97,7 +97,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   return { entries, models, names, health, ...routed };
 }
 
-/** The tree with the document's own leaves; without those that do not hold, so that one mistake is one problem. */
+/** The tree with the document's own leaves; without invalid ones, so that one mistake is one problem. */
 function buildTree(custom: readonly string[], report: Report): CapabilityTree {
   const builtIn = capabilityTree();
   if (custom.length === 0) return builtIn;
@@ -116,7 +116,7 @@ function buildTree(custom: readonly string[], report: Report): CapabilityTree {
   }
 }
 
-/** They are loaded before anything is checked, since they bring connectors that the rest may name. */
+/** They are loaded before anything is checked, since they bring connectors that other sections may name. */
 function checkPackages(entries: readonly (string | PackageValues)[], report: Report): void {
   entries.forEach((entry, index) => {
     const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;

@@ -35,7 +35,7 @@ export interface ExplicitPlan {
   readonly connectors: readonly Connector[];
 }
 
-/** A provider that holds. */
+/** A valid provider. */
 interface Known {
   readonly path: string;
   readonly id: string;
@@ -131,7 +131,7 @@ export function apiKeyProblem(apiKey: unknown): string | undefined {
 export type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
 /**
- * The lists that hold: one that is given takes its codes out of the other one that is built in.
+ * The lists in effect: a given list removes its codes from the built-in other one.
  *
  * @param given A provider's own lists.
  */
@@ -165,7 +165,7 @@ function connectorOf({ id, provider, own: { models = [], facts } }: Known): Prov
   };
 }
 
-/** Where functions of the program find keys, these are the secrets of a store; a provider's place is a secret's name. */
+/** Keys that functions of the program find are the secrets of a store of its own. */
 const keySecrets: SecretSettings = {
   store: "program.keys.v1",
   failOnMissing: true,

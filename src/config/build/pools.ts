@@ -30,11 +30,11 @@ export interface Pools {
   readonly defaultBudget?: BudgetSettings;
 }
 
-/** The name of what holds for all pools. */
+/** The name under which the settings of all pools stand. */
 export const everyPool = "*";
 
 /**
- * The pools of the document, and what holds for those made on demand.
+ * The pools of the document, and the settings of those made on demand.
  *
  * @param values As read.
  * @param parts What they refer to.

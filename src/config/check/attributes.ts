@@ -1,5 +1,5 @@
 /**
- * Attributes that go to a connector as they are, held against those that it declares.
+ * Attributes passed to a connector, checked against those that it declares.
  * @module
  */
 import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";

@@ -123,7 +123,7 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
   }
 }
 
-/** Whether a text in it refers to a secret. */
+/** Whether a string in it refers to a secret. */
 function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {
   return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Money limits that contradict one another, and models under one whose price nobody knows.
+ * Money limits that contradict one another, and models under one without a known price.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -20,7 +20,7 @@ export interface BudgetParts {
   readonly report: Report;
 }
 
-/** A limit, and the models it holds for. */
+/** A limit, and the models it applies to. */
 interface Limit {
   readonly path: string;
   readonly holdsFor: (model: ConfiguredModel) => boolean;
@@ -67,7 +67,7 @@ function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] 
   for (const [name, value] of pools ?? []) {
     const pool = parts.pools.get(name);
     const inPool = new Set(pool && parts.members.configuredIn(pool));
-    // What holds for all pools holds for those made on demand too, which any model may come to be in.
+    // Settings of all pools apply to those made on demand too, and any model may be in one of these.
     const holdsFor = (model: ConfiguredModel) => pool === undefined || inPool.has(model);
     const path = under("pools", name);
     if (isLimit(value.budget)) limits.push({ path: `${path}.budget`, holdsFor });
@@ -112,7 +112,7 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
   if (usd !== undefined && nanoOf(usd) === 0) report.warn(path, "is 0: nothing may be spent");
 }
 
-/** Which prices nobody knows of a model that a call may need. */
+/** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
   const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values) ?? [];
   if (members.isLocal(model) && known.length === 0 && model.pricing === undefined) return undefined;

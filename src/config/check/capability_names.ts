@@ -1,5 +1,5 @@
 /**
- * Names of capabilities as people write them.
+ * Names of capabilities as configurations spell them.
  * @module
  */
 import { nearestCapabilities } from "../../capability/nearest.ts";

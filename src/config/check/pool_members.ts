@@ -16,7 +16,7 @@ export interface MemberParts extends ProviderParts {
   readonly tree: CapabilityTree;
 }
 
-/** Tells which models and providers are in a pool. */
+/** Computes which models and providers are in a pool. */
 export class Members {
   readonly #parts: MemberParts;
   readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
@@ -139,7 +139,7 @@ export class Members {
   }
 }
 
-/** What nobody knows anything of is taken for a chat model, or by its name for embeddings. */
+/** A model without known capabilities is taken for a chat model, or by its name for embeddings. */
 function leavesOf({ id, capabilities }: KnownModel, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name));

@@ -124,7 +124,7 @@ export function checkContradictions(
 }
 
 function mayUse(short: string, first: First, strategies: readonly string[]): boolean {
-  // A program's own strategies see the same settings, and may mind them.
+  // A program's own strategies see the same settings, and may honor them.
   return strategiesOf(first, strategies).some((one) => {
     return one !== undefined && (!isBuiltIn(one) || shortNameOf(one) === short);
   });

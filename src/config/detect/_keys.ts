@@ -3,12 +3,12 @@
  * @module
  */
 
-/** Values people leave in from examples. */
+/** Values left in from examples. */
 const placeholder =
   /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
 
 /**
- * Whether a text stands where a key should, and is none: blank, or left in from an example.
+ * Whether a string is not a key: blank, or left in from an example.
  *
  * @param key What was given.
  */

@@ -38,7 +38,7 @@ export interface ChosenModel {
  * @param name `<vendor>.<id>`, `<vendor>/<id>` or the provider's own id.
  * @param path Where it stands.
  * @param owners The providers there are.
- * @param report Told of a name that stands for nothing.
+ * @param report Takes a problem for each name that stands for nothing.
  */
 export function findModels(
   name: string,

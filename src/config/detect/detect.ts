@@ -26,7 +26,7 @@ export interface DetectedProvider {
   readonly connector: ProviderDeclaration;
   /** The entry that stands for it, its id the connector's. */
   readonly entry: ProviderEntry;
-  /** The variable that gave it away. */
+  /** The variable by which it was detected. */
   readonly source: string;
 }
 
@@ -36,7 +36,7 @@ export interface Detection {
   readonly providers: readonly DetectedProvider[];
   /** Names of the filter that nothing was found for. */
   readonly missing: readonly string[];
-  /** What is odd about the environment. */
+  /** Warnings about the environment. */
   readonly warnings: readonly ConfigProblem[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What `JSON.parse` does not tell: the line of a mistake without an excerpt of the file, and keys that are given
+ * What `JSON.parse` does not report: the line of a mistake without an excerpt of the file, and keys that are given
  * twice.
  * @module
  */

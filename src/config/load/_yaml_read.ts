@@ -49,7 +49,7 @@ function problemOf(error: unknown): string {
   return line === undefined ? "the file is not valid YAML" : `line ${line} is not valid YAML: ${words}`;
 }
 
-/** Compares the document with the one in which every scalar is the text that was written. */
+/** Compares the document with the one in which every scalar is the string that was written. */
 function compare(
   value: unknown,
   written: unknown,

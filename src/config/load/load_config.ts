@@ -1,5 +1,5 @@
 /**
- * Configurations from files. Apart from the rest, since browsers have none.
+ * Configurations from files, which browsers do not have.
  * @module
  */
 import type { FileSystem } from "../../contracts/runtime.ts";

@@ -10,7 +10,7 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
-/** A document that holds, and the settings it makes up. */
+/** A valid document, and its settings. */
 export interface CheckedDocument {
   /** As written. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ export class MeshConfigBase {
   /**
    * Made by `load` and `parse`.
    *
-   * @param checked A document that holds.
+   * @param checked A valid document.
    * @internal
    */
   constructor(checked: CheckedDocument) {

@@ -18,7 +18,7 @@ export interface DocumentOptions {
   readonly source?: string;
   /** Keys that win over the environment's. */
   readonly apiKeys?: ApiKeys;
-  /** Whether a document without `providers` holds although no provider is detected. */
+  /** Whether a document without `providers` is valid although no provider is detected. */
   readonly mayLackProviders?: boolean;
 }
 

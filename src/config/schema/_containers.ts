@@ -64,7 +64,7 @@ export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string,
   });
 }
 
-/** Attributes that go to a connector as they are; secret references may stand in their texts. */
+/** Attributes that go to a connector as they are; their strings may have secret references. */
 export function passThrough(): Field<Readonly<Record<string, unknown>>> {
   return field({ type: "any" }, (value, path, report) => {
     const members = Object.fromEntries(objectMembers(value, path, report));

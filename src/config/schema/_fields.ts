@@ -7,7 +7,7 @@ import { kindOf, quoted, show, suggest } from "./report.ts";
 import { referencesIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
-/** How a text is checked. */
+/** How a string is checked. */
 export interface TextOptions {
   /** See {@linkcode Shape}. */
   readonly default?: string;
@@ -17,11 +17,11 @@ export interface TextOptions {
   readonly isLiteral?: boolean;
   /** Whether it may have line breaks. */
   readonly isMultiline?: boolean;
-  /** What is wrong with a text that has no secret reference, if anything. */
+  /** What is wrong with a string that has no secret reference, if anything. */
   readonly check?: (text: string) => string | undefined;
 }
 
-/** A text; secret references may stand in it unless it is literal. */
+/** A string; secret references may stand in it unless it is literal. */
 export function text(options: TextOptions = {}): Field<string> {
   const { check: _check, isMultiline: _isMultiline, ...facts } = options;
   const shape: Shape = { type: "text", ...facts };
@@ -53,7 +53,7 @@ export function number(range: Range = {}): Field<number> {
   return numeric({ type: "number", ...range }, "a number", Number.isFinite);
 }
 
-/** A duration, read as ms; at least 1 ms unless said. */
+/** A duration, read as ms; at least 1 ms by default. */
 export function duration(range: Range = {}): Field<number> {
   const minMs = range.min ?? 1;
   return leaf(

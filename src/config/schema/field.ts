@@ -23,7 +23,7 @@ export interface Shape {
     | "either"
     | "instance"
     | "any";
-  /** What holds when the key is left out, in base units. */
+  /** The default, in base units. */
   readonly default?: unknown;
   /** Least number, ms, or count of items. */
   readonly min?: number;
@@ -45,9 +45,9 @@ export interface Shape {
   readonly isOpen?: boolean;
   /** Keys of an object that mean the same. */
   readonly aliases?: readonly Aliases[];
-  /** Whether the text is never shown. */
+  /** Whether the string is never shown. */
   readonly isSecret?: boolean;
-  /** Whether the text has to be written out, since it names something. */
+  /** Whether the string has to be written out, since it names something. */
   readonly isLiteral?: boolean;
   /** Whether the key is accepted but has no effect yet. */
   readonly isLater?: boolean;

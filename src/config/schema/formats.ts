@@ -1,5 +1,5 @@
 /**
- * What texts of a certain kind have to look like. Each says what is wrong, never what the text is.
+ * Checks of strings by kind. Each returns what is wrong, never the string itself.
  * @module
  */
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
@@ -19,7 +19,7 @@ export function credentialProblem(key: string): string | undefined {
 }
 
 /**
- * What is odd about a proxy token that holds.
+ * The warning about a valid proxy token, if there is one.
  *
  * @param token The token.
  */
@@ -44,7 +44,7 @@ export function baseUrlProblem(address: string): string | undefined {
 }
 
 /**
- * What is odd about an address that holds.
+ * The warning about a valid address, if there is one.
  *
  * @param address The address.
  * @param hasKey Whether a key is sent there.

@@ -109,21 +109,21 @@ const retry = () =>
 
 const deactivation = () =>
   object<DeactivationValues>({
-    /** Requests a model failed to serve in a row before it rests. */
+    /** Failed requests in a row after which a model goes into standby. */
     retry_limit: integer({ min: 1, default: defaultRetryLimit }),
     /** Statuses that count toward the limit although they are the request's fault. */
     error_codes: codes(),
-    /** Share of failures that makes a model rest. */
+    /** Share of failures at which a model goes into standby. */
     error_rate_threshold: number({ min: 0, max: 1 }),
     /** The window the share is taken over. */
     error_rate_window: duration({ default: defaultErrorRate.windowMs }),
     /** Requests the window has to have. */
     error_rate_min_requests: integer({ min: 1, default: defaultErrorRate.minRequests }),
-    /** Requests a model serves before it rests. */
+    /** Requests a model serves before it goes into standby. */
     request_limit: count(),
-    /** Tokens a model may use before it rests. */
+    /** Tokens a model may use before it goes into standby. */
     token_limit: count(),
-    /** USD a model may cost before it rests. */
+    /** USD a model may cost before it goes into standby. */
     budget_limit: number({ min: 0 }),
     /** The window over which the three limits count. */
     quota_window: oneOf(["monthly", "daily"]),
@@ -137,9 +137,9 @@ const recovery = () =>
   object<RecoveryValues>({
     /** Time in standby before a model is tried again. */
     cooldown: duration({ default: defaultCooldownMs }),
-    /** Probe resting models at start. */
+    /** Probe models in standby at start. */
     probe_on_start: flag({ default: defaultRecovery.probeOnStart }),
-    /** How often resting models are probed. */
+    /** How often models in standby are probed. */
     probe_interval: duration(),
     /** Take models back when their quota starts anew. */
     on_quota_reset: flag({ default: defaultRecovery.onQuotaReset }),
@@ -176,25 +176,25 @@ const pool = () =>
       text({ isLiteral: true, default: defaultStrategy }),
       instance<SelectionStrategy>("a strategy", ["select", "score"]),
     ),
-    /** Asked once no model of `model_priority` or `provider_priority` is left, or when the strategy chooses nobody. */
+    /** Asked once no model of `model_priority` or `provider_priority` is left, or when the strategy chooses none. */
     fallback_strategy: text({ isLiteral: true }),
     /** For load-balanced: evenly, or in proportion to each model's limit. */
     balance_mode: oneOf(["absolute", "relative"], defaultBalanceMode),
     /** Trying again. */
     retry: retry(),
-    /** When a model is set aside. */
+    /** When a model is deactivated. */
     deactivation: deactivation(),
-    /** When it is taken back. */
+    /** When it recovers. */
     recovery: recovery(),
     /** Keeping clear of the vendors' limits. */
     rate_limit: rateLimit(),
-    /** Most that may be spent through this pool. */
+    /** The most that may be spent through this pool. */
     budget: budget(),
-    /** What sets a provider aside in all pools. */
+    /** What deactivates a provider in all pools. */
     provider_deactivation: oneOrMany(oneOf(["on_auth_failure", "on_api_outage"])),
     /** What takes it back. */
     provider_recovery: oneOf(["on_probe_success", "on_manual"]),
   });
 
-/** Pools by name; what `*` says holds for all of them that do not say otherwise. */
+/** Pools by name; what `*` configures applies to every pool that does not configure it itself. */
 export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());

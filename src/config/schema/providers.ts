@@ -72,9 +72,9 @@ export interface BudgetValues {
 /** Money that may be spent, in USD. */
 export function budget(): Field<BudgetValues> {
   return object<BudgetValues>({
-    /** Most that is spent in a UTC day, in USD; 0 allows nothing. */
+    /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
     daily_limit: number({ min: 0 }),
-    /** Most that is spent in a UTC month, in USD; 0 allows nothing. */
+    /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
     monthly_limit: number({ min: 0 }),
   });
 }
@@ -155,12 +155,12 @@ const provider = () =>
     quota: object<NonNullable<ProviderValues["quota"]>>({
       /** When the quota starts anew. */
       reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-      /** The vendor tells how much was used. */
+      /** The vendor reports how much was used. */
       query_current: later(flag({ default: false }), false),
-      /** The vendor tells how much is left. */
+      /** The vendor reports how much is left. */
       query_remaining: later(flag({ default: false }), false),
     }),
-    /** Most that may be spent with this provider. */
+    /** The most that may be spent with this provider. */
     budget: budget(),
     /** What is asked of the vendor at start. */
     discovery: object<NonNullable<ProviderValues["discovery"]>>({
@@ -184,7 +184,7 @@ const provider = () =>
     }),
     /** What calls cost. */
     pricing: object({
-      /** The vendor tells its prices. */
+      /** The vendor reports its prices. */
       query: later(flag({ default: false }), false),
     }),
     /** Work handed in for later. */

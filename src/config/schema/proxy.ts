@@ -71,7 +71,7 @@ const client = () =>
     name: text({ isLiteral: true }),
     /** The only pools it may use; all, and models by name, unless given. */
     pools: list(text({ isLiteral: true }), { min: 1 }),
-    /** Most that it may spend. */
+    /** The most that it may spend. */
     budget: budget(),
     /** Requests it may send a minute. */
     rpm: integer({ min: 1 }),

@@ -1,35 +1,35 @@
 /**
- * Secret references in texts: `${secrets:NAME}`, and `$${secrets:` for the characters themselves.
+ * Secret references in strings: `${secrets:NAME}`, and `$${secrets:` for the characters themselves.
  * @module
  */
 
 const opening = "${secrets:";
 const escaped = "$${secrets:";
 const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
-/** What people write who mean a secret: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
+/** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
 /**
  * Whether a name can stand in a reference.
  *
- * @param name Any text.
+ * @param name Any string.
  */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** The references of a text. */
+/** The references of a string. */
 export interface References {
   /** Secret names, in order, each once. */
   readonly names: readonly string[];
-  /** What is wrong with the text, if anything. */
+  /** What is wrong with the string, if anything. */
   readonly problem?: string;
 }
 
 type Part = { readonly literal: string } | { readonly name: string };
 
 /**
- * Finds the references of a text.
+ * Finds the references of a string.
  *
  * @param text As written in the configuration.
  *
@@ -46,7 +46,7 @@ export function referencesIn(text: string): References {
 }
 
 /**
- * Replaces the references of a text, without a look into what they stand for.
+ * Replaces the references of a string; references inside a secret's value are not resolved.
  *
  * @param text As written in the configuration.
  * @param get A secret's value; undefined when there is none of that name.
@@ -67,9 +67,9 @@ export function resolveReferences(
 }
 
 /**
- * A text that {@linkcode resolveReferences} turns back into the one given.
+ * A string that {@linkcode resolveReferences} turns back into the one given.
  *
- * @param text Any text.
+ * @param text Any string.
  */
 export function escapeReferences(text: string): string {
   return text.split(opening).join(escaped);

@@ -7,7 +7,7 @@ import { nearest } from "../../util/nearest.ts";
 
 const maxShownLength = 80;
 const maxListed = 40;
-/** Texts that are probably keys or tokens: they are never shown, whatever key they were written under. */
+/** Strings that are probably keys or tokens: they are never shown, whatever key they were written under. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
 /** What a reader cannot see, and would look for in vain: all kinds of blanks but a space, and marks without a shape. */
 const unseen = /[^\P{Z} ]|\p{C}/gu;
@@ -16,7 +16,7 @@ const unseen = /[^\P{Z} ]|\p{C}/gu;
 export class Report {
   /** Reasons not to start. */
   readonly problems: ConfigProblem[] = [];
-  /** What is odd but no reason to stop. */
+  /** Warnings: the configuration is valid with them. */
   readonly warnings: ConfigProblem[] = [];
 
   /** Adds a problem; returns undefined, so that a reader can end with it. */
@@ -49,7 +49,7 @@ export function under(path: string, key: string): string {
 }
 
 /**
- * A value in a message. Texts that look like secrets are described, not shown.
+ * A value in a message. Strings that look like secrets are described, not shown.
  *
  * @param value What was found.
  */

@@ -198,7 +198,7 @@ const discovery = () =>
       interval: duration(),
       /** Limit of a probe. */
       timeout: duration({ default: defaultHealth.timeoutMs }),
-      /** Failed probes in a row that set a provider's models aside. */
+      /** Failed probes in a row that deactivate a provider's models. */
       failure_threshold: integer({ min: 1, default: defaultHealth.failureThreshold }),
       /** Providers that are probed; all unless given. */
       providers: providerNames(),
@@ -218,7 +218,7 @@ const packages = () =>
     }),
   ));
 
-/** The document. Made by functions all through, so that a bundler leaves out the whole where nobody reads documents. */
+/** The document. Made by functions all through, so that a bundler leaves it out where no document is read. */
 export const schema: Field<DocumentValues> = /* @__PURE__ */ makeSchema();
 
 function makeSchema(): Field<DocumentValues> {
@@ -235,7 +235,7 @@ function makeSchema(): Field<DocumentValues> {
     aliases: mapOf(text({ isLiteral: true })),
     /** Leaves added to the capability tree, by full path. */
     capabilities: list(text({ isLiteral: true })),
-    /** Most that may be spent in all. */
+    /** The most that may be spent in all. */
     budget: budget(),
     /** Where state is kept between starts. */
     storage: storage(),

@@ -112,7 +112,7 @@ class TreeInspector {
  * A deep copy of plain values without prototypes; leaves are kept as they are.
  *
  * @param value Any value that {@linkcode inspectTree} let pass.
- * @param visit Told of each text, with its path.
+ * @param visit Called with each string and its path.
  * @param path Where the value stands.
  */
 export function copyTree(value: unknown, visit: (text: string, path: string) => void, path: string): unknown {

@@ -1,9 +1,9 @@
 /**
- * Durations and sizes as people write them.
+ * Durations and sizes as configurations spell them.
  * @module
  */
 
-/** How durations are spelled; the empty text, which it lets pass, is none. */
+/** How durations are spelled; it also matches the empty string, which is not a duration. */
 export const durationPattern: RegExp = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["w", 604_800_000],
@@ -17,11 +17,11 @@ const maxDurationMs = 315_360_000_000;
 /** How sizes are spelled. */
 export const sizePattern: RegExp = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
 const sizePrefixes = "KMGT";
-/** Nothing longer is a duration or a size; it bounds the work that a hostile text can cause. */
+/** Nothing longer is a duration or a size; it bounds the work that hostile input can cause. */
 export const maxUnitLength = 40;
 
 /**
- * A duration in ms; undefined when the text is none, or more than ten years.
+ * A duration in ms; undefined for any other string, and for more than ten years.
  *
  * @param text Integers with units, the largest first: `500ms`, `1h30m`.
  *
@@ -38,7 +38,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * The shortest text that {@linkcode parseDuration} reads as that many ms.
+ * The shortest string that {@linkcode parseDuration} reads as that many ms.
  *
  * @param ms Not negative, whole.
  */
@@ -54,7 +54,7 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * A size in bytes; undefined when the text is none.
+ * A size in bytes; undefined for any other string.
  *
  * @param text An integer with its unit: `512MB` (10⁶), `64KiB` (2¹⁰).
  *

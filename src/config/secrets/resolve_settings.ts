@@ -20,7 +20,7 @@ type Values = ReadonlyMap<string, string>;
  * @param settings As validated.
  * @param get Looks a secret up.
  * @throws {SecretNotFoundError} With all that are missing.
- * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+ * @throws {ConfigError} When a resolved key, token or address is not valid.
  */
 export async function resolveEntry(
   id: string,
@@ -48,7 +48,7 @@ export async function resolveEntry(
  * @param get Looks a secret up; each is asked for once. One that is blank counts as missing.
  * @throws {SecretNotFoundError} With all that are missing. Unless `fail_on_missing` is off: then a provider does
  * without a missing key, and one with no key left or without its address is switched off, with a warning.
- * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+ * @throws {ConfigError} When a resolved key, token or address is not valid.
  */
 export async function resolveSettings(
   settings: Settings,
@@ -118,7 +118,7 @@ function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report):
   return { ...filled, enabled: false };
 }
 
-/** Two secrets may hold the same key: rotating over it would be no rotation. */
+/** Two secrets may have the same value: rotating over it would be no rotation. */
 function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
   const apiKeys = [...new Set(entry.apiKeys)];
   if (apiKeys.length === entry.apiKeys.length) return entry;
@@ -134,7 +134,7 @@ function fill<Value>(value: Value, values: Values, missing: Set<string>): Value 
   });
 }
 
-/** A copy in which every text is replaced; instances and whatever has methods are kept. */
+/** A copy in which every string is replaced; instances and objects with methods are kept. */
 function mapTexts<Value>(value: Value, replace: (text: string) => string): Value {
   return copy(value) as Value;
 

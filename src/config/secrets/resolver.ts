@@ -20,7 +20,7 @@ export interface ResolverParts {
   readonly store: Pick<SecretStore, "get">;
   /** How long values are kept. */
   readonly policy: CachePolicy;
-  /** Tells when one is over. */
+  /** Measures how long values are cached. */
   readonly clock: Pick<Clock, "monotonic">;
 }
 

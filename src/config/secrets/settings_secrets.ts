@@ -49,7 +49,7 @@ export class SettingsSecrets {
    * The settings with their secrets.
    *
    * @throws {SecretNotFoundError} With all that are missing.
-   * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+   * @throws {ConfigError} When a resolved key, token or address is not valid.
    */
   async resolve(): Promise<Settings> {
     const { settings, secrets } = await resolveSettings(this.#written, (name) => this.#resolver.get(name));
@@ -63,7 +63,7 @@ export class SettingsSecrets {
    * @param provider Its entry id.
    * @param options `anew`: cached values are not used.
    * @throws {SecretNotFoundError} With all that are missing.
-   * @throws {ConfigError} When a key, a token or an address that came out does not hold.
+   * @throws {ConfigError} When a resolved key, token or address is not valid.
    */
   async entry(provider: string, options: { readonly anew: boolean }): Promise<ProviderEntry> {
     const get = (name: string) => this.#resolver.get(name, options);

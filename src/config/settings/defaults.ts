@@ -1,5 +1,5 @@
 /**
- * What holds when the configuration says nothing. Written once: the schema, the validation and the detection of
+ * The defaults of the configuration. Written once: the schema, the validation and the detection of
  * providers all read it here.
  * @module
  */
@@ -47,10 +47,10 @@ export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableC
 /** Built-in retry budget of a provider. */
 export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, windowMs: 10_000 };
 
-/** Failures in a row that set a model aside. */
+/** Failures in a row that deactivate a model. */
 export const defaultRetryLimit = 3;
 
-/** The share of failures that sets a model aside, once its threshold is given. */
+/** The share of failures that deactivates a model, once its threshold is given. */
 export const defaultErrorRate: Omit<ErrorRateSettings, "threshold"> = { windowMs: 60_000, minRequests: 10 };
 
 /** Where state is kept, once there is a section for it. */
@@ -70,7 +70,7 @@ export const defaultMaintenanceMs = 3_600_000;
 /** Time in standby, ms. */
 export const defaultCooldownMs = 60_000;
 
-/** When a model is taken back. */
+/** When a model recovers. */
 export const defaultRecovery: Required<Pick<RecoverySettings, "probeOnStart" | "onQuotaReset">> = {
   probeOnStart: false,
   onQuotaReset: true,

@@ -1,5 +1,5 @@
 /**
- * What the shells tell the configuration of the connectors they bring.
+ * The connectors that a configuration may name, as the shells declare them.
  * @module
  */
 import type { Attributes, PluggableConnector, ProviderDeclaration } from "../../contracts/connector.ts";

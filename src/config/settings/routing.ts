@@ -59,7 +59,7 @@ export interface RateLimitSettings {
   readonly maxRpm?: number;
 }
 
-/** The share of failures that sets a model aside. */
+/** The share of failures that deactivates a model. */
 export interface ErrorRateSettings {
   /** Failures per request, above 0, up to 1. */
   readonly threshold: number;
@@ -77,7 +77,7 @@ export interface MaintenanceSettings {
   readonly durationMs: number;
 }
 
-/** When a model is set aside. */
+/** When a model is deactivated. */
 export interface DeactivationSettings {
   /** Requests it failed to serve in a row. */
   readonly retryLimit: number;
@@ -97,31 +97,31 @@ export interface DeactivationSettings {
   readonly maintenance?: MaintenanceSettings;
 }
 
-/** When it is taken back. */
+/** When it recovers. */
 export interface RecoverySettings {
   /** Time in standby, ms. */
   readonly cooldownMs: number;
-  /** Whether resting models are probed at start. */
+  /** Whether models in standby are probed at start. */
   readonly probeOnStart?: boolean;
-  /** How often resting models are probed, ms; undefined: never. */
+  /** How often models in standby are probed, ms; undefined: never. */
   readonly probeIntervalMs?: number;
-  /** Whether a quota that starts anew brings back what rests for it. */
+  /** Whether a quota's reset reactivates the models that were in standby for it. */
   readonly onQuotaReset?: boolean;
   /** When quotas start anew; undefined: as the provider's `quotaReset` says, else each UTC day. */
   readonly quotaReset?: "monthly" | "daily_utc";
 }
 
-/** What sets a whole provider aside. */
+/** What deactivates a whole provider. */
 export type ProviderDeactivation = "on_auth_failure" | "on_api_outage";
 
-/** What takes a whole provider back. */
+/** What lets a whole provider recover. */
 export type ProviderRecovery = "on_probe_success" | "on_manual";
 
 /** A pool's routing settings, merged: the pool's own, those of `*`, the built-in ones. */
 export interface RoutingSettings {
   /** Strategy id, or an instance. */
   readonly strategy: string | SelectionStrategy;
-  /** Asked once no candidate is on a list of priority that there is, or when the strategy chooses nobody. */
+  /** Asked once no candidate is on a list of priority that there is, or when the strategy chooses none. */
   readonly fallbackStrategy?: string;
   /** Ordered model preference. */
   readonly modelPriority: readonly string[];
@@ -131,17 +131,17 @@ export interface RoutingSettings {
   readonly retry: RetrySettings;
   /** Retrying by provider entry id, for those with lists of codes or retries of their own. */
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
-  /** Setting aside. */
+  /** Deactivation. */
   readonly deactivation: DeactivationSettings;
-  /** Taking back. */
+  /** Recovery. */
   readonly recovery: RecoverySettings;
   /** Keeping clear of the vendors' limits; left out where nothing counts. */
   readonly rateLimit?: RateLimitSettings;
   /** How load-balanced shares requests out. */
   readonly balanceMode?: BalanceMode;
-  /** What sets a provider aside in all pools; left out or empty: nothing. */
+  /** What deactivates a provider in all pools; left out or empty: nothing. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
-  /** What takes it back; undefined: the pool's cooldown. */
+  /** What lets it recover; undefined: the pool's cooldown. */
   readonly providerRecovery?: ProviderRecovery;
 }
 

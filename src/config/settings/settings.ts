@@ -32,7 +32,7 @@ export interface PoolSettings {
   readonly excludedProviders: readonly string[];
   /** Routing. */
   readonly routing: RoutingSettings;
-  /** Most that may be spent through it. */
+  /** The most that may be spent through it. */
   readonly budget?: BudgetSettings;
 }
 
@@ -80,7 +80,7 @@ export interface ProviderEntry {
   readonly connectTimeoutMs: number;
   /** Same-model retries over all its traffic. */
   readonly retryBudget: RetryBudgetSettings;
-  /** Most that may be spent with it. */
+  /** The most that may be spent with it. */
   readonly budget?: BudgetSettings;
   /** Whether it is asked for its models at the start; undefined: where it has no catalogue and no models are configured. */
   readonly enumerateModels?: boolean;
@@ -130,7 +130,7 @@ export interface CorsSettings {
   readonly maxAgeSeconds: number;
 }
 
-/** Who sends a token, and what it may do. */
+/** A client of the proxy: its token, and what it may do. */
 export interface ClientSettings {
   /** What it sends, secret references unresolved. */
   readonly token: string;
@@ -138,7 +138,7 @@ export interface ClientSettings {
   readonly name?: string;
   /** The only pools it may use, by name; undefined: everything. */
   readonly pools?: readonly string[];
-  /** Most that it may spend. */
+  /** The most that it may spend. */
   readonly budget?: BudgetSettings;
   /** Requests it may send a minute. */
   readonly rpm?: number;
@@ -154,9 +154,9 @@ export interface ProxySettings {
   readonly listener?: "node";
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
-  /** Those who may use it; none: no token is asked for. */
+  /** Clients that may use it; none: no token is required. */
   readonly clients: readonly ClientSettings[];
-  /** A token was asked for in the file: a start that ends up with none is refused. */
+  /** The file requires a token: a start that ends up with none is refused. */
   readonly tokenRequired: boolean;
   /** CORS. */
   readonly cors: CorsSettings;
@@ -194,7 +194,7 @@ export interface HealthSettings {
   readonly intervalMs?: number;
   /** Limit of a probe, ms. */
   readonly timeoutMs: number;
-  /** Failed probes in a row that set a provider's models aside. */
+  /** Failed probes in a row that deactivate a provider's models. */
   readonly failureThreshold: number;
   /** Entry ids of the providers that are probed; undefined: all that are enabled. */
   readonly providers?: readonly string[];
@@ -214,9 +214,9 @@ export interface Settings {
   readonly pools: ReadonlyMap<string, PoolSettings>;
   /** Routing of pools that are made on demand. */
   readonly defaultRouting: RoutingSettings;
-  /** Most that may be spent through each pool that is made on demand. */
+  /** The most that may be spent through each pool that is made on demand. */
   readonly defaultBudget?: BudgetSettings;
-  /** Most that may be spent in all. */
+  /** The most that may be spent in all. */
   readonly budget?: BudgetSettings;
   /** Where state is kept between starts; undefined: nowhere. */
   readonly storage?: StorageSettings;
@@ -234,6 +234,6 @@ export interface Settings {
   readonly deadlineMs: number;
   /** Routing events: connector ids and their attributes; empty: no sinks. */
   readonly observability: readonly { readonly connector: string; readonly config: Readonly<Record<string, unknown>> }[];
-  /** What is odd but no reason to stop. */
+  /** Warnings: the configuration is valid with them. */
   readonly warnings: readonly ConfigProblem[];
 }
