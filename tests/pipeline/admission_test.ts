@@ -20,40 +20,40 @@ describe("openMembers()", () => {
     left: string,
   ];
   const cases: readonly Case[] = [
-    ["everybody who is active stays, in order", 0, () => {}, "a b c"],
-    ["one that rests is left out", 500, ([a]) => a!.breakers.own.open("retry_limit", 0, 1000), "b c"],
-    ["one that rests everywhere, too", 500, ([, b]) => b!.breakers.model.open("rate_limited", 0, 1000), "a c"],
-    ["and all of a provider that rests", 500, ([a]) => a!.breakers.provider.open("quota_exhausted", 0, 1000), "c"],
-    ["nobody is left when all rest", 500, (members) => {
+    ["active members stay, in order", 0, () => {}, "a b c"],
+    ["one in standby is left out", 500, ([a]) => a!.breakers.own.open("retry_limit", 0, 1000), "b c"],
+    ["one in standby in every pool, too", 500, ([, b]) => b!.breakers.model.open("rate_limited", 0, 1000), "a c"],
+    ["and all of a provider in standby", 500, ([a]) => a!.breakers.provider.open("quota_exhausted", 0, 1000), "c"],
+    ["none is left when all are in standby", 500, (members) => {
       for (const { breakers } of members) breakers.own.open("retry_limit", 0, 1000);
     }, ""],
     [
-      "until its rest is over: then it is on trial, and free",
+      "until its standby is over: then it is half-open, and free",
       1000,
       ([a]) => a!.breakers.own.open("retry_limit", 0, 1000),
       "a b c",
     ],
-    ["the longest of several rests counts", 1500, ([a]) => {
+    ["the longest of several standbys counts", 1500, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.breakers.model.open("rate_limited", 0, 2000);
     }, "b c"],
-    ["a rest that nobody ends never ends", 1e12, ([a]) => a!.breakers.own.open("manual", 0, Infinity), "b c"],
-    ["one on trial with a request under way waits for its outcome", 1000, ([a]) => {
+    ["a standby without an end never ends", 1e12, ([a]) => a!.breakers.own.open("manual", 0, Infinity), "b c"],
+    ["a half-open one with a trial request under way waits for its outcome", 1000, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.begin();
     }, "b c"],
-    ["a request that began before the rest is no trial", 1000, ([a]) => {
+    ["a request that began before the standby is no trial request", 1000, ([a]) => {
       a!.state.begin();
       a!.breakers.own.open("retry_limit", 0, 1000);
     }, "a b c"],
-    ["once its trial succeeds it is free again", 1000, ([a]) => {
+    ["once its trial request succeeds it is free again", 1000, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "success", 1000);
       a!.state.begin();
     }, "a b c"],
-    ["a trial without an outcome leaves it on trial, and free", 1000, ([a]) => {
+    ["a trial request without an outcome leaves it half-open, and free", 1000, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "none", 1000);

@@ -114,7 +114,7 @@ export function json(value: unknown, headers: AnswerHeaders = {}): Behaviour {
   return whole(200, JSON.stringify(value), "application/json", headers);
 }
 
-/** An answer in one piece, its length told. */
+/** An answer in one piece, with its length. */
 export function whole(
   code: number,
   body: string | Uint8Array,

@@ -86,7 +86,7 @@ export function keyOf(request: ReceivedRequest): string {
   return (request.headers.authorization ?? "none").replace(/^Bearer /, "");
 }
 
-/** What a site told its sinks. */
+/** What a proxy reported to its sinks. */
 export type Reported = MeshEvent | RoutingRecord | TraceEntry;
 
 /** A proxy full of canaries. */

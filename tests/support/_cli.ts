@@ -24,7 +24,7 @@ export interface FakeShell extends Shell {
   readonly served: readonly ServeOptions[];
   /** How many of its servers have not been stopped. */
   readonly running: number;
-  /** What it was told to exit with. */
+  /** The codes it would have exited with. */
   readonly exits: readonly number[];
   /** How many listeners wait for signals. */
   readonly listeners: number;
@@ -40,7 +40,7 @@ export interface FakeShell extends Shell {
 export interface FakeShellOptions {
   /** Whether a person reads along. */
   readonly isTerminal?: boolean;
-  /** False: servers are told of, and not started. */
+  /** False: servers are recorded, and not started. */
   readonly listens?: boolean;
   /** What standard input has; nothing unless said. */
   readonly input?: string;
@@ -136,7 +136,7 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a command in this process: real loopback network, time that nobody waits for.
+ * Starts a command in this process: real loopback network, time that needs no waiting.
  *
  * @param args As typed.
  * @param setup Environment, files, shell.

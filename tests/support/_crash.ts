@@ -133,5 +133,5 @@ export async function killAgainAndAgain(
   return report;
 }
 
-/** One update may have been written and not yet told. */
+/** One update may have been written and not yet reported. */
 const costUnderWay = 1;

@@ -69,9 +69,9 @@ export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures:
 }
 
 /**
- * The official client; it does not retry unless told to.
+ * The official client; it does not retry by default.
  *
- * @param proxy Whom it talks to.
+ * @param proxy What it calls.
  * @param options More of its options.
  */
 export function sdkOf({ url }: { readonly url: string }, options: ClientOptions = {}): OpenAI {

@@ -1,6 +1,6 @@
 /**
  * A proxy over scripted providers, looked at from all sides: what the client sees, what each provider was asked, which
- * state its model was left in, and what was told.
+ * state its model was left in, and which events were emitted.
  * @module
  */
 import { assertMatch } from "@std/assert";
@@ -17,10 +17,10 @@ import {
   type Upstream,
 } from "./upstream.ts";
 
-/** A provider on whose port nobody listens. */
+/** A provider on whose port nothing listens. */
 export const refusing = "refusing";
 
-/** Below the ports that a system gives away: one of those could be somebody else's a moment later. */
+/** Below the ports that a system gives away: another program could have one of those a moment later. */
 const refusingAddress = "http://127.0.0.1:2/v1";
 
 /** Providers by model name, in order of priority. */
@@ -101,7 +101,7 @@ export class Stage implements AsyncDisposable {
     return Object.fromEntries(Object.entries(this.upstreams).map(([name, { calls }]) => [name, calls]));
   }
 
-  /** Each model of a pool: `active`, or the reason of its rest and what is left of it. */
+  /** Each model of a pool: `active`, or the reason of its standby and what is left of it. */
   states(pool = "chat"): Record<string, string> {
     const { models } = this.proxy.mesh.poolStatus()[pool]!;
     return Object.fromEntries(models.map(({ name, status, reason, retryAt }) => {
@@ -110,7 +110,7 @@ export class Stage implements AsyncDisposable {
     }));
   }
 
-  /** What was told, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
+  /** The events, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
   get events(): string[] {
     return this.#reported("event").map(({ event, model, provider, from, to, reason }) => {
       const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;

@@ -46,7 +46,7 @@ export function environment(addresses: Readonly<Record<string, string>>): Record
   return Object.fromEntries(pairs);
 }
 
-/** A client over a pool `chat` of scripted providers, with a clock that nobody waits for. */
+/** A client over a pool `chat` of scripted providers, on a clock that skips every wait. */
 export interface TestClient extends AsyncDisposable {
   readonly client: MeshClient;
   readonly clock: FakeClock;

@@ -31,7 +31,7 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
   };
 }
 
-/** What rests of a member: by itself, in every pool, with its provider. */
+/** The breakers of a member: in its pool, in every pool, of its provider. */
 export interface MemberBreakers {
   readonly own: CircuitBreaker;
   readonly model: CircuitBreaker;
@@ -45,7 +45,7 @@ export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
   return new UsageTrackers({}, fakeClock()).trackerOf({ pool: "chat", name: info.id, info, provider, routing });
 }
 
-/** A member that rests for 1 s after one failure, and what it may rest by. */
+/** A member that one failure puts into standby for 1 s, and its breakers. */
 export function memberOf(
   model: ModelEntry,
   provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),

@@ -1,5 +1,5 @@
 /**
- * A network of its own on loopback: a provider with TLS that has a name nobody can look up, and an outbound proxy that
+ * A network of its own on loopback: a provider with TLS that has a name no lookup finds, and an outbound proxy that
  * knows the way to it.
  * @module
  */

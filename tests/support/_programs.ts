@@ -17,7 +17,7 @@ export const onDeno: boolean = "Deno" in globalThis;
 /**
  * The command line of this repository as a process.
  *
- * @param entry `proxy` is the entry that starts a proxy without being told to.
+ * @param entry `proxy` is the entry that starts a proxy by being imported.
  */
 export function entryCommand(entry: "cli" | "proxy"): CommandLine {
   if (onDeno) return [process.execPath, "run", "-A", "--no-check", fileURLToPath(new URL(`${entry}.ts`, root))];

@@ -1,5 +1,5 @@
 /**
- * A proxy in a process of its own, so that its memory is nobody else's.
+ * A proxy in a process of its own, so that nothing else uses its memory.
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,5 +1,5 @@
 /**
- * Transitions of models and providers, watched from outside: what `poolStatus()` says and which events are told.
+ * Transitions of models and providers, seen from outside: what `poolStatus()` returns and which events are emitted.
  * @module
  */
 import { assertEquals } from "@std/assert";
@@ -102,7 +102,7 @@ export function stateOf(scene: Pick<Stage, "proxy">, model = "a", pool = "chat")
   return state;
 }
 
-/** What was told of changes of state and of health, oldest first, without what every record has. */
+/** Events of state and of health, oldest first, without what every record has. */
 export function changes(records: Stage["proxy"]["records"]): unknown[] {
   return records.filter((record): record is MeshEvent => record.type === "event" && record.event !== "rotation")
     .map(({ type: _type, id: _id, timestamp: _timestamp, ...change }) => change);
@@ -119,7 +119,7 @@ export const modelA: Whose = { pool: "chat", model: "a", provider: "a" };
 /** The whole provider's. */
 export const providerA: Whose = { provider: "a" };
 
-/** The event of a model or provider that is set aside, for so many seconds or until somebody ends it. */
+/** The event of a deactivated model or provider: for so many seconds, or until it is reset. */
 export function asideEvent(whose: Whose, reason: string, seconds?: number, metadata: object = {}): unknown {
   const rest = seconds === undefined ? {} : { standby_ms: seconds * 1000 };
   return { event: "deactivation", ...whose, from: "active", to: "standby", reason, metadata: { ...rest, ...metadata } };
@@ -136,11 +136,11 @@ export function healthEvent(from: string, to: string, reason: string): unknown {
 }
 
 /**
- * Asserts that a model rests since now, and until when.
+ * Asserts that a model is in standby since now, and until when.
  *
  * @param scene Where.
- * @param reason Why it rests.
- * @param seconds For how long; undefined: until somebody ends it.
+ * @param reason Why.
+ * @param seconds For how long; undefined: until it is reset.
  * @param where Its name and pool; `a` of `chat` unless said.
  */
 export function assertInStandby(

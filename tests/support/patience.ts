@@ -12,7 +12,7 @@ export const patienceMs = 30_000;
 /**
  * Awaits an event.
  *
- * @param what What it is, to be named when it does not come about; a function tells of it at that time.
+ * @param what What it is, to be named when it does not come about; a function describes it at that time.
  * @param event What is awaited.
  */
 export async function happens<Result>(what: string | (() => string), event: Promise<Result>): Promise<Result> {
@@ -31,7 +31,7 @@ export async function happens<Result>(what: string | (() => string), event: Prom
 }
 
 /**
- * Waits until something holds, for what tells nobody when it changes.
+ * Waits until something holds, where no event says that it changes.
  *
  * @param holds Whether it holds now.
  * @param what What it is, to be named when it does not come about; the condition's own text unless given.

@@ -1,5 +1,5 @@
 /**
- * A proxy over scripted providers, on a real port, with a clock that nobody waits for.
+ * A proxy over scripted providers, on a real port, on a clock that skips every wait.
  * @module
  */
 import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
@@ -24,7 +24,7 @@ export interface TestProxyOptions {
   readonly clock?: FakeClock;
 }
 
-/** A running proxy and what it told. */
+/** A running proxy and what it emitted. */
 export interface TestProxy extends AsyncDisposable {
   /** Without path. */
   readonly url: string;

@@ -29,7 +29,7 @@ export interface S3Server extends AsyncDisposable {
 const bucket = "state-bucket";
 const region = "eu-central-1";
 
-/** What a storage needs to be told of it. */
+/** What a storage has to know of it. */
 export const s3Place: { readonly bucket: string; readonly region: string } = { bucket, region };
 
 class Refusal extends Error {

@@ -1,6 +1,6 @@
 /**
  * Several proxies on one real Redis, each with a mesh, a port and a connection of its own. Their common clock stands
- * still unless told: a Redis that takes its time is waited for, and one that is given up is given up by the test.
+ * still until a test advances it: a slow Redis is waited for, and only the test gives one up.
  * @module
  */
 import { type MeshEvent, ModelMesh, openStorage, type RoutingRecord, stateIn, type StateInOptions } from "../../mod.ts";
@@ -28,7 +28,7 @@ export interface SharedProxy {
   readonly records: (MeshEvent | RoutingRecord)[];
   /** `<severity> <message>` of every trace of the storage. */
   readonly traces: string[];
-  /** How often it has told the store what it counted, or tried to. */
+  /** How often it has replicated its counts to the store, or tried to. */
   readonly turns: number;
   /** Posts a chat request to the pool `chat` and reads the answer. */
   chat(body?: Readonly<Record<string, unknown>>): Promise<ChatResult>;
@@ -46,13 +46,13 @@ export interface ChatResult {
 
 /** All of them. */
 export interface SharedProxies extends Array<SharedProxy>, AsyncDisposable {
-  /** Everybody's. */
+  /** The common clock. */
   readonly clock: FakeClock;
   /** Lets so little time pass that what each has counted reaches the others. */
   hear(): Promise<void>;
 }
 
-/** Between two times that a process tells what it counted, ms. */
+/** Time between two replications, ms. */
 const turnMs = 100;
 
 /** While an answer is waited for time goes on, but slowly. */
@@ -74,14 +74,14 @@ export async function startSharedProxies(
   return Object.assign(proxies, {
     clock,
     async hear() {
-      for (const _ of ["all tell", "all hear"]) {
+      for (const _ of ["all send", "all receive"]) {
         const before = proxies.map(({ turns }) => turns);
         let polls = 0;
         await until(async () => {
           // a command that a restart swallowed is given up after some time
           if (polls++ % pollsPerTurn === 0) await clock.advance(turnMs);
           return proxies.every(({ turns }, index) => turns > before[index]!);
-        }, "each has told the store");
+        }, "each has replicated its counts");
       }
     },
     async [Symbol.asyncDispose]() {

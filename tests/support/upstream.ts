@@ -1,5 +1,5 @@
 /**
- * A scripted provider on loopback, in OpenAI's dialect unless told otherwise. It behaves as badly as a test wants,
+ * A scripted provider on loopback, in OpenAI's dialect by default. It behaves as badly as a test wants,
  * records what it was asked, and never waits for time to pass: a slow answer waits at a {@linkcode Gate}.
  * @module
  */
@@ -85,7 +85,7 @@ function chooser(script: Script): (request: ReceivedRequest) => Behaviour {
   return () => script[Math.min(turn++, script.length - 1)];
 }
 
-/** A URL that nobody listens on: an address of this machine that no server of the tests binds. */
+/** A URL that nothing listens on: an address of this machine that no server of the tests binds. */
 export function refusingUrl(): Promise<string> {
   return Promise.resolve("http://127.77.0.1:8081/v1");
 }

@@ -97,7 +97,7 @@ Deno.test("startUpstream() reads chunked and binary bodies", async () => {
   assertEquals(upstream.requests[0]!.bytes, bytes);
 });
 
-Deno.test("received() waits for a request, and its `closed` tells when the client left", async () => {
+Deno.test("received() waits for a request, and its `closed` resolves when the client leaves", async () => {
   await using upstream = await startUpstream(hang());
   const controller = new AbortController();
   const failed = assertRejects(() => ask(upstream.url, {}, { signal: controller.signal }));
@@ -209,7 +209,7 @@ Deno.test("broken behaviours write what they say, and end as they say", async ()
   }
 });
 
-Deno.test("answers: empty, of embeddings, and of nobody", async () => {
+Deno.test("answers: empty, of embeddings, and none", async () => {
   await using upstream = await startUpstream([emptyAnswer(), emptyAnswer(), embeddings(), hangAfterHeaders()]);
   const empty = await (await ask(upstream.url)).json();
   assertMatchesSchema("CreateChatCompletionResponse", empty);

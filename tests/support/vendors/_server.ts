@@ -51,7 +51,7 @@ export async function startVendor(
 }
 
 /**
- * The n-th page of a list, two to a page, so that nobody gets by with one.
+ * The n-th page of a list, two to a page, so that one is never enough.
  *
  * @param items All of them.
  * @param token As the page before gave it out.

@@ -52,7 +52,7 @@ function perform({ method, url, json }: VendorRequest, secrets: Map<string, Kept
   const [, place, name = "", task] = /^\/(secrets|deletedsecrets)\/([A-Za-z0-9-]{1,127})(\/recover)?$/.exec(pathname) ??
     [];
   if (place === undefined) return failure(400, "BadParameter");
-  const kept = secrets.get(name.toLowerCase()); // names are told apart by letters, not by their case
+  const kept = secrets.get(name.toLowerCase()); // names differ by letters, not by their case
   if (place === "deletedsecrets") {
     if (task === undefined || kept?.state !== "deleted") return failure(404, "SecretNotFound");
     kept.state = 2;
