@@ -79,7 +79,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
  *
  * @param size What the request carries.
  */
-export function leastTokens({ text, schema }: RequestSize): number {
+export function minTokens({ text, schema }: RequestSize): number {
   return Math.floor(tokensOf(text, low) + tokensOf(schema, low) * schemaShare);
 }
 

@@ -8,7 +8,7 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { ModelFeatures, ModelInfo } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
-import { leastTokens, outputLimit } from "./estimate.ts";
+import { minTokens, outputLimit } from "./estimate.ts";
 import { measureRequest, type RequestSize } from "./request_size.ts";
 
 type Feature = keyof ModelFeatures;
@@ -72,7 +72,7 @@ interface RequestNeeds {
 
 function askedOf(body: ChatCompletionRequest, size: RequestSize): RequestNeeds {
   const { images, largestFileBytes } = size;
-  return { input: leastTokens(size), output: outputLimit(body), images, largestFileBytes, language: languageOf(body) };
+  return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: languageOf(body) };
 }
 
 /**

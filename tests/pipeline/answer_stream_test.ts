@@ -19,9 +19,9 @@ function chunk(content: string, more: Partial<ChatCompletionChunk> = {}): Comple
 }
 
 /** What a provider sends after the first content: events, then its end, an error, or nothing any more. */
-type Rest = readonly (CompletionChunk | Error | "silence")[];
+type EventsAfter = readonly (CompletionChunk | Error | "silence")[];
 
-function open(rest: Rest, { wantsUsage = false } = {}) {
+function open(rest: EventsAfter, { wantsUsage = false } = {}) {
   const seen: string[] = [];
   async function* source() {
     try {
@@ -66,25 +66,26 @@ async function readAll(stream: AnswerStream): Promise<string[]> {
 }
 
 describe("A committed stream passes on", () => {
-  const cases: readonly (readonly [what: string, rest: Rest, wantsUsage: boolean, events: readonly string[]])[] = [
-    ["what was held first, then what follows", [chunk("two"), chunk("three")], false, ["one", "two", "three"]],
-    ["no usage where the client did not ask for it", [chunk("", { usage })], false, ["one"]],
-    ["the usage at the end where it did", [chunk("", { usage })], true, ["one", "3 tokens"]],
-    ["usage that came with content in an event of its own", [chunk("two", { usage })], true, [
-      "one",
-      "two",
-      "3 tokens",
-    ]],
+  const cases: readonly (readonly [what: string, rest: EventsAfter, wantsUsage: boolean, events: readonly string[]])[] =
     [
-      "the last of several usages",
+      ["what was held first, then what follows", [chunk("two"), chunk("three")], false, ["one", "two", "three"]],
+      ["no usage where the client did not ask for it", [chunk("", { usage })], false, ["one"]],
+      ["the usage at the end where it did", [chunk("", { usage })], true, ["one", "3 tokens"]],
+      ["usage that came with content in an event of its own", [chunk("two", { usage })], true, [
+        "one",
+        "two",
+        "3 tokens",
+      ]],
       [
-        chunk("", { usage: { ...usage, total_tokens: 1 } }),
-        chunk("", { usage }),
+        "the last of several usages",
+        [
+          chunk("", { usage: { ...usage, total_tokens: 1 } }),
+          chunk("", { usage }),
+        ],
+        true,
+        ["one", "3 tokens"],
       ],
-      true,
-      ["one", "3 tokens"],
-    ],
-  ];
+    ];
   for (const [what, rest, wantsUsage, events] of cases) {
     it(what, async () => {
       const { stream, connection } = open(rest, { wantsUsage });

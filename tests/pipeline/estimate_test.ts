@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import { estimateTokens, leastTokens, outputLimit } from "../../src/pipeline/estimate.ts";
+import { estimateTokens, minTokens, outputLimit } from "../../src/pipeline/estimate.ts";
 import { dataUrlBytes, measureRequest } from "../../src/pipeline/request_size.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
@@ -75,7 +75,7 @@ describe("measureRequest()", () => {
 
   it("does not take a vendor's own data for text", () => {
     const part = { type: "document", source: { data: base64(3000) }, cache_control: { type: "ephemeral" } };
-    assertEquals(leastTokens(measureRequest(saying([part]))), 0);
+    assertEquals(minTokens(measureRequest(saying([part]))), 0);
   });
 });
 
@@ -153,12 +153,12 @@ describe("estimateTokens()", () => {
         estimateTokens(one).input
       );
       assert(longer! > plain! && tooled! > plain!, text);
-      assert(leastTokens(measureRequest({ ...body, tools })) <= tooled!, text);
+      assert(minTokens(measureRequest({ ...body, tools })) <= tooled!, text);
     }
   });
 });
 
-describe("leastTokens()", () => {
+describe("minTokens()", () => {
   it("stays below what the leanest vocabulary makes of plain language", () => {
     const texts: readonly (readonly [text: string, tokens: number])[] = [
       ["word ".repeat(1000), 1000],
@@ -166,7 +166,7 @@ describe("leastTokens()", () => {
       ["Правительство решило, что ограничение скорости на автомагистралях не будет введено в этом году. ", 22],
     ];
     for (const [text, tokens] of texts) {
-      const least = leastTokens(measureRequest(saying(text)));
+      const least = minTokens(measureRequest(saying(text)));
       assert(least <= tokens && least >= tokens / 2, `${least} of ${tokens}`);
     }
   });
@@ -185,7 +185,7 @@ describe("Estimates of junk", () => {
       } as unknown as ChatCompletionRequest;
       const size = measureRequest(body);
       const { input, output } = estimateTokens(body, size);
-      for (const number of [input, output ?? 0, leastTokens(size), size.largestFileBytes]) {
+      for (const number of [input, output ?? 0, minTokens(size), size.largestFileBytes]) {
         assert(Number.isFinite(number) && number >= 0, JSON.stringify(body));
       }
     }

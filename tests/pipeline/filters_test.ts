@@ -143,7 +143,7 @@ describe("applyStrategy()", () => {
   const broken = choose(() => {
     throw new Error("broken");
   });
-  const stranger = choose((candidates) => ({ ...candidates[1]!, name: "stranger" } as ModelView));
+  const unknown = choose((candidates) => ({ ...candidates[1]!, name: "unknown" } as ModelView));
   const cases:
     readonly (readonly [what: string, SelectionStrategy, SelectionStrategy | undefined, string, traces: number])[] = [
       ["its choice counts", second, unknownCaller, "b", 0],
@@ -152,7 +152,7 @@ describe("applyStrategy()", () => {
       ["without a fallback, too", unknownCaller, undefined, "a", 0],
       ["a failure is told, and the fallback asked", broken, second, "b", 1],
       ["a failure of both is told, and the first taken", broken, broken, "a", 2],
-      ["a stranger is nobody's choice", stranger, undefined, "a", 0],
+      ["an unknown model is no choice", unknown, undefined, "a", 0],
     ];
   const contextOf = (modelPriority: string[], providerPriority: string[]) =>
     ({ modelPriority, providerPriority }) as unknown as SelectionContext;
