@@ -58,7 +58,7 @@ describe("openMembers()", () => {
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "none", 1000);
     }, "a b c"],
-    ["a failed trial sends it back for twice the time", 2999, ([a]) => {
+    ["a failed trial request sends it back for twice the time", 2999, ([a]) => {
       a!.state.finish(a!.state.begin(), "failure", 0);
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "failure", 1000);
@@ -68,19 +68,19 @@ describe("openMembers()", () => {
       a!.state.refresh(1000);
       a!.state.finish(a!.state.begin(), "failure", 1000);
     }, "a b c"],
-    ["a provider on trial is tried by one request over all its models", 1000, ([a, b]) => {
+    ["a half-open provider takes one trial request over all its models", 1000, ([a, b]) => {
       a!.breakers.provider.open("quota_exhausted", 0, 1000);
       for (const member of [a!, b!]) member.state.refresh(1000);
       b!.state.begin();
     }, "c"],
-    ["when nobody else is left, requests go to those on trial all the same", 1000, (members) => {
+    ["when no other is left, requests go to half-open ones all the same", 1000, (members) => {
       for (const { breakers, state } of members) {
         breakers.own.open("retry_limit", 0, 1000);
         state.refresh(1000);
         state.begin();
       }
     }, "a b c"],
-    ["but never to those that rest", 1000, ([a, b, c]) => {
+    ["but never to those in standby", 1000, ([a, b, c]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
       a!.state.begin();

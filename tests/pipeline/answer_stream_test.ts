@@ -119,7 +119,7 @@ describe("A committed stream ends", () => {
     assertEquals(seen, ["failure", "reported"]);
   });
 
-  it("cancelled by its reader: nobody's failure", async () => {
+  it("cancelled by its reader: no failure", async () => {
     const { stream, connection, seen } = open([chunk("two")]);
     await stream.read();
     stream.cancel();
@@ -129,7 +129,7 @@ describe("A committed stream ends", () => {
   });
 
   for (const when of ["between two reads", "during a read"]) {
-    it(`stopped by the client's signal ${when}: nobody's failure, and reads throw the reason`, async () => {
+    it(`stopped by the client's signal ${when}: no failure, and reads throw the reason`, async () => {
       const { stream, connection, seen } = open(["silence"]);
       stream.onStop = (reason) => seen.push(`stopped: ${reason}`);
       await stream.read();

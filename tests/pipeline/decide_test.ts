@@ -67,7 +67,7 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>
     alone: true,
   }, retry(2000, standby(2000))],
   [
-    "alone, a hint beyond max_delay rests",
+    "alone, a hint beyond max_delay means standby",
     { kind: "rate_limited", status: 429, retryAfterMs: 11_000 },
     { alone: true },
     standby(11_000),
@@ -99,7 +99,7 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>
   ["a timeout is retried when time for two is left", { kind: "timeout" }, { remainingMs: 480_000 }, retry(250)],
   ["a timeout rotates when it is not", { kind: "timeout" }, { remainingMs: 479_000 }, rotate],
   [
-    "a timeout is retried when nobody else is left",
+    "a timeout is retried when no other model is left",
     { kind: "timeout" },
     { remainingMs: 1000, alone: true },
     retry(250),

@@ -114,7 +114,7 @@ describe("the order of a constrained request", () => {
     assertEquals(turns({ order: ["c", "a2"] }, []), "");
   });
 
-  it("asks everybody once, whatever the order", () => {
+  it("asks every model once, whatever the order", () => {
     const random = seededRandom(5);
     const names = ["a1", "a2", "b1", "b2", "c", "acme", "bolt", "bolt-ai", "clay"];
     for (let round = 0; round < 300; round++) {

@@ -7,7 +7,7 @@ import { testConfig } from "../support/proxy.ts";
 /** Nobody is there: explaining sends nothing. */
 const nowhere = "http://127.0.0.1:9/v1";
 const upstreams = { a: nowhere, b: nowhere, c: nowhere };
-/** Of the models that nobody prefers, b is cheaper. */
+/** Of the models that are not preferred, b is cheaper. */
 const models = Object.fromEntries(
   Object.entries({ a: 3, b: 1, c: 2 }).map(([name, price]) => {
     return [name, { provider: name, capabilities: ["chat-completion"], pricing: { input: price, output: price } }];

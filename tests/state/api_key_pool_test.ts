@@ -19,7 +19,7 @@ function refusedBy(refusals: readonly RejectedCall[], now = 0): [kind: string | 
   return [refusal?.kind, refusal?.retryAfterMs];
 }
 
-Deno.test("KeyRing tells what all keys together say: the mildest refusal, and the soonest end of it", () => {
+Deno.test("ApiKeyPool reports of all keys the mildest refusal, and the soonest end of it", () => {
   const table: readonly (readonly [RejectedCall[], string | undefined, number | undefined])[] = [
     [[refusal("auth"), refusal("auth")], undefined, undefined],
     [[refusal("auth"), refusal("auth"), refusal("auth")], "auth", 60_000],
@@ -33,7 +33,7 @@ Deno.test("KeyRing tells what all keys together say: the mildest refusal, and th
   for (const [refusals, kind, waitMs] of table) assertEquals(refusedBy(refusals), [kind, waitMs]);
 });
 
-Deno.test("KeyRing passes over failures that are not about the key", () => {
+Deno.test("ApiKeyPool passes over failures that are not about the key", () => {
   const ring = new ApiKeyPool("a", keys);
   for (const kind of ["network", "timeout", "server", "request", "model_not_found", "misconfigured"] as const) {
     assertEquals(ring.reject(ring.keys[0]!, "m", refusal(kind), { now: 0, times }), undefined);
@@ -41,7 +41,7 @@ Deno.test("KeyRing passes over failures that are not about the key", () => {
   assertEquals(ring.snapshot({ wall, monotonic: 0 }), []);
 });
 
-Deno.test("KeyRing takes several refusals at once for one, and doubles up to ten minutes", () => {
+Deno.test("ApiKeyPool takes several refusals at once for one, and doubles up to ten minutes", () => {
   const ring = new ApiKeyPool("a", keys);
   const rests: number[] = [];
   let now = 0;
@@ -54,7 +54,7 @@ Deno.test("KeyRing takes several refusals at once for one, and doubles up to ten
   assertEquals(rests, [1, 2, 4, 8, 10, 10]);
 });
 
-Deno.test("KeyRing lets a later hint extend a rest, and an earlier one never shorten it", () => {
+Deno.test("ApiKeyPool lets a later hint extend a standby, and an earlier one never shorten it", () => {
   const ring = new ApiKeyPool("a", keys);
   const until = (seconds: number) => {
     ring.reject(ring.keys[0]!, "m", refusal("rate_limited", seconds), { now: 0, times });
@@ -63,7 +63,7 @@ Deno.test("KeyRing lets a later hint extend a rest, and an earlier one never sho
   assertEquals([until(30), until(10), until(50), until(10 * 86_400)], [30_000, 30_000, 50_000, 86_400_000]);
 });
 
-Deno.test("KeyRing counts no success of a call that began before the key was refused", () => {
+Deno.test("ApiKeyPool counts no success of a call that began before the key was refused", () => {
   const ring = new ApiKeyPool("a", keys);
   ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 1000, times });
   ring.reject(ring.keys[0]!, "m", refusal("rate_limited", 300), { now: 1000, times });
@@ -76,7 +76,7 @@ Deno.test("KeyRing counts no success of a call that began before the key was ref
   ]);
 });
 
-Deno.test("KeyRing is refused when every key is, as long as they rest", () => {
+Deno.test("ApiKeyPool is rejected when every key is, as long as they are in standby", () => {
   const ring = new ApiKeyPool("a", keys.slice(0, 2));
   ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 0, times });
   assertFalse(ring.isRejected(0));
@@ -86,7 +86,7 @@ Deno.test("KeyRing is refused when every key is, as long as they rest", () => {
   assertFalse(ring.isRejected(60_000));
 });
 
-Deno.test("KeyRing writes rests by the wall clock, with another mark each time and nothing of the key", () => {
+Deno.test("ApiKeyPool stores standbys by the wall clock, with another mark each time and nothing of the key", () => {
   const ring = new ApiKeyPool("a", keys);
   ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 90), { now: 500, times });
   const [one] = ring.snapshot({ wall, monotonic: 1500 });
@@ -96,7 +96,7 @@ Deno.test("KeyRing writes rests by the wall clock, with another mark each time a
   assertEquals(/^[0-9a-f]{8}$/.test(one!.key), true);
 });
 
-Deno.test("KeyRing takes up rests for what is left of them; of another process's the later end holds", () => {
+Deno.test("ApiKeyPool restores standbys for what is left of them; of another process's the later end holds", () => {
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("auth"), { now: 0, times });
   before.reject(before.keys[1]!, "m", refusal("rate_limited", 300), { now: 0, times });
@@ -111,7 +111,7 @@ Deno.test("KeyRing takes up rests for what is left of them; of another process's
   assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), undefined);
 });
 
-Deno.test("KeyRing makes no rest longer when the wall clock went back", () => {
+Deno.test("ApiKeyPool makes no standby longer when the wall clock went back", () => {
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("rate_limited", 60), { now: 0, times });
   const ring = new ApiKeyPool("a", keys);
@@ -135,7 +135,7 @@ Deno.test("KeyedRates sums what its keys have left, and waits for the first that
   assertEquals([last.apiKey?.value, rates.fullUntil(2000, 0) === undefined], ["canary-two", false]);
 });
 
-Deno.test("KeyRing keeps a key that is in the new list, and what it rests for", () => {
+Deno.test("ApiKeyPool keeps a key that is in the new list, and its standby", () => {
   const ring = new ApiKeyPool("a", keys.slice(0, 2));
   const [one, two] = ring.keys;
   const rates = new PooledRateLimiter(ring, "m");

@@ -28,7 +28,7 @@ Deno.test("a limit is spent when the sum reaches it, and not passed", () => {
   assertEquals([budget.isSpent(noon), spend(budget, 1, noon)], [true, false]);
 });
 
-Deno.test("money set aside cannot be set aside again, and does not make a limit spent", () => {
+Deno.test("money reserved cannot be reserved again, and does not make a limit spent", () => {
   const budget = new Budget({ daily: 100 });
   const hold = take(budget, 80, noon)!;
   assertEquals([take(budget, 21, noon), budget.isSpent(noon)], [undefined, false]);
@@ -41,7 +41,7 @@ Deno.test("money set aside cannot be set aside again, and does not make a limit 
   assertEquals(budget.spent(noon), { daily: 10, monthly: 10 });
 });
 
-Deno.test("a settlement counts once, at what it cost, as reserved when nobody knows", () => {
+Deno.test("a settlement counts once, at what it cost, as reserved when that is unknown", () => {
   const budget = new Budget({ daily: 1000 });
   const cases: readonly (readonly [actual: number | undefined, spent: number])[] = [
     [250, 250],
@@ -144,7 +144,7 @@ Deno.test("a wall clock that goes back neither reopens what is spent nor loses i
   assertEquals(budget.isSpent(noon + 2 * dayMs), false); // a clock that was wrong once does not stop the calendar
 });
 
-Deno.test("a budget comes back from its snapshot, with what was set aside counted as spent", () => {
+Deno.test("a budget comes back from its snapshot, with what was reserved counted as spent", () => {
   const budget = new Budget({ daily: 100, monthly: 150 });
   spend(budget, 60, noon - dayMs);
   spend(budget, 20, noon);

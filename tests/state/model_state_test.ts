@@ -29,7 +29,7 @@ function model(settings: Partial<DeactivationSettings> = {}) {
   return { state, reported, request };
 }
 
-Deno.test("a model is active at first sight and rests after retry_limit failures in a row", () => {
+Deno.test("a model is active at first and goes to standby after retry_limit failures in a row", () => {
   const { state, reported, request } = model();
   request("failure");
   request("failure");
@@ -55,13 +55,13 @@ Deno.test("a request without a outcome changes nothing", () => {
   assertEquals(state.status, "standby");
 });
 
-Deno.test("the reason tells a counted code", () => {
+Deno.test("the reason names a counted code", () => {
   const { state, request } = model({ retryLimit: 1, errorCodes: new Set([400]) });
   request("failure", 0, 400);
   assertEquals(state.reason, "error_code");
 });
 
-Deno.test("after the cooldown it is on trial, one request at a time, and a success proves it", () => {
+Deno.test("after the cooldown it is half-open, one trial request at a time, and a success closes its breaker", () => {
   const { state, reported, request } = model({ retryLimit: 1 });
   request("failure");
   state.refresh(59_999);
@@ -90,14 +90,14 @@ Deno.test("a failed trial doubles the cooldown, up to ten minutes; a success res
   assertEquals(state.retryAt! - now, 60_000);
 });
 
-Deno.test("a trial without a verdict leaves the model on trial", () => {
+Deno.test("a trial request without an outcome leaves the model half-open", () => {
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
   request("none", 60_000);
   assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, false]);
 });
 
-Deno.test("a late success of a request begun before the rest does not end it", () => {
+Deno.test("a late success of a request begun before the standby does not end it", () => {
   const { state, request } = model({ retryLimit: 1 });
   const early = state.begin();
   request("failure");
@@ -106,7 +106,7 @@ Deno.test("a late success of a request begun before the rest does not end it", (
   assertEquals(state.status, "standby");
 });
 
-Deno.test("a later hint extends a rest and never shortens it", () => {
+Deno.test("a later hint extends a standby and never shortens it", () => {
   const { state, reported } = model();
   const ends = [10_000, 5_000, 30_000, 29_000].map((standbyMs) => {
     state.openModelBreaker("rate_limited", 0, standbyMs);
@@ -117,7 +117,7 @@ Deno.test("a later hint extends a rest and never shortens it", () => {
   assertEquals(reported.length, 1);
 });
 
-Deno.test("of several rests the longest counts", () => {
+Deno.test("of several standbys the longest counts", () => {
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
   state.openProviderBreaker("quota_exhausted", 0, 3_600_000);
@@ -127,14 +127,14 @@ Deno.test("of several rests the longest counts", () => {
   assertEquals(state.status, "standby");
 });
 
-Deno.test("a failed trial after a vendor's rest sends the model back for the pool's cooldown", () => {
+Deno.test("a failed trial request after a vendor's standby sends the model back for the pool's cooldown", () => {
   const { state, request } = model();
   state.openModelBreaker("rate_limited", 0, 5_000);
   request("failure", 5_000);
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 65_000]);
 });
 
-Deno.test("a request begun before the rest neither passes the trial nor ends one under way", () => {
+Deno.test("a request begun before the standby neither passes for a trial request nor ends one under way", () => {
   const { state, request } = model({ retryLimit: 1 });
   const early = state.begin();
   request("failure");
