@@ -1,11 +1,6 @@
+import { addressOfHost } from "../../src/config/detect/_server_address.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  addressOfHost,
-  detectedSettings,
-  detectProviders,
-  type Environment,
-  overlayKeys,
-} from "../../src/config/detect/detect.ts";
+import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../../src/config/detect/detect.ts";
 import { NoProvidersError } from "../../src/errors.ts";
 import { connectors, known, problemsOf } from "./_known.ts";
 

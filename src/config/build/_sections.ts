@@ -2,7 +2,7 @@
  * The sections `secrets`, `observability.routing`, `discovery.health` and `proxy`.
  * @module
  */
-import { checkProviders, expandProviders, type ProviderParts } from "./providers.ts";
+import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { checkAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";

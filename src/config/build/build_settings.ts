@@ -2,10 +2,11 @@
  * From what was read to settings.
  * @module
  */
+import { checkProviders } from "../check/provider_names.ts";
 import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { ConfigError } from "../../errors.ts";
 import { buildPools } from "./pools.ts";
-import { buildModels, buildProviders, checkProviders } from "./providers.ts";
+import { buildModels, buildProviders } from "./providers.ts";
 import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_sections.ts";
 import { buildStorage } from "./_storage.ts";
 import { checkBudgets } from "../check/budgets.ts";

@@ -2,8 +2,10 @@
  * Pools of the document.
  * @module
  */
+import { everyPool } from "../schema/pools.ts";
+import { checkCapability } from "../check/capability_names.ts";
+import { checkCodes, checkProviders, expandProviders } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { checkCapability, checkCodes, checkProviders, expandProviders } from "./providers.ts";
 import { mergeRouting, type RoutingParts } from "./routing.ts";
 import { unknownCapability } from "../check/capability_names.ts";
 import { checkContradictions, type RoutingFacts } from "../check/routing.ts";
@@ -29,9 +31,6 @@ export interface Pools {
   /** Their budget. */
   readonly defaultBudget?: BudgetSettings;
 }
-
-/** The name under which the settings of all pools stand. */
-export const everyPool = "*";
 
 /**
  * The pools of the document, and the settings of those made on demand.

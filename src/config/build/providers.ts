@@ -2,8 +2,9 @@
  * Providers and models of the document.
  * @module
  */
+import { checkCapability } from "../check/capability_names.ts";
+import { checkCodes, type ConnectorOf } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { capabilityProblem } from "../check/capability_names.ts";
 import { checkAttributes } from "../check/attributes.ts";
 import { checkAuth, tokensOf } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
@@ -13,19 +14,8 @@ import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "../settings/
 import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
 import type { ModelValues } from "../schema/models.ts";
-import type { CodeValues, ProviderValues } from "../schema/providers.ts";
+import type { ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
-
-/** An entry's connector; undefined for an instance and for one that is not registered. */
-export type ConnectorOf = (entry: ProviderEntry) => KnownProvider | undefined;
-
-/** The providers there are. */
-export interface ProviderParts {
-  /** By entry id, in order. */
-  readonly entries: ReadonlyMap<string, ProviderEntry>;
-  /** Their connectors. */
-  readonly connectorOf: ConnectorOf;
-}
 
 /**
  * The providers of the document.
@@ -82,61 +72,6 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
 }
 
 /**
- * Entry ids by name; a connector's id or a vendor stands for all of its entries.
- *
- * @param names As written; one that stands for none is left out.
- * @param parts The providers there are.
- */
-export function expandProviders(
-  names: readonly string[] | undefined,
-  { entries, connectorOf }: ProviderParts,
-): string[] {
-  const ids = (names ?? []).flatMap((name) => {
-    if (entries.has(name)) return [name];
-    const meant = [...entries.values()].filter((entry) => {
-      return entry.connector === name || connectorOf(entry)?.vendor === name;
-    });
-    return meant.map(({ id }) => id);
-  });
-  return [...new Set(ids)];
-}
-
-/**
- * Reports names that stand for no provider.
- *
- * @param names As written.
- * @param path Where they stand.
- * @param parts The providers there are, and where problems go.
- */
-export function checkProviders(
-  names: readonly string[] | undefined,
-  path: string,
-  { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
-): void {
-  names?.forEach((name, index) => {
-    if (expandProviders([name], { entries, connectorOf }).length > 0) return;
-    report.problem(`${path}[${index}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
-  });
-}
-
-/**
- * Reports statuses that are in both lists.
- *
- * @param codes The lists.
- * @param path Where they stand.
- * @param report Where problems go.
- */
-export function checkCodes(codes: CodeValues | undefined, path: string, report: Report): void {
-  const both = new Set(codes?.retryable_codes?.filter((code) => codes.non_retryable_codes?.includes(code)));
-  if (both.size > 0) {
-    report.problem(
-      `${path}.non_retryable_codes`,
-      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" too: give each once`,
-    );
-  }
-}
-
-/**
  * The models of the document.
  *
  * @param values As read.
@@ -166,19 +101,6 @@ export function buildModels(
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
   }
   return models;
-}
-
-/**
- * Reports a name that stands for no one node of the capability tree.
- *
- * @param name As written.
- * @param path Where it stands.
- * @param tree The tree.
- * @param report Where problems go.
- */
-export function checkCapability(name: string, path: string, tree: CapabilityTree, report: Report): void {
-  const problem = capabilityProblem(name, tree);
-  if (problem !== undefined) report.problem(path, problem);
 }
 
 function checkProvider(

@@ -2,8 +2,9 @@
  * How the routing of a pool is merged: its own settings, those of `*`, a provider's lists of codes, the built-in ones.
  * @module
  */
+import { type First, firstOf } from "../schema/pools.ts";
+import { expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { parseCron } from "../../util/cron.ts";
-import { expandProviders, type ProviderParts } from "./providers.ts";
 import { type CodeLists, mergeCodes } from "./_codes.ts";
 import { nanoOf } from "../schema/money.ts";
 import { deepFreeze } from "../schema/tree.ts";
@@ -30,9 +31,6 @@ export interface RoutingParts extends ProviderParts {
   readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
 }
-
-/** The value of the strongest layer that has one. */
-export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
 
 /**
  * The routing of a pool.
@@ -63,21 +61,6 @@ export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts)
     providerDeactivation: deepFreeze(new Set(first((layer) => layer.provider_deactivation))),
     providerRecovery: first((layer) => layer.provider_recovery),
   });
-}
-
-/**
- * Looks a key up.
- *
- * @param layers Settings, the strongest first.
- */
-export function firstOf(layers: readonly PoolValues[]): First {
-  return (pick) => {
-    for (const layer of layers) {
-      const value = pick(layer);
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  };
 }
 
 function deactivationOf(first: First): DeactivationSettings {

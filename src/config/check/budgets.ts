@@ -2,9 +2,9 @@
  * Money limits that contradict one another, and models under one without a known price.
  * @module
  */
+import { everyPool } from "../schema/pools.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import { pricingIn } from "../../util/pricing.ts";
-import { everyPool } from "../build/pools.ts";
 import type { Members } from "./pool_members.ts";
 import { nanoOf } from "../schema/money.ts";
 import { quoted, type Report, under } from "../schema/report.ts";

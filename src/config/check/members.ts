@@ -3,9 +3,8 @@
  * has, limits that something else reaches first. None of it keeps a mesh from working: all of it is warnings.
  * @module
  */
-import { everyPool } from "../build/pools.ts";
-import { expandProviders, type ProviderParts } from "../build/providers.ts";
-import { type First, firstOf } from "../build/routing.ts";
+import { everyPool, type First, firstOf } from "../schema/pools.ts";
+import { expandProviders, type ProviderParts } from "./provider_names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
 import { defaultRetry } from "../settings/defaults.ts";

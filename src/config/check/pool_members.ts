@@ -3,8 +3,8 @@
  * which the registry fills pools.
  * @module
  */
+import type { ProviderParts } from "./provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import type { ProviderParts } from "../build/providers.ts";
 import type { KnownModel, KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";

@@ -3,8 +3,8 @@
  * warning.
  * @module
  */
+import { type First, firstOf } from "../schema/pools.ts";
 import { isEndless } from "../schema/formats.ts";
-import { type First, firstOf } from "../build/routing.ts";
 import type { Report } from "../schema/report.ts";
 import { defaultMaintenanceMs, defaultRetry, defaultStrategy } from "../settings/defaults.ts";
 import { resolveStrategy, shortNameOf } from "../settings/known.ts";

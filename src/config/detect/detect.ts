@@ -2,11 +2,12 @@
  * Providers found in the environment, and the settings they alone make up.
  * @module
  */
+import { addressOfHost } from "./_server_address.ts";
+import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
 import { buildSettings } from "../build/build_settings.ts";
-import { everyPool } from "../build/pools.ts";
 import { buildProvider } from "../build/providers.ts";
 import { baseUrlProblem, credentialProblem } from "../schema/formats.ts";
 import { isPlaceholder } from "./_keys.ts";
@@ -224,22 +225,6 @@ function readAddress(
   const problem = baseUrlProblem(address);
   if (problem !== undefined) report.problem(found.variable, problem);
   return escapeReferences(address);
-}
-
-/**
- * The address of a server of one's own: a bare host gets a scheme and the server's usual port, an address to listen
- * on becomes a loopback one, a missing path becomes the version prefix.
- *
- * @param host Such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a whole URL.
- * @param port The server's usual port.
- */
-export function addressOfHost(host: string, port?: number): string {
-  const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ??
-    [];
-  const [, name = "", ownPort] = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [undefined, authority];
-  const usualPort = scheme === undefined && port !== undefined ? `:${port}` : "";
-  const target = name === "" || name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name;
-  return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${path.replace(/\/+$/, "") || "/v1"}`;
 }
 
 function nothingFound(wanted: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {

@@ -198,3 +198,24 @@ const pool = () =>
 
 /** Pools by name; what `*` configures applies to every pool that does not configure it itself. */
 export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());
+
+/** The name under which the settings of all pools stand. */
+export const everyPool = "*";
+
+/** The value of the strongest layer that has one. */
+export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
+
+/**
+ * Looks a key up.
+ *
+ * @param layers Settings, the strongest first.
+ */
+export function firstOf(layers: readonly PoolValues[]): First {
+  return (pick) => {
+    for (const layer of layers) {
+      const value = pick(layer);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+}
