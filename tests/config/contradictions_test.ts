@@ -93,7 +93,7 @@ const odd: readonly Case[] = [
   [pool({ rate_limit: { min_delta: "20s" }, retry: { max_delay: "20s" } })],
   [
     pool({ deactivation: { error_rate_threshold: 0 }, strategy: "rate-limit-aware", rate_limit: { threshold: 0 } }),
-    "pools.mine.deactivation.error_rate_threshold: is 0: models rest without a failure, too",
+    "pools.mine.deactivation.error_rate_threshold: is 0: models go into standby without a failure, too",
   ],
   [
     pool({ retry: { scope: "same_model", max_attempts: 0 } }),

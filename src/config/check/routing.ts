@@ -115,7 +115,10 @@ export function checkContradictions(
     facts.report.warn(`${path}.${key}`, message);
   }
   if (value.deactivation?.error_rate_threshold === 0) {
-    facts.report.warn(`${path}.deactivation.error_rate_threshold`, "is 0: models rest without a failure, too");
+    facts.report.warn(
+      `${path}.deactivation.error_rate_threshold`,
+      "is 0: models go into standby without a failure, too",
+    );
   }
   const first = contexts[0] ?? firstOf([value]);
   checkMaintenance(value, path, first, facts.report);
