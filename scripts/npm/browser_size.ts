@@ -68,17 +68,22 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
-  const eager = eagerOutputs(metafile);
+  const eager = eagerOutputs(metafile, "page.ts");
   const isEager = ({ path }: OutputFile) => eager.has(path.slice(fromFileUrl(root).length));
   const join = (files: readonly OutputFile[]) => files.map((file) => file.text).join("");
   const text = join(outputFiles.filter(isEager));
   return { text, gzipBytes: await gzipSize(text), wholeText: join(outputFiles) };
 }
 
-/** The entry and what it imports, but for what it loads when it needs it. */
-function eagerOutputs({ outputs }: Metafile): Set<string> {
+/**
+ * An entry and what it imports, but for what it loads when it needs it.
+ *
+ * @param metafile What was built.
+ * @param entry The entry's path.
+ */
+export function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
   const eager = new Set<string>();
-  const queue = Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === "page.ts");
+  const queue = Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === entry);
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     eager.add(path);
     const { imports } = outputs[path]!;

@@ -56,11 +56,11 @@ export interface ModelView {
   /** Requests it is working on. */
   readonly inFlight: number;
   /** Time to a response, an average that weights recent ones most, ms; undefined until measured. */
-  readonly latencyMs?: number;
+  readonly latencyMs?: number | undefined;
   /** Requests it may still take in the window, where a limit is known. */
-  readonly requests?: Headroom;
+  readonly requests?: Headroom | undefined;
   /** Tokens likewise. */
-  readonly tokens?: Headroom;
+  readonly tokens?: Headroom | undefined;
 }
 
 /** How load-balanced shares requests out: evenly by headroom, or in proportion to each model's limit. */

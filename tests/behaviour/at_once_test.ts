@@ -190,12 +190,20 @@ describe("the proxy", () => {
 
   it("holds requests that come in one segment over many sockets to a limit, by node:http", async () => {
     const tuning = tuned({ listener: "node", models: { a: { limits: { concurrent: 2 } } } });
-    await using test = await stage({ a: together(2, a) }, tuning);
+    const gate = new Gate();
+    await using test = await stage({ a: behind(gate, a) }, tuning);
     const port = Number(new URL(test.proxy.url).port);
     const body = JSON.stringify({ model: "chat", messages });
     const head = ["POST /v1/chat/completions HTTP/1.1", "host: 127.0.0.1", "content-type: application/json"];
     const request = [...head, `content-length: ${body.length}`, "connection: close", "", body].join("\r\n");
-    const answers = await soon(Promise.all(Array.from({ length: 12 }, () => exchange(port, request))));
+    let refused = 0;
+    const exchanges = Array.from({ length: 12 }, async () => {
+      const line = await exchange(port, request);
+      // those that are served wait until all the others have been refused
+      if (!line.includes(" 200 ") && ++refused === 10) gate.openAll();
+      return line;
+    });
+    const answers = await soon(Promise.all(exchanges));
     assertEquals(tally(answers), { "HTTP/1.1 200 OK": 2, "HTTP/1.1 429 Too Many Requests": 10 });
   });
 });

@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { FakeClock } from "../../src/runtime/test.ts";
-import { eveningClock, type Stage, stage } from "../support/_failover.ts";
+import { behind, eveningClock, letGo, type Stage, stage } from "../support/_failover.ts";
 import { tally, tuned } from "../support/_tuned.ts";
-import { type AnswerHeaders, type Behaviour, ok, status, stream } from "../support/upstream.ts";
+import { type AnswerHeaders, type Behaviour, Gate, ok, status, stream } from "../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Behaviour, Behaviour, Behaviour];
 const noRetry = { retry: { max_attempts: 0 } };
@@ -54,8 +54,10 @@ describe("stick-until-failure", () => {
   });
 
   it("does so for requests at once, and for streams", async () => {
-    await using scene = await stage({ a: status(500), b }, { pool: { ...pool, deactivation: { retry_limit: 100 } } });
-    await Promise.all(Array.from({ length: 10 }, () => scene.ask()));
+    const gate = new Gate();
+    const cast = { a: behind(gate, status(500)), b };
+    await using scene = await stage(cast, { pool: { ...pool, deactivation: { retry_limit: 100 } } });
+    await letGo(Array.from({ length: 10 }, () => scene.ask()), gate, 10);
     assertEquals([scene.calls, await texts(scene, 3)], [{ a: 10, b: 10 }, "bbb"]);
     await using streams = await stage({ a: [stream({ cut: { after: "headers", how: "close" } }), a], b: stream() }, {
       pool,
