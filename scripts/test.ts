@@ -150,6 +150,8 @@ async function writeModules(files: readonly string[], folder: string): Promise<s
 interface Environment {
   /** Path of the report. */
   readonly report: string;
+  /** A folder for what connector packages unpack. */
+  readonly cache: string;
   readonly chromium: Chromium | undefined;
 }
 
@@ -163,7 +165,7 @@ async function chromiumFor(files: readonly string[]): Promise<Chromium | undefin
 function commandOf(
   args: readonly string[],
   modules: readonly string[],
-  { report, chromium }: Environment,
+  { report, cache, chromium }: Environment,
 ): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
@@ -182,6 +184,7 @@ function commandOf(
     ],
     env: {
       DENO_TLS_CA_STORE: Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system", // packages, behind a private CA too
+      MODELMESH_CACHE: cache,
       ...(chromium === undefined ? {} : { [chromiumVariable]: chromium.url }),
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }),
     },
@@ -234,7 +237,7 @@ async function main(args: readonly string[]): Promise<number> {
   const files = await filesOf(args);
   const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);
   await using chromium = await chromiumFor(files);
-  const { code, output, late } = await run(commandOf(args, modules, { report, chromium }));
+  const { code, output, late } = await run(commandOf(args, modules, { report, cache: `${folder}/cache`, chromium }));
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
   await Deno.remove(folder, { recursive: true });
   if (late) console.log(`\nSTOPPED: a test did not end within 2 minutes, or all of them within ${limitMs / 60_000}`);

@@ -14,10 +14,17 @@ import { zipSync } from "npm:fflate@0.8.3";
 import { ConnectorError, ModelMesh } from "../../mod.ts";
 import { makeFolder, type TestFolder } from "./_library.ts";
 
-/** What is unpacked goes there, and not to where programs of this machine keep theirs. */
+/**
+ * What is unpacked goes to a folder of the tests', and not to where programs of this machine keep theirs. The test command
+ * names one for all files: those that run side by side have one environment.
+ */
 export function withCacheApart(): void {
+  if (env.MODELMESH_CACHE !== undefined) return;
   beforeAll(async () => void (env.MODELMESH_CACHE = await mkdtemp(join(tmpdir(), "modelmesh-test-"))));
-  afterAll(() => rm(env.MODELMESH_CACHE!, { recursive: true }));
+  afterAll(async () => {
+    await rm(env.MODELMESH_CACHE!, { recursive: true });
+    delete env.MODELMESH_CACHE;
+  });
 }
 
 /** Text or bytes by path. */
