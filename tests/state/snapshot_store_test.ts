@@ -144,7 +144,7 @@ describe("two processes on one record", () => {
     await other.store.close();
   });
 
-  it("leave alone what the other one sets aside, and take it back with it", async () => {
+  it("leave alone what the other one puts in standby, and close its breaker with it", async () => {
     const clock = fakeClock({ skipSleeps: true });
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "periodic").start();
@@ -161,7 +161,7 @@ describe("two processes on one record", () => {
     assertEquals((await recordOf(storage)).breakers, []);
   });
 
-  it("keep a rest that was made longer here while the other one ended it", async () => {
+  it("keep a standby that was extended here while the other one ended it", async () => {
     const clock = fakeClock({ skipSleeps: true });
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "periodic").start();
