@@ -27,7 +27,8 @@ export type {
   RunningServer,
   ServeOptions as ListenOptions,
 } from "./src/contracts/shell.ts";
-export { createHandler, type Handler, type HandlerOptions } from "./src/proxy/handler.ts";
+export { createHandler, type Handler } from "./src/proxy/handler.ts";
+export type { HandlerOptions } from "./src/proxy/instance.ts";
 export { Mesh } from "./src/mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";

@@ -7,20 +7,8 @@ import type { Mesh } from "../mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { errorResponse } from "./error_response.ts";
-import { ProxyInstance, type RequestFacts } from "./instance.ts";
+import { type HandlerOptions, ProxyInstance, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
-
-/** Options of {@linkcode createHandler}. */
-export interface HandlerOptions {
-  /** Accepted tokens, beside those of the configuration. */
-  readonly tokens?: readonly string[];
-  /** Bind address, in place of the configuration's. */
-  readonly host?: string;
-  /** Whether the proxy is about to stop: `/ready` answers 503, all other paths are served. */
-  readonly isDraining?: () => boolean;
-  /** Whether it stops: new requests are refused. */
-  readonly isStopping?: () => boolean;
-}
 
 /** From request to response; never throws. */
 export interface Handler extends RequestHandler {

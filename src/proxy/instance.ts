@@ -14,7 +14,6 @@ import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts"
 import { Client } from "./client.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
-import type { HandlerOptions } from "./handler.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
@@ -23,6 +22,18 @@ import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
 const maxLoggedPath = 200;
 
 const no = () => false;
+
+/** Options of `createHandler`. */
+export interface HandlerOptions {
+  /** Accepted tokens, beside those of the configuration. */
+  readonly tokens?: readonly string[];
+  /** Bind address, in place of the configuration's. */
+  readonly host?: string;
+  /** Whether the proxy is about to stop: `/ready` answers 503, all other paths are served. */
+  readonly isDraining?: () => boolean;
+  /** Whether it stops: new requests are refused. */
+  readonly isStopping?: () => boolean;
+}
 
 /** Options of a handler, and the instance that this one takes over from. */
 export interface InstanceOptions extends HandlerOptions {
