@@ -6,7 +6,7 @@ import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { missingPackages, resolveSecrets } from "./requirements.ts";
@@ -33,7 +33,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
   async run({ positional, json, has }, { connectors, runtime, shell }) {
     const [path] = positional;
     if (path === undefined) throw new UsageError("Name the configuration file to check");
-    const mesh = new Mesh({ connectors, runtime });
+    const mesh = new Engine({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     await loadPackages(document, mesh);
     const settings = settingsOf(document, configContextOf(mesh), { source: path, mayLackProviders: true });

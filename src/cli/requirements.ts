@@ -8,7 +8,7 @@ import { referencesIn } from "../config/schema/references.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { loadFormat } from "../storage/_formats.ts";
 
 /** A connector that a configuration uses, and where it names it. */
@@ -25,7 +25,7 @@ interface Used {
  * @param mesh With the connectors.
  * @returns A problem for each that is missing.
  */
-export async function missingPackages(settings: Settings, { catalogue }: Mesh): Promise<ConfigProblem[]> {
+export async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
   const { providers, secrets, storage, observability } = settings;
   const configured = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
   const used: Used[] = [
@@ -64,7 +64,7 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
  */
 export async function resolveSecrets(
   document: unknown,
-  { settings, mesh }: { readonly settings: Settings; readonly mesh: Mesh },
+  { settings, mesh }: { readonly settings: Settings; readonly mesh: Engine },
 ): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
   const paths = referencePaths(document);
   try {

@@ -6,7 +6,7 @@ import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { configContextOf, implementationOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
@@ -59,6 +59,6 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
 async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
   if (path === undefined) return undefined;
   const document = await loadDocument(path, runtime.files!);
-  const context = configContextOf(new Mesh({ connectors, runtime }));
+  const context = configContextOf(new Engine({ connectors, runtime }));
   return settingsOf(document, context, { source: path, mayLackProviders: true }).secrets;
 }

@@ -4,7 +4,7 @@
  */
 import { CapabilityTree } from "../capability/tree.ts";
 import { ConfigError, MeshError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { resolveCapability } from "../pipeline/resolve_capability.ts";
 import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -33,7 +33,7 @@ export function poolsFor(
  * @throws {ConfigError} When one stands for nothing.
  */
 export function checkTarget(
-  { registry }: Mesh,
+  { registry }: Engine,
   { pool, capability }: { readonly pool?: string; readonly capability?: string },
 ): void {
   for (const [path, name] of Object.entries({ pool, capability })) {

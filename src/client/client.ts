@@ -5,7 +5,7 @@
 import { servesChat } from "../capability/operations.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
@@ -16,7 +16,7 @@ import type { Middleware } from "./options.ts";
 /** What a {@linkcode MeshClient} is made of. */
 export interface ClientParts {
   /** Its engine. */
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   /** What it is for. */
   readonly capability: string | null;
   /** The pool of calls without `model`. */
@@ -48,7 +48,7 @@ export class MeshClient {
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   /** The engine behind it: states, pools, models. */
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   /**
    * Called around every request.
    *

@@ -11,7 +11,7 @@ import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import type { CreateOptions } from "./options.ts";
@@ -54,7 +54,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
   const runtime = runtimeWith(parts, options);
-  const mesh: Mesh = new Mesh({
+  const mesh: Engine = new Engine({
     connectors: parts.connectors,
     runtime,
     on: options.on,
@@ -85,7 +85,7 @@ function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
   throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
 }
 
-function configureWith(mesh: Mesh, { document, source }: SourcedDocument, options: CreateOptions): void {
+function configureWith(mesh: Engine, { document, source }: SourcedDocument, options: CreateOptions): void {
   const { apiKeys } = options;
   mesh.configure(settingsOf(document, configContextOf(mesh), {
     ...(source === undefined ? {} : { source }),
@@ -94,7 +94,7 @@ function configureWith(mesh: Mesh, { document, source }: SourcedDocument, option
   checkTarget(mesh, options);
 }
 
-async function load(mesh: Mesh, config: ConfigSource, options: CreateOptions): Promise<void> {
+async function load(mesh: Engine, config: ConfigSource, options: CreateOptions): Promise<void> {
   const read = await readSource(config, mesh.runtime.files);
   await loadPackages(read.document, mesh);
   configureWith(mesh, read, options);

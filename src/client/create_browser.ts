@@ -6,7 +6,7 @@
 import { explicitPlan } from "../config/build/explicit.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor } from "./_target.ts";
 import type { BrowserCreateOptions } from "./browser_options.ts";
@@ -58,7 +58,7 @@ export function createBrowserClient(
     throw refused("config", "expected what MeshConfig.parse(document) of this entry returns");
   }
   const { settings, ...plan } = config?.plan(options) ?? explicitPlan(options, parts.strategy);
-  const mesh = new Mesh({ ...plan, runtime: runtimeWith(parts, options), on, storage });
+  const mesh = new Engine({ ...plan, runtime: runtimeWith(parts, options), on, storage });
   mesh.configure(settings, config === undefined ? poolsFor(capability) : undefined);
   checkTarget(mesh, options);
   return new MeshClient({ mesh, capability: capability ?? null, middleware: [middleware].flat(), pool });

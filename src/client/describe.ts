@@ -2,7 +2,7 @@
  * What a client has found and made, for people and programs.
  * @module
  */
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { type ModelStatus, statusOf } from "../registry/status.ts";
 
 /** What `client.describe()` returns; as a text it is a readable tree. */
@@ -47,7 +47,7 @@ export interface DescribedProvider {
  * @param mesh Configured.
  * @param capability What its client is for.
  */
-export function describe(mesh: Mesh, capability: string | null): Description {
+export function describe(mesh: Engine, capability: string | null): Description {
   const { registry, runtime } = mesh;
   const active = new Set(mesh.activeProviders());
   const facts = {

@@ -4,7 +4,7 @@
  */
 import { servesChat } from "../capability/operations.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
@@ -19,7 +19,7 @@ import { sessionOf } from "../pipeline/session.ts";
  * @throws {ModelNotFoundError} When its `model` stands for nothing.
  * @throws {UnsupportedRequestError} When it is malformed.
  */
-export function explainChat(request: ChatCompletionRequest, mesh: Mesh, poolOf: () => string): Explanation {
+export function explainChat(request: ChatCompletionRequest, mesh: Engine, poolOf: () => string): Explanation {
   const body = checkChatRequest(request);
   return explain(
     {

@@ -25,7 +25,7 @@ import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
@@ -39,7 +39,7 @@ import { runtimeWith } from "./runtime_with.ts";
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
-export class ModelMeshBase extends Mesh {
+export class ModelMeshBase extends Engine {
   readonly #statistics: Statistics;
   #config: MeshConfigBase | undefined;
   /** What it runs by since a provider was added. */

@@ -4,7 +4,7 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import type { Client } from "./client.ts";
 import { errorRowOf } from "./error_body.ts";
@@ -14,7 +14,7 @@ import { addRoutingHeaders } from "./routing_headers.ts";
 /** The request that failed. */
 export interface FailedRequest {
   /** Gets a trace of an unexpected error. */
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   readonly requestId: string;
   /** Headers that the response has already. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export function isRouted(error: unknown): error is object {
   return typeof error === "object" && error !== null && routingOf(error) !== undefined;
 }
 
-function traceUnexpected(error: unknown, { hub, redact }: Mesh, requestId: string): void {
+function traceUnexpected(error: unknown, { hub, redact }: Engine, requestId: string): void {
   const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   hub.trace({
     severity: "error",

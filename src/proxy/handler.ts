@@ -3,7 +3,7 @@
  * @module
  */
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { errorResponse } from "./error_response.ts";
@@ -20,7 +20,7 @@ export interface Handler extends RequestHandler {
    * @param mesh The other mesh, ready.
    * @returns Resolves once the previous mesh has no request left.
    */
-  readonly replace: (mesh: Mesh) => Promise<void>;
+  readonly replace: (mesh: Engine) => Promise<void>;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Handler extends RequestHandler {
  * Deno.serve(createHandler(mesh));
  * ```
  */
-export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
+export function createHandler(mesh: Engine, options: HandlerOptions = {}): Handler {
   let instance: ProxyInstance | undefined;
   let current = mesh;
   const begin = async (request: PlainRequest, facts: RequestFacts) => {
@@ -59,7 +59,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
     const facts = { requestId, peer };
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
-  const replace = (next: Mesh) => {
+  const replace = (next: Engine) => {
     const before = instance ??= new ProxyInstance(current, options);
     instance = new ProxyInstance(current = next, { ...options, before });
     return before.untilIdle();

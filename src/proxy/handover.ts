@@ -4,7 +4,7 @@
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";
@@ -17,7 +17,7 @@ import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.t
  * @param before The mesh that has the state.
  * @param next The configuration that it is merged under.
  */
-export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
+export function statesFor(before: Engine, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;
   const snapshot = new SnapshotMapper(state, clock, { hasUsage: false }).snapshot();
   const isSame = (id: string) => isSameProvider(settings.providers.get(id), next.providers.get(id));
@@ -38,7 +38,7 @@ export function statesFor(before: Mesh, next: Settings): MeshSnapshot {
  * @param transition Of the mesh before.
  * @param meshes The mesh that sent the request, and the one that has taken over.
  */
-export function handOver(transition: Transition, { before, next }: { before: Mesh; next: Mesh }): void {
+export function handOver(transition: Transition, { before, next }: { before: Engine; next: Engine }): void {
   const { owner, reason } = transition;
   const now = next.runtime.clock.monotonic();
   const [one, other] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));

@@ -5,7 +5,7 @@
 import { builtInProxy } from "../config/settings/defaults.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
@@ -48,7 +48,7 @@ export interface RequestFacts {
 
 /** The proxy under one configuration. */
 export class ProxyInstance {
-  readonly #mesh: Mesh;
+  readonly #mesh: Engine;
   readonly #proxy: ProxySettings;
   readonly #authenticator: Authenticator;
   readonly #originPolicy: OriginPolicy;
@@ -62,7 +62,7 @@ export class ProxyInstance {
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
-  constructor(mesh: Mesh, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
+  constructor(mesh: Engine, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
     this.#shared = before === undefined
       ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit() }
       : before.#shared;

@@ -10,7 +10,7 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { Mesh } from "../mesh.ts";
+import { Engine } from "../engine.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
@@ -32,7 +32,7 @@ export interface GenerationParts {
 
 /** One mesh under one configuration. */
 export class MeshGeneration {
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   readonly #store: ConfiguredStore;
   readonly #console: Observability | undefined;
   /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
@@ -48,7 +48,7 @@ export class MeshGeneration {
     this.#console = console;
     this.#before = before;
     this.#store = new ConfiguredStore(() => this.mesh, before && before.#store);
-    this.mesh = new Mesh({
+    this.mesh = new Engine({
       connectors,
       runtime,
       stateBefore: (settings) => this.#before?.stateFor(settings),

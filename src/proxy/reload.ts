@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError } from "../errors.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
@@ -14,15 +14,15 @@ export interface ReloadOptions {
   /** Only a file can be read again. */
   readonly config: ConfigSource | undefined;
   /** Throws when the running server cannot serve this mesh. */
-  readonly check: (mesh: Mesh) => void;
+  readonly check: (mesh: Engine) => void;
   /** Routes new requests to this mesh; resolves once the mesh before it has none left. */
-  readonly replace: (mesh: Mesh) => Promise<void>;
+  readonly replace: (mesh: Engine) => Promise<void>;
 }
 
 /** The meshes of a proxy: the current one, and those that have requests left. */
 export class Reloader {
   readonly #options: ReloadOptions;
-  readonly #open: Set<Mesh>;
+  readonly #open: Set<Engine>;
   #current: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
   #pending: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export class Reloader {
   }
 
   /** The current mesh. */
-  get mesh(): Mesh {
+  get mesh(): Engine {
     return this.#current.mesh;
   }
 
@@ -92,7 +92,7 @@ export class Reloader {
     idle.then(() => this.#close(before.mesh)).catch(() => {}); // losses are in its traces
   }
 
-  async #close(mesh: Mesh): Promise<void> {
+  async #close(mesh: Engine): Promise<void> {
     if (this.#open.delete(mesh)) await mesh.close();
   }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
@@ -21,7 +21,7 @@ import { EventBody } from "./sse.ts";
 
 /** One request at the proxy. */
 export interface Exchange {
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   readonly proxy: ProxySettings;
   readonly request: PlainRequest;
   readonly requestId: string;

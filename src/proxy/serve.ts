@@ -9,7 +9,7 @@ import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
-import type { Mesh } from "../mesh.ts";
+import type { Engine } from "../engine.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
@@ -40,7 +40,7 @@ export interface RunningProxy {
   /** Its address, without a path. */
   readonly url: string;
   /** Its mesh; another one after each {@linkcode RunningProxy.reload}. */
-  readonly mesh: Mesh;
+  readonly mesh: Engine;
   /** Warnings for the operator. */
   readonly warnings: readonly string[];
   /**
@@ -145,7 +145,7 @@ async function stop({ phase, reloader, server, clock, started }: ListeningParts)
 
 /** Checks that a configuration can be served here; returns the tokens accepted beside its own. */
 function checkedTokens(
-  mesh: Mesh,
+  mesh: Engine,
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
@@ -185,7 +185,7 @@ function tokensOf(runtime: Runtime, options: ServeOptions): readonly string[] {
 }
 
 /** Providers whose address is the proxy's own: every request would come back to itself. */
-function loops(mesh: Mesh, { host, port }: { host: string; port: number }): ConfigProblem[] {
+function loops(mesh: Engine, { host, port }: { host: string; port: number }): ConfigProblem[] {
   if (port === 0) return [];
   return mesh.registry.instances.flatMap(({ entry }) => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];

@@ -7,7 +7,7 @@ import type { Observability } from "../../mod.ts";
 import { activate, deactivate } from "../../src/background/manual.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { MeshGeneration } from "../../src/proxy/mesh_generation.ts";
-import type { Mesh } from "../../src/mesh.ts";
+import type { Engine } from "../../src/engine.ts";
 
 /** What engines are made of. */
 export interface EngineWorld {
@@ -23,7 +23,7 @@ export interface EngineWorld {
 export class Engines {
   readonly #world: EngineWorld;
   /** Requests under way, by mesh that is not closed. */
-  readonly #requests = new Map<Mesh, number>();
+  readonly #requests = new Map<Engine, number>();
   #engine: MeshGeneration;
   #last: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class Engines {
   }
 
   /** The mesh that answers. */
-  get mesh(): Mesh {
+  get mesh(): Engine {
     return this.#engine.mesh;
   }
 
@@ -59,7 +59,7 @@ export class Engines {
   }
 
   /** A request that is answered by the mesh that answers now. */
-  async serve<T>(request: (mesh: Mesh) => Promise<T>): Promise<T> {
+  async serve<T>(request: (mesh: Engine) => Promise<T>): Promise<T> {
     const { mesh } = this;
     this.#requests.set(mesh, this.#requests.get(mesh)! + 1);
     try {

@@ -3,7 +3,7 @@
  * @module
  */
 import { ModelMesh } from "../../mod.ts";
-import type { Mesh } from "../../src/mesh.ts";
+import type { Engine } from "../../src/engine.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
@@ -189,7 +189,7 @@ class World {
     this.#referee.left(journey);
   }
 
-  async #converse(mesh: Mesh, journey: Journey, client: AbortSignal): Promise<void> {
+  async #converse(mesh: Engine, journey: Journey, client: AbortSignal): Promise<void> {
     const { arrival } = journey;
     const cancels = arrival.id % 2 === 0; // a client leaves a stream by its signal, or by reading no further
     const wire = new AbortController();

@@ -9,7 +9,7 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
 import { stateIn } from "../../src/state/persistence/state_sync.ts";
 import { settingsOf } from "../../src/config/load/sources.ts";
-import { Mesh } from "../../src/mesh.ts";
+import { Engine } from "../../src/engine.ts";
 import { configContextOf } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
@@ -40,7 +40,7 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   const clock = fakeClock({ now: start, skipSleeps: true });
   await using upstream = await startUpstream(probe);
   const records: (MeshEvent | RoutingRecord)[] = [];
-  const mesh = new Mesh({
+  const mesh = new Engine({
     connectors: serverConnectors,
     runtime: { ...serverRuntime(), clock, random: () => 0.5 },
     storage: stateIn(await storageOf(clock, reason, whose)),

@@ -3,7 +3,7 @@
  * @module
  */
 import OpenAI, { type ClientOptions } from "openai";
-import type { Mesh } from "../../proxy.ts";
+import type { Engine } from "../../proxy.ts";
 import { type Dialect, type Json, speaking } from "./_dialects.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 
@@ -62,7 +62,7 @@ export function keyOf(name: string): string {
 }
 
 /** Requests under way of one model of the pool `chat`, and whether it is active. */
-export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
+export function stateOf(mesh: Engine, name: string): { inFlight: number; failures: number; status: string } {
   const member = mesh.registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
   const { inFlight, consecutiveFailures, status } = member.state;
   return { inFlight, failures: consecutiveFailures, status };

@@ -41,7 +41,7 @@ export interface ListedPool {
   readonly capability: string | null;
 }
 
-/** What {@linkcode Mesh.configure} makes and {@linkcode Mesh.ready} replaces once secrets are known. */
+/** What {@linkcode Engine.configure} makes and {@linkcode Engine.ready} replaces once secrets are known. */
 interface Assembly {
   readonly settings: Settings;
   readonly state: MeshState;
@@ -55,7 +55,7 @@ interface Assembly {
 /**
  * The engine. Programs use `ModelMesh`, which is this with a runtime and its connectors.
  */
-export class Mesh {
+export class Engine {
   /**
    * The door to the outside.
    *
