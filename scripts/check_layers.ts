@@ -17,7 +17,7 @@ const layers: readonly (readonly string[])[] = [
   ["mod.ts", "browser.ts", "proxy.ts", "cli.ts"],
   ["src/exports.ts"],
   ["src/client", "src/proxy", "src/cli"],
-  ["src/engine.ts", "src/background"],
+  ["src/engine", "src/background"],
   ["src/pipeline"],
   ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config", "src/auth"],
   ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],

@@ -23,7 +23,7 @@ export type { DescribedPool, DescribedProvider, Description } from "./client/des
 export type * from "./client/options.ts";
 export { ChatStream } from "./client/stream.ts";
 export type { MeshParts } from "./background/mesh_parts.ts";
-export { Engine, type ListedPool } from "./engine.ts";
+export { Engine, type ListedPool } from "./engine/engine.ts";
 export { routingOf } from "./observe/routing_of.ts";
 export type { ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";

@@ -5,7 +5,7 @@ const allowed: [from: string, to: string][] = [
   ["cli.ts", "src/cli/main.ts"],
   ["cli.ts", "connectors/server.ts"],
   ["mod.ts", "src/runtime/deno.ts"],
-  ["src/client/chat.ts", "src/engine.ts"],
+  ["src/client/chat.ts", "src/engine/engine.ts"],
   ["src/cli/proxy.ts", "src/proxy/serve.ts"],
   ["src/pipeline/route.ts", "src/registry/registry.ts"],
   ["src/registry/registry.ts", "src/state/model_state.ts"],
@@ -19,15 +19,15 @@ const allowed: [from: string, to: string][] = [
 ];
 
 const forbidden: [from: string, to: string, reason: RegExp][] = [
-  ["src/engine.ts", "connectors/server.ts", /only the four shells choose connectors/],
+  ["src/engine/engine.ts", "connectors/server.ts", /only the four shells choose connectors/],
   ["src/client/create.ts", "src/runtime/deno.ts", /only the four shells choose a runtime/],
-  ["connectors/providers/acme.ts", "src/engine.ts", /a connector imports only/],
+  ["connectors/providers/acme.ts", "src/engine/engine.ts", /a connector imports only/],
   ["connectors/providers/acme.ts", "src/runtime/deno.ts", /a connector imports only/],
   ["connectors/server.ts", "mod.ts", /a connector imports only/],
   ["src/contracts/events.ts", "src/errors.ts", /src\/errors.ts is above src\/contracts/],
   ["src/state/mesh_state.ts", "src/pipeline/route.ts", /src\/pipeline is above src\/state/],
   ["src/util/backoff.ts", "src/config/settings/settings.ts", /src\/config is above src\/util/],
-  ["src/pipeline/route.ts", "src/engine.ts", /point down only/],
+  ["src/pipeline/route.ts", "src/engine/engine.ts", /point down only/],
   ["src/client/chat.ts", "mod.ts", /point down only/],
   ["src/novelty/new.ts", "src/errors.ts", /belongs to no layer/],
   ["src/client/chat.ts", "tests/support/upstream.ts", /belongs to no layer/],
@@ -62,7 +62,7 @@ Deno.test("checkImports() finds files that import each other in a circle", () =>
     { from: "src/util/b.ts", to: "src/util/c.ts" },
     { from: "src/util/c.ts", to: "src/util/a.ts" },
     { from: "src/util/c.ts", to: "src/util/d.ts" },
-    { from: "src/engine.ts", to: "src/util/a.ts" },
+    { from: "src/engine/engine.ts", to: "src/util/a.ts" },
   ]);
   assertEquals(wrong, ["src/util/a.ts is part of a circle of imports: src/util/b.ts, src/util/c.ts"]);
 });
@@ -84,9 +84,9 @@ const touching: [text: string, name: string][] = [
 
 Deno.test("checkText() finds what touches the machine", () => {
   for (const [text, name] of touching) {
-    const wrong = checkText("src/engine.ts", text);
+    const wrong = checkText("src/engine/engine.ts", text);
     assertEquals(wrong.length, 1, text);
-    assertMatch(wrong[0]!, new RegExp(`^src/engine.ts touches ${name}: `));
+    assertMatch(wrong[0]!, new RegExp(`^src/engine/engine.ts touches ${name}: `));
     assertEquals(checkText("src/runtime/deno.ts", text), []);
   }
 });
@@ -99,7 +99,7 @@ Deno.test("checkText() minds neither comments nor namesakes", () => {
       "mesh.fetch(request); this.#fetch(request);",
       "const { process } = options; runtime.clock.now(); new Date(stored);",
     ]
-  ) assertEquals(checkText("src/engine.ts", text), []);
+  ) assertEquals(checkText("src/engine/engine.ts", text), []);
 });
 
 Deno.test("what deno.json names under imports and links is imported by name", async () => {

@@ -6,7 +6,7 @@ import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { missingPackages, resolveSecrets } from "./requirements.ts";

@@ -8,7 +8,7 @@ import { referencesIn } from "../config/schema/references.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { loadFormat } from "../storage/_formats.ts";
 
 /** A connector that a configuration uses, and where it names it. */

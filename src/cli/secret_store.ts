@@ -6,7 +6,7 @@ import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { configContextOf, implementationOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";

@@ -4,7 +4,7 @@
  */
 import { CapabilityTree } from "../capability/tree.ts";
 import { ConfigError, MeshError } from "../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { resolveCapability } from "../pipeline/resolve_capability.ts";
 import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";

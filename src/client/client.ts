@@ -5,7 +5,7 @@
 import { servesChat } from "../capability/operations.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";

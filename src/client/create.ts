@@ -11,7 +11,7 @@ import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import type { CreateOptions } from "./options.ts";

@@ -6,7 +6,7 @@
 import { explicitPlan } from "../config/build/explicit.ts";
 import type { Connector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor } from "./_target.ts";
 import type { BrowserCreateOptions } from "./browser_options.ts";

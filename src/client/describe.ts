@@ -2,7 +2,7 @@
  * What a client has found and made, for people and programs.
  * @module
  */
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { type ModelStatus, statusOf } from "../registry/status.ts";
 
 /** What `client.describe()` returns; as a text it is a readable tree. */

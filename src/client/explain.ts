@@ -4,7 +4,7 @@
  */
 import { servesChat } from "../capability/operations.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { checkChatRequest } from "../pipeline/check_request.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";

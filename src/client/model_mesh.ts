@@ -25,7 +25,7 @@ import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";

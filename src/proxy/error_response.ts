@@ -4,7 +4,7 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import type { Client } from "./client.ts";
 import { errorRowOf } from "./error_body.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { errorResponse } from "./error_response.ts";

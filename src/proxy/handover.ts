@@ -4,7 +4,7 @@
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";

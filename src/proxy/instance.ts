@@ -5,7 +5,7 @@
 import { builtInProxy } from "../config/settings/defaults.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";

@@ -10,7 +10,7 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../engine/engine.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";

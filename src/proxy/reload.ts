@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError } from "../errors.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 

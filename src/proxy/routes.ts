@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";

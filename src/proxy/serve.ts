@@ -9,7 +9,7 @@ import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";

@@ -7,7 +7,7 @@ import type { Observability } from "../../mod.ts";
 import { activate, deactivate } from "../../src/background/manual.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { MeshGeneration } from "../../src/proxy/mesh_generation.ts";
-import type { Engine } from "../../src/engine.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 
 /** What engines are made of. */
 export interface EngineWorld {

@@ -3,7 +3,7 @@
  * @module
  */
 import { ModelMesh } from "../../mod.ts";
-import type { Engine } from "../../src/engine.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";

@@ -9,7 +9,7 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
 import { stateIn } from "../../src/state/persistence/state_sync.ts";
 import { settingsOf } from "../../src/config/load/sources.ts";
-import { Engine } from "../../src/engine.ts";
+import { Engine } from "../../src/engine/engine.ts";
 import { configContextOf } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";

@@ -2,33 +2,33 @@
  * The engine: settings in, answers out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import { askProviders } from "./background/ask_providers.ts";
-import { discoverModels } from "./background/discover.ts";
-import type { MeshParts } from "./background/mesh_parts.ts";
-import { openProvider } from "./background/open_provider.ts";
-import { RecoveryTimer } from "./background/recovery.ts";
-import { Monitoring } from "./background/monitoring.ts";
-import type { SettingsSecrets } from "./config/secrets/settings_secrets.ts";
-import type { Settings } from "./config/settings/settings.ts";
-import type { MeshEvent, RoutingRecord } from "./contracts/events.ts";
-import type { Observability } from "./contracts/observability.ts";
-import type { ModelListing } from "./contracts/provider.ts";
-import type { Runtime } from "./contracts/runtime.ts";
-import { MeshError } from "./errors.ts";
-import { Hub } from "./observe/hub.ts";
-import { Redactor } from "./observe/redact.ts";
-import { chat, type ChatAnswer } from "./pipeline/chat.ts";
-import type { RouteDeps } from "./pipeline/deps.ts";
-import type { RoutedRequest } from "./pipeline/request.ts";
-import { buildRegistry } from "./registry/build.ts";
-import { ConnectorCatalogue, loadConnectors, loadSinks } from "./registry/catalogue.ts";
-import type { ProviderAnswers } from "./registry/provider_answers.ts";
-import type { Registry } from "./registry/registry.ts";
-import { type ListedModel, listModels, type PoolStatus, statusOf } from "./registry/status.ts";
-import { MeshState } from "./state/mesh_state.ts";
-import type { StateStore } from "./state/persistence/state_store.ts";
-import { loadKeyPools } from "./state/limits/key_pools.ts";
-import type { Transition } from "./state/breaker/circuit_breaker.ts";
+import { askProviders } from "../background/ask_providers.ts";
+import { discoverModels } from "../background/discover.ts";
+import type { MeshParts } from "../background/mesh_parts.ts";
+import { openProvider } from "../background/open_provider.ts";
+import { RecoveryTimer } from "../background/recovery.ts";
+import { Monitoring } from "../background/monitoring.ts";
+import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { ModelListing } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
+import { Hub } from "../observe/hub.ts";
+import { Redactor } from "../observe/redact.ts";
+import { chat, type ChatAnswer } from "../pipeline/chat.ts";
+import type { RouteDeps } from "../pipeline/deps.ts";
+import type { RoutedRequest } from "../pipeline/request.ts";
+import { buildRegistry } from "../registry/build.ts";
+import { ConnectorCatalogue, loadConnectors, loadSinks } from "../registry/catalogue.ts";
+import type { ProviderAnswers } from "../registry/provider_answers.ts";
+import type { Registry } from "../registry/registry.ts";
+import { type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
+import { MeshState } from "../state/mesh_state.ts";
+import type { StateStore } from "../state/persistence/state_store.ts";
+import { loadKeyPools } from "../state/limits/key_pools.ts";
+import type { Transition } from "../state/breaker/circuit_breaker.ts";
 
 /** What became of asking local servers for their models, by provider entry id. */
 type Discovered = ReadonlyMap<string, ModelListing>;
@@ -274,7 +274,7 @@ export class Engine {
    */
   async resolveSecrets(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
     if (written.secrets === undefined) return { settings: written };
-    const { SettingsSecrets } = await import("./config/secrets/settings_secrets.ts");
+    const { SettingsSecrets } = await import("../config/secrets/settings_secrets.ts");
     const secrets = await SettingsSecrets.open(written, this);
     return { settings: await secrets.resolve(), secrets };
   }
@@ -342,7 +342,7 @@ export class Engine {
   /** Renews keys on servers, and in pages whose documents name a secret store. */
   async #keyRenewal({ secrets }: Settings): Promise<Observability[]> {
     if (!secrets?.reloadOnRotation) return [];
-    const { KeyRenewal } = await import("./background/key_renewal.ts");
+    const { KeyRenewal } = await import("../background/key_renewal.ts");
     return [new KeyRenewal(this)];
   }
 
