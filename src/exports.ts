@@ -28,8 +28,7 @@ export { routingOf } from "./observe/routing_of.ts";
 export type { ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";
 export type { ExcludedModel, Explanation } from "./pipeline/explain.ts";
-export type { OverrideCause } from "./state/breaker/manual_override.ts";
-export type { BreakerOwner } from "./state/breaker/circuit_breaker.ts";
+export type { BreakerNames, BreakerOwner, OverrideCause } from "./state/breaker/circuit_breaker.ts";
 export type { KeyRejectionReason } from "./state/limits/api_key_pool.ts";
 export type {
   MeshSnapshot,
@@ -38,7 +37,7 @@ export type {
   SavedFailures,
   SavedSpending,
   SavedUsage,
-  UsageCounts,
 } from "./state/persistence/snapshot.ts";
 export type { BudgetSnapshot, SavedWindow } from "./state/limits/budget.ts";
+export type { UsageCounts } from "./state/limits/quota.ts";
 export { version } from "./version.ts";

@@ -7,7 +7,6 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { overridesOf } from "../state/breaker/manual_override.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import type { ProbeResult } from "./probe.ts";
@@ -122,7 +121,7 @@ export class HealthMonitor {
     this.#failures.set(entry.id, failures);
     if (failures !== failureThreshold) return;
     this.#tell(entry.id, "healthy", "unhealthy", kind);
-    const hold = overridesOf(state).get({ provider: entry.id }, "health_probe");
+    const hold = state.overrides.get({ provider: entry.id }, "health_probe");
     state.report(hold.open("health_probe", clock.monotonic(), Infinity));
   }
 

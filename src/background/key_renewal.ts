@@ -9,7 +9,6 @@ import type { Clock } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { apiKeyPoolOf } from "../state/limits/key_pools.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
 /** Requests wait no longer for a key, ms: after that they are sent with the one before. */
@@ -23,7 +22,7 @@ export interface RenewedMesh {
   readonly runtime: { readonly clock: Pick<Clock, "monotonic" | "after"> };
   readonly hub: Pick<Hub, "trace">;
   readonly registry: Pick<Registry, "instances" | "model">;
-  readonly state: Pick<MeshState, "members">;
+  readonly state: Pick<MeshState, "keyPools">;
   /** Where keys are looked up; undefined before the start. */
   readonly secrets?: SettingsSecrets;
 }
@@ -84,7 +83,7 @@ export class KeyRenewal implements Observability {
       const entry = await secrets?.entry(id, { anew });
       if (entry === undefined) return;
       instance.credential = entry.apiKeys[0];
-      apiKeyPoolOf(state, id)?.replace(entry.apiKeys);
+      state.keyPools.get(id)?.replace(entry.apiKeys);
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "it failed";
       const message = `The keys of "${id}" stay as they are, since they cannot be looked up again: ${reason}`;

@@ -3,7 +3,6 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
-import { overridesOf } from "../state/breaker/manual_override.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 
@@ -57,7 +56,7 @@ export class MaintenanceSchedule {
       const standbyMs = began + durationMs - wall;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
-        const hold = overridesOf(state).get(member.state.breaker.owner, "maintenance_window");
+        const hold = state.overrides.get(member.state.breaker.owner, "maintenance_window");
         state.report(hold.open("maintenance_window", this.#clock.monotonic(), standbyMs));
       }
     }

@@ -5,11 +5,8 @@
 import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
-import { overridesOf } from "../state/breaker/manual_override.ts";
-import { apiKeyPoolOf } from "../state/limits/key_pools.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
-import { recordKey } from "../state/persistence/snapshot.ts";
+import { type BreakerOwner, recordKey } from "../state/breaker/circuit_breaker.ts";
 
 /** Whose states they are. */
 export interface OverrideContext {
@@ -27,7 +24,7 @@ export interface OverrideContext {
  */
 export function deactivate(name: string, parts: OverrideContext): void {
   const { state, clock } = parts;
-  state.report(overridesOf(state).get(ownerOf(name, parts), "manual").open("manual", clock.monotonic(), Infinity));
+  state.report(state.overrides.get(ownerOf(name, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
 
 /**
@@ -42,7 +39,7 @@ export function activate(name: string, parts: OverrideContext): void {
   const { state } = parts;
   const { model, provider } = ownerOf(name, parts);
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
-  if (model === undefined) apiKeyPoolOf(state, provider)?.reset();
+  if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
   // pending ones belong to pools not made yet, or to a model that is in no pool
   for (const rest of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {

@@ -7,7 +7,6 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import { apiKeyPoolOf } from "../state/limits/key_pools.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
@@ -73,7 +72,7 @@ export function startMonitors({ settings, registry, state, runtime, hub, redact 
 
 /** A provider with several keys is asked with one that is not refused. */
 function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Clock): ProviderInstance {
-  const keys = apiKeyPoolOf(state, instance.entry.id);
+  const keys = state.keyPools.get(instance.entry.id);
   return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };
 }
 

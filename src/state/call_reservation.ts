@@ -10,8 +10,7 @@ import type { Budget, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
-import type { Usage } from "./usage.ts";
-import type { UsageTrackerParts } from "./usage_tracker.ts";
+import type { Usage, UsageTrackerParts } from "./usage.ts";
 
 /** What an error takes, and a call that was not sent. */
 const nothing: Usage = { tokens: 0, costNano: 0 };

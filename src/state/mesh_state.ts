@@ -5,10 +5,11 @@
 import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
-import type { ManualOverrides } from "./breaker/manual_override.ts";
+import { ManualOverrides } from "./breaker/manual_override.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { TrackedModel } from "./usage.ts";
-import { ModelState } from "./model_state.ts";
+import { type MemberState, ModelState } from "./model_state.ts";
 import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { RetryBudget } from "./limits/retry_budget.ts";
@@ -36,12 +37,6 @@ export interface MeshStateParts {
   readonly before?: MeshState | undefined;
 }
 
-/** A model's state and the pool it belongs to. */
-export interface MemberState {
-  readonly pool: string;
-  readonly state: ModelState;
-}
-
 /** Knows what was before this process, and gives it to whatever comes into being. */
 export interface StateRestorer {
   /** Breakers of what has not come into being. */
@@ -64,8 +59,11 @@ export class MeshState {
   mapper?: StateRestorer;
   /** Budgets of clients. */
   readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
-  /** Manual overrides, once there are any. */
-  overrides?: ManualOverrides;
+  /** Manual overrides. */
+  readonly overrides: ManualOverrides = new ManualOverrides({
+    members: this.members,
+    register: (breaker) => this.#register(breaker),
+  });
   readonly #trackers: UsageTrackers;
   #onTransition: (transition: Transition) => void;
   readonly #onPolicyFailure: (pool: string) => void;
@@ -95,7 +93,7 @@ export class MeshState {
     });
     const member = { pool, state };
     this.members.push(member);
-    this.overrides?.attach(member);
+    this.overrides.attach(member);
     this.mapper?.member(member);
     return state;
   }
@@ -108,6 +106,11 @@ export class MeshState {
   addBudgetScope(scope: { readonly id: string; readonly budget: Budget }): void {
     this.budgetScopes.push(scope);
     this.mapper?.budget(scope);
+  }
+
+  /** API keys of providers that have several and a model in a pool, by entry id. */
+  get keyPools(): ReadonlyMap<string, ApiKeyPool> {
+    return new Map(this.members.flatMap(({ state }) => state.keys === undefined ? [] : [[state.provider, state.keys]]));
   }
 
   /** Counters shared with other processes. */
@@ -191,9 +194,13 @@ export class MeshState {
 
   #breaker(owner: CircuitBreaker["owner"]): CircuitBreaker {
     const breaker = new CircuitBreaker(owner);
+    this.#register(breaker);
+    return breaker;
+  }
+
+  #register(breaker: CircuitBreaker): void {
     this.breakers.push(breaker);
     this.mapper?.breaker(breaker);
-    return breaker;
   }
 
   #shared<T>(map: Map<string, T>, key: string, make: () => T): T {

@@ -8,7 +8,7 @@ import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "./
 import type { CallReservation } from "./call_reservation.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { Permit } from "./limits/permit.ts";
+import { Permit, type PermittedModel } from "./limits/permit.ts";
 import type { OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import type { Load, Outcome, RequestEnd } from "./usage.ts";
@@ -23,6 +23,12 @@ export interface ModelStateParts extends ModelBreakersParts {
   readonly tracker: UsageTracker;
 }
 
+/** A model's state and the pool it belongs to. */
+export interface MemberState {
+  readonly pool: string;
+  readonly state: ModelState;
+}
+
 /** Consecutive failed requests of a model. */
 export interface FailureStreak {
   /** How many. */
@@ -32,7 +38,7 @@ export interface FailureStreak {
 }
 
 /** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. Times are monotonic ms. */
-export class ModelState implements ModelView {
+export class ModelState implements ModelView, PermittedModel {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;

@@ -4,7 +4,14 @@
  */
 import type { FailureKind, ModelInfo, RateLimits } from "../contracts/provider.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { OutageDetector } from "./breaker/outage_detector.ts";
+import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { Budget } from "./limits/budget.ts";
+import type { ModelRateLimiter } from "./limits/rate_limiter.ts";
+import type { Latency } from "./metrics/latency.ts";
+import type { OutputTokens } from "./metrics/output_tokens.ts";
+import type { CounterReplicator } from "./replication/counter_replicator.ts";
 
 /** What a request meant for the model that worked on it. */
 export type Outcome = "success" | "failure" | "none";
@@ -59,4 +66,38 @@ export interface TrackedModel {
   readonly routing: RoutingSettings;
   /** The pool's own budget. */
   readonly budget?: BudgetSettings | undefined;
+}
+
+/** What a model counts over all its pools. */
+export interface SharedCounts {
+  /** Requests and tokens per time. */
+  readonly rate: ModelRateLimiter;
+  /** Time to an answer. */
+  readonly latency: Latency;
+  /** Tokens written per answer. */
+  readonly outputTokens: OutputTokens;
+}
+
+/** Money that a request has to fit in. */
+export interface BudgetScope {
+  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  readonly id: string;
+  /** The money. */
+  readonly budget: Budget;
+  /** Why a model goes into standby when it is spent. */
+  readonly reason: "provider_budget" | "budget_limit";
+}
+
+/** What a `UsageTracker` is made of. */
+export interface UsageTrackerParts {
+  readonly facts: TrackedModel;
+  readonly shared: SharedCounts;
+  readonly budgetScopes: readonly BudgetScope[];
+  /** Its provider's calls. */
+  readonly outages: OutageDetector;
+  /** Its provider's keys, where there are several. */
+  readonly keys?: ApiKeyPool | undefined;
+  readonly clock: Clock;
+  /** What other processes count, too. */
+  readonly replicator: CounterReplicator;
 }

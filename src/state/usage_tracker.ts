@@ -4,55 +4,17 @@
  */
 import type { DatedPricing } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
-import type { Clock } from "../contracts/runtime.ts";
 import { costNanoUsd } from "../util/cost.ts";
 import { FailureWindow } from "../util/sliding_window.ts";
-import type { Latency } from "./metrics/latency.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { DeactivationDecision } from "./breaker/model_breakers.ts";
 import { CallReservation } from "./call_reservation.ts";
-import type { Load, Outcome, RequestEnd, TrackedModel } from "./usage.ts";
-import type { OutageDetector } from "./breaker/outage_detector.ts";
+import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
-import type { ModelRateLimiter } from "./limits/rate_limiter.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { Quota } from "./limits/quota.ts";
-
-/** What a model counts over all its pools. */
-export interface SharedCounts {
-  /** Requests and tokens per time. */
-  readonly rate: ModelRateLimiter;
-  /** Time to an answer. */
-  readonly latency: Latency;
-  /** Tokens written per answer. */
-  readonly outputTokens: OutputTokens;
-}
-
-/** Money that a request has to fit in. */
-export interface BudgetScope {
-  /** Whose: `provider <id>`, `pool <name>`, `all`. */
-  readonly id: string;
-  /** The money. */
-  readonly budget: Budget;
-  /** Why a model goes into standby when it is spent. */
-  readonly reason: "provider_budget" | "budget_limit";
-}
-
-/** What a {@linkcode UsageTracker} is made of. */
-export interface UsageTrackerParts {
-  readonly facts: TrackedModel;
-  readonly shared: SharedCounts;
-  readonly budgetScopes: readonly BudgetScope[];
-  /** Its provider's calls. */
-  readonly outages: OutageDetector;
-  /** Its provider's keys, where there are several. */
-  readonly keys?: ApiKeyPool | undefined;
-  readonly clock: Clock;
-  /** What other processes count, too. */
-  readonly replicator: CounterReplicator;
-}
 
 /** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
 const inFlightRetryMs = 1_000;

@@ -2,6 +2,7 @@
 import { assertEquals, assertFalse, assertNotEquals } from "@std/assert";
 import { PooledRateLimiter } from "../../src/state/limits/pooled_rate_limiter.ts";
 import { ApiKeyPool, type RejectedCall } from "../../src/state/limits/api_key_pool.ts";
+import { mergeApiKeys, writeApiKeys } from "../../src/state/persistence/snapshot.ts";
 
 const keys = ["canary-one", "canary-two", "canary-three"];
 const times = { cooldownMs: 60_000, quotaMs: 3_600_000 };
@@ -38,7 +39,7 @@ Deno.test("ApiKeyPool passes over failures that are not about the key", () => {
   for (const kind of ["network", "timeout", "server", "request", "model_not_found", "misconfigured"] as const) {
     assertEquals(ring.reject(ring.keys[0]!, "m", refusal(kind), { now: 0, times }), undefined);
   }
-  assertEquals(ring.snapshot({ wall, monotonic: 0 }), []);
+  assertEquals(writeApiKeys(ring, { wall, monotonic: 0 }), []);
 });
 
 Deno.test("ApiKeyPool takes several refusals at once for one, and doubles up to ten minutes", () => {
@@ -89,8 +90,8 @@ Deno.test("ApiKeyPool is rejected when every key is, as long as they are in stan
 Deno.test("ApiKeyPool stores standbys by the wall clock, with another mark each time and nothing of the key", () => {
   const ring = new ApiKeyPool("a", keys);
   ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 90), { now: 500, times });
-  const [one] = ring.snapshot({ wall, monotonic: 1500 });
-  const [other] = ring.snapshot({ wall: wall + 1, monotonic: 1501 });
+  const [one] = writeApiKeys(ring, { wall, monotonic: 1500 });
+  const [other] = writeApiKeys(ring, { wall: wall + 1, monotonic: 1501 });
   assertEquals(one, { provider: "a", key: one!.key, model: "m", reason: "rate_limited", until: wall + 89_000 });
   assertNotEquals(one!.key, other!.key);
   assertEquals(/^[0-9a-f]{8}$/.test(one!.key), true);
@@ -100,14 +101,14 @@ Deno.test("ApiKeyPool restores standbys for what is left of them; of another pro
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("auth"), { now: 0, times });
   before.reject(before.keys[1]!, "m", refusal("rate_limited", 300), { now: 0, times });
-  const saved = before.snapshot({ wall, monotonic: 0 });
+  const saved = writeApiKeys(before, { wall, monotonic: 0 });
   const ring = new ApiKeyPool("a", [...keys].reverse());
-  ring.restore(saved, wall, { wall: wall + 60_000, monotonic: 5 });
+  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wall: wall + 60_000, monotonic: 5 } });
   assertEquals(ring.keys.map((key) => ring.standbyUntil(key, "m", 5)), [undefined, 240_005, undefined]);
   ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 500), { now: 5, times });
-  ring.merge(saved, wall, { wall: wall + 60_000, monotonic: 5 });
+  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wall: wall + 60_000, monotonic: 5 } });
   assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), 500_005);
-  ring.restore([], wall, { wall, monotonic: 5 });
+  ring.reset();
   assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), undefined);
 });
 
@@ -115,7 +116,8 @@ Deno.test("ApiKeyPool makes no standby longer when the wall clock went back", ()
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("rate_limited", 60), { now: 0, times });
   const ring = new ApiKeyPool("a", keys);
-  ring.restore(before.snapshot({ wall, monotonic: 0 }), wall, { wall: wall - 86_400_000, monotonic: 0 });
+  const keysBefore = writeApiKeys(before, { wall, monotonic: 0 });
+  mergeApiKeys(ring, { keys: keysBefore, savedAt: wall, now: { wall: wall - 86_400_000, monotonic: 0 } });
   assertEquals(ring.standbyUntil(ring.keys[0]!, "m", 0), 60_000);
 });
 

@@ -2,7 +2,6 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { BreakerEvents } from "../../src/state/replication/breaker_events.ts";
-import { overridesOf } from "../../src/state/breaker/manual_override.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { minute, Process } from "./_state.ts";
 
@@ -96,8 +95,8 @@ describe("breakers of two processes", () => {
 
   it("by hand hold for both, of a provider that both have", () => {
     const [one, other] = pair();
-    overridesOf(one.state).get({ provider: "one" }, "manual").open("manual", 0, Infinity);
-    overridesOf(one.state).get({ provider: "unknown" }, "manual").open("manual", 0, Infinity);
+    one.state.overrides.get({ provider: "one" }, "manual").open("manual", 0, Infinity);
+    one.state.overrides.get({ provider: "unknown" }, "manual").open("manual", 0, Infinity);
     one.tell(other);
     assertEquals(other.model("chat/a@one").breakers.filter(({ standby }) => standby !== undefined).length, 1);
     assertEquals(other.state.breakers.some(({ owner }) => owner.provider === "unknown"), false);

@@ -2,8 +2,7 @@
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { type OverrideCause, overridesOf } from "../../src/state/breaker/manual_override.ts";
-import type { BreakerOwner } from "../../src/state/breaker/circuit_breaker.ts";
+import type { BreakerOwner, OverrideCause } from "../../src/state/breaker/circuit_breaker.ts";
 import { minute, Process } from "./_state.ts";
 
 const names = ["chat/a@one", "other/a@one", "chat/b@one", "chat/c@two"];
@@ -15,7 +14,7 @@ function holding(owner: BreakerOwner, cause: OverrideCause = "manual", standbyMs
   return process;
 }
 
-const hold = ({ state }: Process, owner: BreakerOwner, cause: OverrideCause) => overridesOf(state).get(owner, cause);
+const hold = ({ state }: Process, owner: BreakerOwner, cause: OverrideCause) => state.overrides.get(owner, cause);
 const looks = (process: Process) => names.map((name) => process.look(name));
 
 describe("a hold", () => {

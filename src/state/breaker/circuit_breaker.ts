@@ -25,6 +25,24 @@ export interface BreakerOwner {
   readonly provider: string;
 }
 
+/** What opens a manual override: the health monitor, the calendar, an operator. */
+export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
+
+/** What tells a breaker from all others. */
+export interface BreakerNames extends BreakerOwner {
+  /** The cause of a manual override; left out for other breakers. */
+  readonly cause?: OverrideCause;
+}
+
+/**
+ * The key of what belongs to an owner.
+ *
+ * @param names A model in a pool, a model or a provider; an override has a cause.
+ */
+export function recordKey({ pool, model, provider, cause }: BreakerNames): string {
+  return JSON.stringify([pool, model, provider, cause]);
+}
+
 /** A change of state, on its way to becoming an event. */
 export interface Transition {
   /** Whose state changed. */
@@ -63,6 +81,8 @@ const maxConsecutiveTrips = 32;
 export class CircuitBreaker {
   /** Its owner. */
   readonly owner: BreakerOwner;
+  /** What opens it, if it is a manual override. */
+  readonly cause: OverrideCause | undefined;
   #standby: Standby | undefined;
   #isHalfOpen = false;
   #consecutiveTrips = 0;
@@ -70,9 +90,20 @@ export class CircuitBreaker {
   /** Trial requests in flight. */
   trialRequests: Set<object> = new Set();
 
-  /** @param owner Its owner. */
-  constructor(owner: BreakerOwner) {
-    this.owner = owner;
+  /** @param names Its owner, and the cause of a manual override. */
+  constructor({ pool, model, provider, cause }: BreakerNames) {
+    this.owner = { ...(pool !== undefined && { pool }), ...(model !== undefined && { model }), provider };
+    this.cause = cause;
+  }
+
+  /** Its owner, and the cause of a manual override. */
+  get names(): BreakerNames {
+    return this.cause === undefined ? this.owner : { ...this.owner, cause: this.cause };
+  }
+
+  /** The key of its names. */
+  get key(): string {
+    return recordKey(this.names);
   }
 
   /** Why it is open; undefined when it is not. */

@@ -1,72 +1,54 @@
 /**
- * Breakers beside those of an owner that count failures: what an operator, the calendar or the health monitor opens is
- * closed by the same, and standbys for other reasons go on.
+ * Manual overrides: breakers beside those of an owner that count failures. What an operator, the calendar or the health
+ * monitor opens is closed by the same, and standbys for other reasons go on.
  * @module
  */
-import type { MemberState, MeshState } from "../mesh_state.ts";
-import { type BreakerOwner, CircuitBreaker } from "./circuit_breaker.ts";
-import { recordKey } from "../persistence/snapshot.ts";
+import type { MemberState } from "../model_state.ts";
+import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "./circuit_breaker.ts";
 
-/** What opens it: the health monitor for a provider, the calendar for a model in a pool, an operator for either. */
-export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
-
-/** A breaker of one cause. */
-export class ManualOverride extends CircuitBreaker {
-  /**
-   * @param owner Whose it is.
-   * @param cause What opens it.
-   */
-  constructor(owner: BreakerOwner, readonly cause: OverrideCause) {
-    super(owner);
-  }
+/** Where {@linkcode ManualOverrides} apply. */
+export interface ManualOverridesParts {
+  /** Every model in every pool, by now. */
+  readonly members: readonly MemberState[];
+  /** Adds a breaker to those of the mesh. */
+  readonly register: (breaker: CircuitBreaker) => void;
 }
 
 /** The overrides of one mesh, each made when it is first needed. Bounded by what is configured. */
 export class ManualOverrides {
-  readonly #state: MeshState;
-  readonly #all = new Map<string, ManualOverride>();
+  readonly #parts: ManualOverridesParts;
+  readonly #all = new Map<string, CircuitBreaker>();
 
-  /** @param state The mesh's. */
-  constructor(state: MeshState) {
-    this.#state = state;
+  /** @param parts Models, and where breakers are registered. */
+  constructor(parts: ManualOverridesParts) {
+    this.#parts = parts;
   }
 
   /**
    * One override.
    *
-   * @param owner Whose.
-   * @param cause For what.
+   * @param owner A model in a pool, a model in every pool, or a provider.
+   * @param cause What opens it.
    */
-  get({ pool, model, provider }: BreakerOwner, cause: OverrideCause): ManualOverride {
-    const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
-    const key = recordKey({ ...owner, cause });
+  get({ pool, model, provider }: BreakerOwner, cause: OverrideCause): CircuitBreaker {
+    const key = recordKey({ pool, model, provider, cause });
     const known = this.#all.get(key);
     if (known !== undefined) return known;
-    const hold = new ManualOverride(owner, cause);
-    this.#all.set(key, hold);
-    this.#state.breakers.push(hold);
-    this.#state.mapper?.breaker(hold);
-    for (const member of this.#state.members) attach(hold, member);
-    return hold;
+    const made = new CircuitBreaker({ pool, model, provider, cause });
+    this.#all.set(key, made);
+    this.#parts.register(made);
+    for (const member of this.#parts.members) attach(made, member);
+    return made;
   }
 
   /**
-   * A model has come into being.
+   * Gives a new model the overrides that apply to it.
    *
    * @param member The model in its pool.
    */
   attach(member: MemberState): void {
-    for (const hold of this.#all.values()) attach(hold, member);
+    for (const override of this.#all.values()) attach(override, member);
   }
-}
-
-/**
- * The overrides of a mesh's state.
- *
- * @param state The state.
- */
-export function overridesOf(state: MeshState): ManualOverrides {
-  return state.overrides ??= new ManualOverrides(state);
 }
 
 /**
@@ -81,9 +63,9 @@ export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): bo
 }
 
 /** Of two standbys without an end the first one is reported: the operator's. */
-function attach(hold: ManualOverride, member: MemberState): void {
+function attach(override: CircuitBreaker, member: MemberState): void {
   const { breakers } = member.state;
-  if (!appliesTo(hold.owner, member)) return;
-  if (hold.cause === "manual") breakers.unshift(hold);
-  else breakers.push(hold);
+  if (!appliesTo(override.owner, member)) return;
+  if (override.cause === "manual") breakers.unshift(override);
+  else breakers.push(override);
 }

@@ -3,9 +3,7 @@
  * @module
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
-import { hash53 } from "../../util/hash.ts";
 import { maxCooldownMs, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
-import type { SavedApiKey, TimePair } from "../persistence/snapshot.ts";
 
 /** What a refused call was answered with. */
 export interface RejectedCall {
@@ -90,7 +88,8 @@ export class ApiKey {
 
 /** The keys of one provider. Times are monotonic ms. */
 export class ApiKeyPool {
-  readonly #provider: string;
+  /** Whose keys they are: an entry's id. */
+  readonly provider: string;
   #keys: readonly ApiKey[];
 
   /**
@@ -98,7 +97,7 @@ export class ApiKeyPool {
    * @param values The keys, each once.
    */
   constructor(provider: string, values: readonly string[]) {
-    this.#provider = provider;
+    this.provider = provider;
     this.#keys = values.map((value) => new ApiKey(value));
   }
 
@@ -182,48 +181,6 @@ export class ApiKeyPool {
     for (const key of this.#keys) key.clear();
   }
 
-  /** Its standbys as saved. A key is identified by a hash that differs in every snapshot. */
-  snapshot(now: TimePair): SavedApiKey[] {
-    return this.#keys.flatMap((key) => {
-      const of = { provider: this.#provider, key: this.#markOf(key, now.wall) };
-      const trips = key.consecutiveTrips === 0 ? {} : { consecutive_trips: key.consecutiveTrips };
-      const standbys = [[undefined, key.standby] as const, ...key.models];
-      return standbys.flatMap(([model, standby]) => {
-        if (standby === undefined || standby.until <= now.monotonic) return [];
-        const until = Math.round(now.wall + standby.until - now.monotonic);
-        return { ...of, ...(model === undefined ? trips : { model }), reason: standby.kind, until };
-      });
-    });
-  }
-
-  /**
-   * Restores what was saved: a new key has no standby.
-   *
-   * @param saved Of this provider.
-   * @param savedAt When it was written down: wall clock, ms.
-   * @param now The present.
-   */
-  restore(saved: readonly SavedApiKey[], savedAt: number, now: TimePair): void {
-    this.reset();
-    this.merge(saved, savedAt, now);
-  }
-
-  /** Merges what another process knows: of two ends of a standby the later one holds. */
-  merge(saved: readonly SavedApiKey[], savedAt: number, now: TimePair): void {
-    for (const key of this.#keys) {
-      const mark = this.#markOf(key, savedAt);
-      for (const { key: savedMark, model, reason: kind, until, consecutive_trips } of saved) {
-        if (savedMark !== mark) continue;
-        const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
-        if (standbyMs <= 0) continue;
-        const message = "The key was refused before the last start";
-        const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: standbyMs };
-        key.set(model, { kind, since: now.monotonic, until: now.monotonic + standbyMs, refusal });
-        key.consecutiveTrips = Math.max(key.consecutiveTrips, consecutive_trips ?? 0);
-      }
-    }
-  }
-
   #standbyMs(
     key: ApiKey,
     kind: KeyRejectionReason,
@@ -235,12 +192,6 @@ export class ApiKeyPool {
     const { standby } = key;
     if (standby?.kind === "auth" && standby.until > now) return standby.until - now; // several calls learn it at once
     return Math.min(times.cooldownMs * 2 ** key.consecutiveTrips++, Math.max(maxCooldownMs, times.cooldownMs));
-  }
-
-  /** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
-  #markOf({ value }: ApiKey, wall: number): string {
-    const bits = hash53(`${wall} ${this.#provider} ${value}`) >>> 0;
-    return bits.toString(16).padStart(8, "0");
   }
 }
 

@@ -5,7 +5,6 @@
  */
 import type { ProviderEntry } from "../../config/settings/settings.ts";
 import type { RateLimits } from "../../contracts/provider.ts";
-import type { MeshState } from "../mesh_state.ts";
 import type { ApiKeyPool } from "./api_key_pool.ts";
 import { type ModelRateLimiter, RateLimiter } from "./rate_limiter.ts";
 
@@ -47,17 +46,6 @@ export function newRateLimiter(
   limits: RateLimits | undefined,
 ): ModelRateLimiter {
   return keys === undefined ? new RateLimiter(limits) : new modules!.PooledRateLimiter(keys, model, limits);
-}
-
-/**
- * A provider's keys.
- *
- * @param state The mesh's.
- * @param provider Its entry id.
- * @returns Undefined for one with one key, and for one without a model in a pool yet.
- */
-export function apiKeyPoolOf({ members }: Pick<MeshState, "members">, provider: string): ApiKeyPool | undefined {
-  return members.find(({ state }) => state.provider === provider)?.state.keys;
 }
 
 function hasSeveralKeys({ apiKeys }: ProviderEntry): boolean {

@@ -6,13 +6,28 @@ import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
 import type { CallReservation } from "../call_reservation.ts";
-import type { ModelState } from "../model_state.ts";
-import type { CounterRequest, Replication } from "../replication/counter_replicator.ts";
+import type { CounterReplicator, CounterRequest, Replication } from "../replication/counter_replicator.ts";
 import type { Load, Outcome, RequestEnd } from "../usage.ts";
+
+/** The model that a {@linkcode Permit} counts at. */
+export interface PermittedModel {
+  /** Counters shared with other processes. */
+  readonly replicator: CounterReplicator;
+  /** A request is admitted. */
+  begin(): InFlightRequest;
+  /** Reserves for a call that is about to be sent. */
+  reserve(load: Load, now: number): CallReservation;
+  /** An admitted request is sent. */
+  sent(now: number): void;
+  /** An admitted request was not sent. */
+  withdraw(request: InFlightRequest): void;
+  /** The request is over. */
+  finish(request: InFlightRequest, outcome: Outcome, now: number, end?: RequestEnd): void;
+}
 
 /**
  * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
- * request of a half-open model. Made by {@linkcode ModelState.admit}, and to be released exactly once, in one `finally`,
+ * request of a half-open model. Made by `ModelState.admit()`, and to be released exactly once, in one `finally`,
  * or withdrawn when another process has taken what was left.
  *
  * @example
@@ -28,7 +43,7 @@ import type { Load, Outcome, RequestEnd } from "../usage.ts";
  * ```
  */
 export class Permit {
-  readonly #state: ModelState;
+  readonly #state: PermittedModel;
   readonly #request: InFlightRequest;
   #reservation: CallReservation;
   /** When the call was admitted. */
@@ -47,7 +62,7 @@ export class Permit {
    * @param load What the request will take, by estimate.
    * @param now Monotonic ms.
    */
-  constructor(state: ModelState, load: Load, now: number) {
+  constructor(state: PermittedModel, load: Load, now: number) {
     this.#state = state;
     this.#at = this.admittedAt = now;
     this.#request = state.begin();

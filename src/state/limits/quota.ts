@@ -5,7 +5,6 @@
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, monthWindow } from "../../util/windows.ts";
-import type { UsageCounts } from "../persistence/snapshot.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
@@ -21,6 +20,18 @@ interface Counts {
   requests: number;
   tokens: number;
   nano: number;
+}
+
+/** What was used of the limits of a model in a pool. */
+export interface UsageCounts {
+  /** Requests. */
+  readonly requests: number;
+  /** Tokens. */
+  readonly tokens: number;
+  /** Nano-dollars. */
+  readonly nano: number;
+  /** When the window ends they were counted in: wall clock, ms; left out when they count between two standbys. */
+  readonly window_end?: number;
 }
 
 /** What a call reserves of the limits, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */

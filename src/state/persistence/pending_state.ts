@@ -3,15 +3,14 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import { CircuitBreaker } from "../breaker/circuit_breaker.ts";
-import { appliesTo, ManualOverride, overridesOf } from "../breaker/manual_override.ts";
-import type { ApiKeyPool } from "../limits/api_key_pool.ts";
-import type { MemberState, MeshState } from "../mesh_state.ts";
+import { CircuitBreaker, recordKey } from "../breaker/circuit_breaker.ts";
+import { appliesTo } from "../breaker/manual_override.ts";
+import type { MeshState } from "../mesh_state.ts";
+import type { MemberState } from "../model_state.ts";
 import {
+  mergeApiKeys,
   type MeshSnapshot,
-  namesOf,
   readBreaker,
-  recordKey,
   type SavedApiKey,
   type SavedBreaker,
   type SavedFailures,
@@ -58,25 +57,23 @@ export class PendingState {
     for (const saved of breakers) this.breakerOf(saved).restore(readBreaker(saved, saved_at, now));
     this.#failures = new Map(failures.map((saved) => [recordKey(saved), saved]));
     this.#keys = new Map();
-    for (const [provider] of keyPoolsOf(this.#state)) this.#keys.set(provider, { keys: [], savedAt: saved_at });
+    for (const provider of this.#state.keyPools.keys()) this.#keys.set(provider, { keys: [], savedAt: saved_at });
     for (const [provider, own] of byProvider(keys)) this.#keys.set(provider, { keys: own, savedAt: saved_at });
   }
 
   /** The pending breaker of this name, made at first sight. */
   breakerOf(saved: SavedBreaker): CircuitBreaker {
-    const { pool, model, provider, cause } = saved;
     const key = recordKey(saved);
     const known = this.#breakers.get(key);
     if (known !== undefined) return known;
-    const owner = { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
-    const made = cause === undefined ? new CircuitBreaker(owner) : new ManualOverride(owner, cause);
+    const made = new CircuitBreaker(saved);
     this.#breakers.set(key, made);
     return made;
   }
 
   /** Restores a breaker; one that was not saved is closed. */
   restoreBreaker(breaker: CircuitBreaker): void {
-    const key = recordKey(namesOf(breaker));
+    const { key } = breaker;
     breaker.restore(this.#breakers.get(key) ?? { isHalfOpen: false, consecutiveTrips: 0 });
     this.#breakers.delete(key);
   }
@@ -89,25 +86,21 @@ export class PendingState {
     const { failures = 0, last_status: lastStatus } = this.#failures.get(key) ?? {};
     state.restore({ failures, lastStatus });
     this.#failures.delete(key);
-    const keys = state.keys === undefined ? undefined : this.#keys.get(state.provider);
-    if (keys === undefined) return;
-    state.keys!.restore(keys.keys, keys.savedAt, timesOf(this.#clock));
+    const saved = this.#keys.get(state.provider);
+    if (state.keys === undefined || saved === undefined) return;
+    state.keys.reset();
+    mergeApiKeys(state.keys, { ...saved, now: timesOf(this.#clock) });
     this.#keys.delete(state.provider); // later members have the same keys
   }
 
   /** Restores the overrides that apply to a model. */
   restoreOverrides(member: MemberState): void {
     for (const [key, breaker] of this.#breakers) {
-      if (!(breaker instanceof ManualOverride) || !appliesTo(breaker.owner, member)) continue;
-      overridesOf(this.#state).get(breaker.owner, breaker.cause).restore(breaker);
+      if (breaker.cause === undefined || !appliesTo(breaker.owner, member)) continue;
+      this.#state.overrides.get(breaker.owner, breaker.cause).restore(breaker);
       this.#breakers.delete(key);
     }
   }
-}
-
-/** The key pools of a mesh by provider. */
-export function keyPoolsOf({ members }: MeshState): ReadonlyMap<string, ApiKeyPool> {
-  return new Map(members.flatMap(({ state }) => state.keys ? [[state.provider, state.keys]] : []));
 }
 
 /** Saved keys by provider. */

@@ -3,15 +3,21 @@
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
-import type { OverrideCause } from "../breaker/manual_override.ts";
+import { hash53 } from "../../util/hash.ts";
+import {
+  type BreakerFacts,
+  type BreakerNames,
+  type BreakerOwner,
+  type CircuitBreaker,
+  maxStandbyMs,
+  recordKey,
+} from "../breaker/circuit_breaker.ts";
+import type { ApiKeyPool, KeyRejectionReason } from "../limits/api_key_pool.ts";
 import type { BudgetSnapshot } from "../limits/budget.ts";
-import type { KeyRejectionReason } from "../limits/api_key_pool.ts";
-import { type BreakerFacts, type BreakerOwner, type CircuitBreaker, maxStandbyMs } from "../breaker/circuit_breaker.ts";
+import type { UsageCounts } from "../limits/quota.ts";
 
 /** A breaker as saved. Times are wall clock, ms since 1970. */
-export interface SavedBreaker extends BreakerOwner {
-  /** The cause of a manual override; left out for other breakers. */
-  readonly cause?: OverrideCause;
+export interface SavedBreaker extends BreakerNames {
   /** The standby; left out when it is closed. */
   readonly standby?: {
     /** Why. */
@@ -51,19 +57,7 @@ export interface SavedApiKey {
   readonly consecutive_trips?: number;
 }
 
-/** What was used of the limits of a model in a pool. */
-export interface UsageCounts {
-  /** Requests. */
-  readonly requests: number;
-  /** Tokens. */
-  readonly tokens: number;
-  /** Nano-dollars. */
-  readonly nano: number;
-  /** When the window ends they were counted in: wall clock, ms; left out when they count between two standbys. */
-  readonly window_end?: number;
-}
-
-/** The same, as saved. */
+/** What was used of the limits of a model in a pool, as saved. */
 export interface SavedUsage extends UsageCounts, Required<BreakerOwner> {}
 
 /** What was spent of a budget, as saved. */
@@ -90,27 +84,6 @@ export interface MeshSnapshot {
   readonly spending?: readonly SavedSpending[];
 }
 
-/** The name of a breaker. */
-export type BreakerNames = Pick<SavedBreaker, keyof BreakerOwner | "cause">;
-
-/**
- * Whose state it is, as a key.
- *
- * @param names A pool's, a model's or a provider's; an override has a cause.
- */
-export function recordKey({ pool, model, provider, cause }: BreakerNames): string {
-  return JSON.stringify([pool, model, provider, cause]);
-}
-
-/**
- * The name of a breaker.
- *
- * @param breaker A breaker; an override has a cause.
- */
-export function namesOf({ owner, cause }: CircuitBreaker & Pick<BreakerNames, "cause">): BreakerNames {
-  return cause === undefined ? owner : { ...owner, cause };
-}
-
 /** One moment on both clocks, ms. */
 export interface TimePair {
   /** Wall clock: for what is written down. */
@@ -126,12 +99,12 @@ export interface TimePair {
  * @param now The present.
  * @returns Undefined when there is nothing to remember.
  */
-export function writeBreaker(rest: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
-  const { standby, isHalfOpen, consecutiveTrips } = rest;
+export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
+  const { standby, isHalfOpen, consecutiveTrips } = breaker;
   if (standby === undefined && !isHalfOpen && consecutiveTrips === 0) return undefined;
   const wallOf = (monotonic: number) => Math.max(0, Math.round(now.wall + monotonic - now.monotonic));
   return {
-    ...namesOf(rest),
+    ...breaker.names,
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
@@ -170,8 +143,56 @@ export function readBreaker(
   };
 }
 
+/**
+ * The standbys of a provider's keys as saved. A key is identified by a hash that differs in every snapshot.
+ *
+ * @param pool The keys.
+ * @param now The present.
+ */
+export function writeApiKeys(pool: ApiKeyPool, now: TimePair): SavedApiKey[] {
+  return pool.keys.flatMap(({ value, standby: ownStandby, models, consecutiveTrips }) => {
+    const { provider } = pool;
+    const key = markOf(provider, value, now.wall);
+    const trips = consecutiveTrips === 0 ? {} : { consecutive_trips: consecutiveTrips };
+    return [[undefined, ownStandby] as const, ...models].flatMap(([model, standby]) => {
+      if (standby === undefined || standby.until <= now.monotonic) return [];
+      const until = Math.round(now.wall + standby.until - now.monotonic);
+      return { provider, key, ...(model === undefined ? trips : { model }), reason: standby.kind, until };
+    });
+  });
+}
+
+/**
+ * Merges saved standbys into a provider's keys: of two ends of a standby the later one holds.
+ *
+ * @param pool The keys.
+ * @param saved Of this provider; when they were saved, wall clock, ms; the present.
+ */
+export function mergeApiKeys(
+  pool: ApiKeyPool,
+  { keys, savedAt, now }: { readonly keys: readonly SavedApiKey[]; readonly savedAt: number; readonly now: TimePair },
+): void {
+  for (const own of pool.keys) {
+    const mark = markOf(pool.provider, own.value, savedAt);
+    for (const { key, model, reason: kind, until, consecutive_trips } of keys) {
+      const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
+      if (key !== mark || standbyMs <= 0) continue;
+      const message = "The key was refused before the last start";
+      const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: standbyMs };
+      own.set(model, { kind, since: now.monotonic, until: now.monotonic + standbyMs, refusal });
+      own.consecutiveTrips = Math.max(own.consecutiveTrips, consecutive_trips ?? 0);
+    }
+  }
+}
+
+/** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
+function markOf(provider: string, value: string, wall: number): string {
+  const bits = hash53(`${wall} ${provider} ${value}`) >>> 0;
+  return bits.toString(16).padStart(8, "0");
+}
+
 /** Saved entries by their names. */
-export function byKey<Saved extends Parameters<typeof recordKey>[0]>(
+export function byKey<Saved extends BreakerNames>(
   list: readonly Saved[] = [],
 ): ReadonlyMap<string, Saved> {
   return new Map(list.map((saved) => [recordKey(saved), saved]));

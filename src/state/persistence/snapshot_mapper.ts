@@ -3,22 +3,23 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CircuitBreaker, Standby } from "../breaker/circuit_breaker.ts";
+import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit_breaker.ts";
 import type { Budget } from "../limits/budget.ts";
-import type { MemberState, MeshState, StateRestorer } from "../mesh_state.ts";
-import { byProvider, keyPoolsOf, PendingState, timesOf } from "./pending_state.ts";
+import type { MeshState, StateRestorer } from "../mesh_state.ts";
+import type { MemberState } from "../model_state.ts";
+import { byProvider, PendingState, timesOf } from "./pending_state.ts";
 import {
   byBudget,
   byKey,
   endOf,
+  mergeApiKeys,
   type MeshSnapshot,
-  namesOf,
   readBreaker,
-  recordKey,
   type SavedBreaker,
   type SavedFailures,
   type SavedSpending,
   type SavedUsage,
+  writeApiKeys,
   writeBreaker,
 } from "./snapshot.ts";
 import { readSnapshot } from "./snapshot_codec.ts";
@@ -76,7 +77,7 @@ export class SnapshotMapper implements StateRestorer {
   /** The state as plain JSON; what has no owner here stays as the record has it. */
   snapshot(): MeshSnapshot {
     const now = timesOf(this.#clock);
-    const keys = [...keyPoolsOf(this.#state).values()].flatMap((pool) => pool.snapshot(now));
+    const keys = [...this.#state.keyPools.values()].flatMap((pool) => writeApiKeys(pool, now));
     const breakers = [...this.#state.breakers, ...this.#owner.pending];
     const names = new Set(this.#state.members.map(nameOf));
     const isElsewhere = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
@@ -138,18 +139,21 @@ export class SnapshotMapper implements StateRestorer {
    * @throws {MeshError} `invalid_state`; nothing has changed then.
    */
   merge(value: unknown): void {
-    const { snapshot: { breakers, saved_at, keys = [] } } = readSnapshot(value);
+    const { snapshot: { breakers, saved_at, keys: savedKeys = [] } } = readSnapshot(value);
     const now = timesOf(this.#clock);
     this.#state.mapper ??= this;
-    const known = new Map(this.#state.breakers.map((breaker) => [recordKey(namesOf(breaker)), breaker]));
+    const known = new Map(this.#state.breakers.map((breaker) => [breaker.key, breaker]));
     for (const saved of breakers) {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
       const own = known.get(recordKey(saved)) ?? this.#owner.#pending.breakerOf(saved);
       if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
-    const pools = keyPoolsOf(this.#state);
-    for (const [provider, own] of byProvider(keys)) pools.get(provider)?.merge(own, saved_at, now);
+    const { keyPools } = this.#state;
+    for (const [provider, keys] of byProvider(savedKeys)) {
+      const pool = keyPools.get(provider);
+      if (pool !== undefined) mergeApiKeys(pool, { keys, savedAt: saved_at, now });
+    }
     for (const member of this.#state.members) {
       this.#owner.#pending.restoreOverrides(member);
       member.state.refresh(now.monotonic);
@@ -200,7 +204,7 @@ export class SnapshotMapper implements StateRestorer {
     this.#knownStandbys = new Map(this.#state.breakers.flatMap((breaker) => {
       const { standby } = breaker;
       if (standby === undefined) return [];
-      const key = recordKey(namesOf(breaker));
+      const { key } = breaker;
       const until = endOf(saved.get(key));
       const isSame = standby.until === until || Math.abs(this.#wallOf(standby) - until) <= toleranceMs;
       return isSame ? [[key, standby] as const] : [];
@@ -242,7 +246,7 @@ export class SnapshotMapper implements StateRestorer {
   #closeAsStored(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
     const [now, before] = [byKey(theirs.breakers), byKey(known?.breakers)];
     for (const breaker of this.#state.breakers) {
-      const key = recordKey(namesOf(breaker));
+      const { key } = breaker;
       const isClosed = before.get(key)?.standby !== undefined && now.get(key)?.standby === undefined;
       const { standby } = breaker;
       if (!isClosed || standby === undefined || standby !== this.#knownStandbys.get(key)) continue;

@@ -4,17 +4,9 @@
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import { overridesOf } from "../breaker/manual_override.ts";
 import type { MeshState } from "../mesh_state.ts";
-import type { CircuitBreaker } from "../breaker/circuit_breaker.ts";
-import {
-  type MeshSnapshot,
-  namesOf,
-  readBreaker,
-  recordKey,
-  type SavedBreaker,
-  writeBreaker,
-} from "../persistence/snapshot.ts";
+import { type CircuitBreaker, recordKey } from "../breaker/circuit_breaker.ts";
+import { type MeshSnapshot, readBreaker, type SavedBreaker, writeBreaker } from "../persistence/snapshot.ts";
 import { readSnapshot } from "../persistence/snapshot_codec.ts";
 
 /** Ends of a standby that are no further apart are the same, ms: clocks and rounding. */
@@ -85,15 +77,13 @@ export class BreakerEvents {
     const now = this.#clock.monotonic();
     const begun = this.#all.filter((breaker) => {
       const until = breaker.standby?.until ?? 0;
-      const published = this.#published.get(recordKey(namesOf(breaker)));
+      const published = this.#published.get(breaker.key);
       return until > now && (published === undefined || published.isStale || until > published.until + toleranceMs);
     });
     const over = [...this.#published].filter(([, { breaker, until }]) => breaker.standby === undefined || until <= now);
     const closed = over.filter(([, { until }]) => until > now + toleranceMs);
     for (const [key] of closed) this.#closedAt.set(key, now);
-    const ends = begun.map((breaker) =>
-      [recordKey(namesOf(breaker)), { breaker, until: breaker.standby!.until }] as const
-    );
+    const ends = begun.map((breaker) => [breaker.key, { breaker, until: breaker.standby!.until }] as const);
     const done = () => {
       for (const [key] of over) this.#published.delete(key);
       for (const [key, published] of ends) this.#published.set(key, published);
@@ -114,7 +104,7 @@ export class BreakerEvents {
   receive(text: string): boolean {
     const message = readMessage(text);
     if (message === undefined || message.from === this.#id) return false;
-    const known = new Map(this.#all.map((breaker) => [recordKey(namesOf(breaker)), breaker]));
+    const known = new Map(this.#all.map((breaker) => [breaker.key, breaker]));
     for (const saved of message.breakers) this.#merge(saved, message.saved_at, known);
     for (const saved of message.closed) {
       this.#published.delete(recordKey(saved));
@@ -138,7 +128,7 @@ export class BreakerEvents {
       breakers: begun.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [],
       closed: closed.map((breaker) => ({
-        ...namesOf(breaker),
+        ...breaker.names,
         ...(breaker.isHalfOpen ? { half_open: true as const } : {}),
       })),
       requests_all: requestsAll,
@@ -180,12 +170,11 @@ export class BreakerEvents {
 
   /** An override is made when it is received; breakers of what is not configured here are ignored. */
   #breakerOf(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
-    const { pool, model, provider, cause } = saved;
+    const { provider, cause } = saved;
     const breaker = known.get(recordKey(saved));
     const isOurs = this.#state.breakers.some(({ owner }) => owner.provider === provider);
     if (breaker !== undefined || cause === undefined || !isOurs) return breaker;
-    const owner = { provider, ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }) };
-    return overridesOf(this.#state).get(owner, cause);
+    return this.#state.overrides.get(saved, cause);
   }
 }
 
