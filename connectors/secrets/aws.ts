@@ -6,6 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { signed } from "../_aws_signature.ts";
 import { address, attribute, variable, Vendor, type VendorResponse } from "./_vendor.ts";
 import { awsDeclaration } from "./declarations.ts";
 
@@ -28,7 +29,6 @@ export const awsSecrets: Connector<"secretStore"> = {
     const url = own === undefined ? `https://secretsmanager.${region}.${suffix}` : address(own, "endpoint");
     return storeOf(new Aws(runtime, `${url}/`, region));
   },
-  loadPackages: () => loadSigner(),
 };
 
 function storeOf(aws: Aws): Required<SecretStore> {
@@ -98,32 +98,13 @@ class Aws {
     if (accessKeyId === undefined || secretAccessKey === undefined) {
       throw this.vendor.error(task, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
     }
-    const { AwsV4Signer } = await loadSigner();
-    const signer = new AwsV4Signer({
-      url: this.#url,
+    const call = {
       method: "POST",
+      url: this.#url,
       headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": `secretsmanager.${action}` },
       body,
-      accessKeyId,
-      secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
-      service: "secretsmanager",
-      region: this.#region,
-      datetime: new Date(runtime.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
-    });
-    const { headers } = await signer.sign();
-    return Object.fromEntries(headers);
-  }
-}
-
-async function loadSigner() {
-  try {
-    // deno-lint-ignore no-import-prefix
-    return await import("npm:aws4fetch@1.0.20");
-  } catch (error) {
-    throw new ConnectorError(
-      `${id} needs the package "aws4fetch", which is not installed: npm install aws4fetch`,
-      error,
-    );
+    };
+    const keys = { accessKeyId, secretAccessKey, sessionToken };
+    return await signed(call, { keys, region: this.#region, service: "secretsmanager", now: runtime.clock.now() });
   }
 }

@@ -3,10 +3,11 @@
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
+import { type AwsKeys, sha256Of, signed } from "../_aws_signature.ts";
 import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
 
 /** Where objects are, and who asks for them. */
-export interface BucketOptions {
+export interface BucketOptions extends AwsKeys {
   /** The bucket's name. */
   readonly bucket: string;
   /** Its region. */
@@ -15,12 +16,6 @@ export interface BucketOptions {
   readonly endpoint: string;
   /** Whether the bucket stands in the path, and not in the host's name. */
   readonly isPathStyle: boolean;
-  /** The key's id. */
-  readonly accessKeyId: string;
-  /** The key. */
-  readonly secretAccessKey: string;
-  /** Of a key for a time. */
-  readonly sessionToken?: string | undefined;
 }
 
 /** One call. */
@@ -36,57 +31,21 @@ export interface BucketCall {
   readonly accepts?: readonly number[];
 }
 
-/** The one class that is used of `aws4fetch`. */
-interface Signers {
-  readonly AwsV4Signer: new (options: Record<string, unknown>) => { sign(): Promise<{ url: URL; headers: Headers }> };
-}
-
-/** Loads what signs. */
-export type LoadSigner = () => Promise<Signers>;
-
-// deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
-const loadAws4fetch: LoadSigner = () => import("npm:aws4fetch@1.0.20").catch(rethrow) as unknown as Promise<Signers>;
-
-/** Bundlers let a package that is missing pass where the failure is caught. */
-function rethrow(error: unknown): never {
-  throw error;
-}
-
-/**
- * Loads what signs.
- *
- * @param id The connector's, for errors.
- * @param load Loads it, for tests.
- * @throws {ConnectorError} When it is not installed.
- */
-export async function loadSigners(id: string, load: LoadSigner = loadAws4fetch): Promise<Signers> {
-  try {
-    return await load();
-  } catch (cause) {
-    const hint =
-      'the package "aws4fetch", which signs its calls, is not installed: add it with "npm install aws4fetch"';
-    throw new ConnectorError(`"${id}" cannot be used: ${hint}`, cause);
-  }
-}
-
 /** The objects of a bucket. */
 export class Bucket {
   readonly #id: string;
   readonly #runtime: RemoteRuntime;
   readonly #options: BucketOptions;
-  readonly #load: LoadSigner;
 
   /**
    * @param id The connector's, for errors.
    * @param runtime Clock and HTTP.
    * @param options Where, and who.
-   * @param load Loads what signs.
    */
-  constructor(id: string, runtime: RemoteRuntime, options: BucketOptions, load: LoadSigner = loadAws4fetch) {
+  constructor(id: string, runtime: RemoteRuntime, options: BucketOptions) {
     this.#id = id;
     this.#runtime = runtime;
     this.#options = options;
-    this.#load = load;
   }
 
   /**
@@ -97,11 +56,11 @@ export class Bucket {
   async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteAnswer> {
     const url = this.#urlOf(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-    const signed = await this.#sign(method, url, {
-      ...headers,
-      "x-amz-content-sha256": await sha256Of(body ?? new Uint8Array()),
-    });
-    const answer = await callRemote(this.#id, this.#runtime, { method, url: url.href, headers: signed, body });
+    const hash = await sha256Of(body ?? "");
+    const call = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
+    const { region } = this.#options;
+    const facts = { keys: this.#options, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };
+    const answer = await callRemote(this.#id, this.#runtime, { ...call, headers: await signed(call, facts), body });
     if (answer.status === 200 || answer.status === 204 || accepts.includes(answer.status)) return answer;
     throw this.#refusal(method, answer);
   }
@@ -113,18 +72,6 @@ export class Bucket {
     if (!isPathStyle) url.hostname = `${bucket}.${url.hostname}`;
     url.pathname = [folder, ...(isPathStyle ? [bucket] : []), ...(name === "" ? [] : [name])].join("/") || "/";
     return url;
-  }
-
-  async #sign(method: string, url: URL, headers: Record<string, string>): Promise<Record<string, string>> {
-    const { region, accessKeyId, secretAccessKey, sessionToken } = this.#options;
-    const datetime = new Date(this.#runtime.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
-    const { AwsV4Signer } = await loadSigners(this.#id, this.#load);
-    const signer = new AwsV4Signer({
-      ...{ method, url: url.href, headers, service: "s3", region, datetime },
-      ...{ accessKeyId, secretAccessKey, sessionToken },
-    });
-    const signed = await signer.sign();
-    return Object.fromEntries([...signed.headers].map(([name, value]) => [name.toLowerCase(), value]));
   }
 
   /** The service's own text may quote the key's id: its code alone is passed on. */
@@ -147,9 +94,4 @@ export class Bucket {
       isForGood ? "forbidden" : undefined,
     );
   }
-}
-
-async function sha256Of(bytes: Uint8Array): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource));
-  return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -10,7 +10,7 @@ import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { type RemoteRuntime, textSetting } from "./_remote.ts";
-import { Bucket, type BucketOptions, type LoadSigner, loadSigners } from "./_s3.ts";
+import { Bucket, type BucketOptions } from "./_s3.ts";
 import { s3Declaration } from "./declarations.ts";
 
 const { id } = s3Declaration;
@@ -54,11 +54,10 @@ export class S3Storage implements Storage {
    *
    * @param runtime Clock and HTTP.
    * @param options Where, and who.
-   * @param load Loads what signs, for tests.
    */
-  constructor(runtime: RemoteRuntime, options: S3Options, load?: LoadSigner) {
+  constructor(runtime: RemoteRuntime, options: S3Options) {
     this.#clock = runtime.clock;
-    this.#bucket = new Bucket(id, runtime, options, load);
+    this.#bucket = new Bucket(id, runtime, options);
     this.#prefix = options.prefix;
     this.#name = options.bucket;
   }
@@ -218,7 +217,6 @@ function plain(text: string): string {
 export const s3Storage: Connector<"storage"> = {
   ...s3Declaration,
   create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
-  loadPackages: () => loadSigners(id),
 };
 
 function optionsOf(given: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {

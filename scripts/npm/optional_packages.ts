@@ -8,5 +8,4 @@ export const optionalPackages: Readonly<Record<string, string>> = {
   "@cfworker/json-schema": "4.1.6",
   "@msgpack/msgpack": "3.1.3",
   "@redis/client": "6.3.1",
-  aws4fetch: "1.0.20",
 };

@@ -32,7 +32,6 @@ async function bareCommand(folder: TestFolder): Promise<CommandLine> {
 describe("modelmesh check, where a package is missing", () => {
   const storages: [what: string, storage: Sections, path: string, expected: RegExp][] = [
     ["Redis", { connector: "redis.redis.v1" }, "storage.connector", /"@redis\/client".*npm install @redis\/client/],
-    ["S3", { connector: "aws.s3.v1", bucket: "kept" }, "storage.connector", /"aws4fetch".*npm install aws4fetch/],
     ["MessagePack", { persistence: { format: "msgpack" } }, "storage.persistence.format", /npm install @msgpack/],
   ];
   for (const [what, storage, path, expected] of storages) {

@@ -1,7 +1,7 @@
 /** Records in S3, against a simulator that checks signatures. */
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
-import { S3Storage, s3Storage } from "../../connectors/storage/s3.ts";
+import { s3Storage } from "../../connectors/storage/s3.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
@@ -82,13 +82,6 @@ describe("the storage aws.s3.v1", () => {
       "cannot reach 127.0.0.1",
     );
     assertEquals(error.message.includes("state"), false);
-  });
-
-  it("without its package names it", async () => {
-    const runtime = { ...testRuntime(), env: () => undefined };
-    const options = { ...s3Place, ...s3Key, endpoint: "http://127.0.0.1:9", isPathStyle: true, prefix: "" };
-    const storage = new S3Storage(runtime, options, () => Promise.reject(new TypeError("not found")));
-    await assertRejects(() => storage.load("state"), ConnectorError, 'the package "aws4fetch"');
   });
 });
 

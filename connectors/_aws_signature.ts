@@ -1,0 +1,151 @@
+/**
+ * Signature Version 4, by which AWS and what speaks its protocols know who calls.
+ *
+ * Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, read 2026-11-22.
+ * @module
+ */
+
+/** Who calls. */
+export interface AwsKeys {
+  /** The key's id. */
+  readonly accessKeyId: string;
+  /** The key. */
+  readonly secretAccessKey: string;
+  /** Of a key for a time. */
+  readonly sessionToken?: string | undefined;
+}
+
+/** A call to be signed. */
+export interface UnsignedCall {
+  /** Of HTTP. */
+  readonly method: string;
+  /** Absolute, its path and query encoded. */
+  readonly url: string;
+  /** All of them are signed; names in lower case, `host` is added. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, whole. */
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** What a signature is for. */
+export interface SigningFacts {
+  /** Who calls. */
+  readonly keys: AwsKeys;
+  /** Such as `eu-central-1`. */
+  readonly region: string;
+  /** The service's name in signatures, such as `s3`. */
+  readonly service: string;
+  /** Wall clock, ms. */
+  readonly now: number;
+  /** Whether the path is signed as it is sent: S3 does so, all others encode it once more. */
+  readonly signsPathAsSent?: boolean;
+}
+
+const algorithm = "AWS4-HMAC-SHA256";
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/**
+ * The headers of a call with its signature.
+ *
+ * @param call What is called; not changed.
+ * @param facts What the signature is for.
+ *
+ * @example
+ * ```ts ignore
+ * const call = { method: "GET", url: "https://example.amazonaws.com/", headers: {} };
+ * const headers = await signed(call, { keys, region: "us-east-1", service: "service", now: clock.now() });
+ * ```
+ */
+export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<Record<string, string>> {
+  const { keys, region, service } = facts;
+  const url = new URL(call.url);
+  const time = new Date(facts.now).toISOString().replace(/[:-]|\.\d{3}/g, "");
+  const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
+  const headers: Record<string, string> = {
+    ...call.headers,
+    "x-amz-date": time,
+    ...(keys.sessionToken === undefined ? {} : { "x-amz-security-token": keys.sessionToken }),
+  };
+  const names = [...Object.keys(headers), "host"].sort();
+  const valueOf = (name: string) => name === "host" ? url.host : headers[name]!;
+  const canonical = [
+    call.method,
+    canonicalPath(url, facts),
+    canonicalQuery(url),
+    ...names.map((name) => `${name}:${valueOf(name).trim().replace(/\s+/g, " ")}`),
+    "",
+    names.join(";"),
+    headers["x-amz-content-sha256"] ?? await sha256Of(call.body ?? ""),
+  ].join("\n");
+  const text = [algorithm, time, scope, await sha256Of(canonical)].join("\n");
+  const signature = hex(await hmac(await signingKey(keys.secretAccessKey, scope), text));
+  const credential = `Credential=${keys.accessKeyId}/${scope}`;
+  return {
+    ...headers,
+    authorization: `${algorithm} ${credential}, SignedHeaders=${names.join(";")}, Signature=${signature}`,
+  };
+}
+
+/**
+ * SHA-256 in hexadecimal digits.
+ *
+ * @param data Bytes, or text as UTF-8.
+ */
+export async function sha256Of(data: string | Uint8Array): Promise<string> {
+  const bytes = typeof data === "string" ? encoder.encode(data) : data;
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource)));
+}
+
+/** The key of a day, region and service, made of the secret one. */
+async function signingKey(secret: string, scope: string): Promise<Uint8Array> {
+  let key = encoder.encode(`AWS4${secret}`);
+  for (const part of scope.split("/")) key = await hmac(key, part);
+  return key;
+}
+
+async function hmac(key: Uint8Array, text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const made = await crypto.subtle.importKey(
+    "raw",
+    key as BufferSource,
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["sign"],
+  );
+  return new Uint8Array(await crypto.subtle.sign("HMAC", made, encoder.encode(text)));
+}
+
+function canonicalPath({ pathname }: URL, { signsPathAsSent = false }: SigningFacts): string {
+  const sent = pathname.split("/").map((part) => encoded(decoded(part)));
+  return (signsPathAsSent ? sent : sent.map(encoded)).join("/");
+}
+
+function canonicalQuery({ searchParams }: URL): string {
+  const pairs = [...searchParams].map(([name, value]) => [encoded(name), encoded(value)] as const);
+  pairs.sort(([one, oneValue], [other, otherValue]) => order(one, other) || order(oneValue, otherValue));
+  return pairs.map((pair) => pair.join("=")).join("&");
+}
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** What no decoder takes stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** All but the unreserved characters of RFC 3986. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
