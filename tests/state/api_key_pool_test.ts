@@ -77,6 +77,24 @@ Deno.test("ApiKeyPool counts no success of a call that began before the key was 
   ]);
 });
 
+Deno.test("ApiKeyPool: a standby that a later rejection extends is one standby; calls from before that rejection end nothing", () => {
+  const ring = new ApiKeyPool("a", keys);
+  const [key] = ring.keys;
+  ring.reject(key!, "m", refusal("rate_limited", 30), { now: 1000, times });
+  ring.reject(key!, "m", refusal("rate_limited", 60), { now: 3000, times });
+  ring.recordSuccess(key!, "m", 2000);
+  const { since, until } = key!.openBreaker("m", 3000)!.standby!;
+  assertEquals([since, until], [1000, 63_000]);
+  ring.recordSuccess(key!, "m", 3000);
+  assertEquals(key!.openBreaker("m", 3000), undefined);
+});
+
+Deno.test("ApiKeyPool keeps a key that may be tried again at once", () => {
+  const ring = new ApiKeyPool("a", keys);
+  const { standbyMs, refusal: ofAll } = ring.reject(ring.keys[0]!, "m", refusal("rate_limited", 0), { now: 5, times })!;
+  assertEquals([standbyMs, ofAll, ring.standbyUntil(ring.keys[0]!, "m", 5)], [0, undefined, undefined]);
+});
+
 Deno.test("ApiKeyPool is rejected when every key is, as long as they are in standby", () => {
   const ring = new ApiKeyPool("a", keys.slice(0, 2));
   ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 0, times });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
-import { maxCooldownMs, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
+import { type BreakerOwner, CircuitBreaker, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 
 /** What a refused call was answered with. */
 export interface RejectedCall {
@@ -40,49 +40,69 @@ export interface KeyRejection {
   readonly refusal?: RejectedCall;
 }
 
-interface KeyStandby {
+/** A rejection that is about the key. */
+export interface KeyRejectedCall extends RejectedCall {
   readonly kind: KeyRejectionReason;
-  readonly since: number;
-  readonly until: number;
-  /** What it was refused with; an earlier process has not kept that. */
-  readonly refusal: RejectedCall;
 }
 
 /** Standby of a rate-limited key whose rejection has no hint, ms. */
 const defaultRateLimitMs = 60_000;
 
-/** One key. Only its pool changes it. */
+/** Why a key is in standby, in the words of breakers; the mildest rejection first. */
+export const reasonOf = {
+  rate_limited: "rate_limited",
+  quota_exhausted: "quota_exhausted",
+  auth: "provider_auth_failure",
+} as const;
+
+/** The breaker of one key. It is never half-open: a key whose standby is over serves as before. */
+export class KeyBreaker extends CircuitBreaker {
+  /** What the end of its standby is from, and when that was. A success of an earlier call does not disprove it. */
+  rejection: { readonly call: KeyRejectedCall; readonly at: number } | undefined;
+
+  /** Whether it is open. */
+  isOpen(now: number): boolean {
+    return this.standby !== undefined && this.standby.until > now;
+  }
+}
+
+/** One key. Only its pool and its snapshot change it. */
 export class ApiKey {
   /** For every model. */
-  standby: KeyStandby | undefined;
+  readonly breaker: KeyBreaker;
   /** For one model, by the id its provider knows it by. */
-  readonly models: Map<string, KeyStandby> = new Map();
-  /** Consecutive rejections. */
-  consecutiveTrips = 0;
+  readonly modelBreakers: Map<string, KeyBreaker> = new Map();
+  readonly #provider: string;
 
-  /** @param value What goes out. */
-  constructor(readonly value: string) {}
-
-  /** Why it is not to be used for a model; the reason that lasts longest. */
-  standbyFor(model: string, now: number): KeyStandby | undefined {
-    const own = this.models.get(model);
-    const standby = own !== undefined && own.until > (this.standby?.until ?? 0) ? own : this.standby;
-    return standby !== undefined && standby.until > now ? standby : undefined;
+  /**
+   * @param value What is sent.
+   * @param owner Its provider.
+   */
+  constructor(readonly value: string, { provider }: BreakerOwner) {
+    this.#provider = provider;
+    this.breaker = new KeyBreaker({ provider });
   }
 
-  /** Sets it aside, for one model or for all. */
-  set(model: string | undefined, standby: KeyStandby): void {
-    const current = model === undefined ? this.standby : this.models.get(model);
-    if (current !== undefined && current.until >= standby.until) return; // a later end extends, none shortens
-    if (model === undefined) this.standby = standby;
-    else this.models.set(model, standby);
+  /** All its breakers. */
+  get breakers(): readonly KeyBreaker[] {
+    return [this.breaker, ...this.modelBreakers.values()];
   }
 
-  /** Takes it back. */
-  clear(): void {
-    this.standby = undefined;
-    this.models.clear();
-    this.consecutiveTrips = 0;
+  /** The breaker for one model, or for all. */
+  breakerFor(model: string | undefined): KeyBreaker {
+    if (model === undefined) return this.breaker;
+    const known = this.modelBreakers.get(model);
+    if (known !== undefined) return known;
+    const made = new KeyBreaker({ provider: this.#provider, model });
+    this.modelBreakers.set(model, made);
+    return made;
+  }
+
+  /** The open breaker that keeps it from a model; of two the one whose standby lasts longer. */
+  openBreaker(model: string, now: number): KeyBreaker | undefined {
+    const own = this.modelBreakers.get(model);
+    const longest = (own?.standby?.until ?? 0) > (this.breaker.standby?.until ?? 0) ? own! : this.breaker;
+    return longest.isOpen(now) ? longest : undefined;
   }
 }
 
@@ -98,7 +118,7 @@ export class ApiKeyPool {
    */
   constructor(provider: string, values: readonly string[]) {
     this.provider = provider;
-    this.#keys = values.map((value) => new ApiKey(value));
+    this.#keys = values.map((value) => new ApiKey(value, this));
   }
 
   /** The keys, in order. */
@@ -113,7 +133,7 @@ export class ApiKeyPool {
    */
   replace(values: readonly string[]): void {
     const known = new Map(this.#keys.map((key) => [key.value, key]));
-    this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value));
+    this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value, this));
   }
 
   /** Whether these are its keys. */
@@ -123,85 +143,92 @@ export class ApiKeyPool {
 
   /** A key that is not refused, for calls that are about no model; the first one when all are. */
   usable(now: number): string {
-    return (this.#keys.find(({ standby }) => standby === undefined || standby.until <= now) ?? this.#keys[0]!).value;
+    return (this.#keys.find(({ breaker }) => !breaker.isOpen(now)) ?? this.#keys[0]!).value;
   }
 
   /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
   standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
-    const standby = key.standbyFor(model, now);
-    return standby?.kind === "auth" ? standby.until + maxStandbyMs : standby?.until;
+    const { standby } = key.openBreaker(model, now) ?? {};
+    return standby?.reason === reasonOf.auth ? standby.until + maxStandbyMs : standby?.until;
   }
 
   /** Whether every key is refused: then the provider is. */
   isRejected(now: number): boolean {
-    return this.#keys.every(({ standby }) => standby?.kind === "auth" && standby.until > now);
+    return this.#keys.every(({ breaker }) => breaker.isOpen(now) && breaker.standby?.reason === reasonOf.auth);
   }
 
   /**
-   * A call was answered well.
+   * A call succeeded: rejections from before it are over.
    *
-   * @param key That it was made with.
-   * @param model Whom it asked.
-   * @param begunAt When; a standby that began since then goes on.
+   * @param key The key it was made with.
+   * @param model The model's id.
+   * @param begunAt When it began, monotonic ms.
    */
   recordSuccess(key: ApiKey, model: string, begunAt: number): void {
-    if (key.standby !== undefined && key.standby.since <= begunAt) key.standby = undefined;
-    if ((key.models.get(model)?.since ?? Infinity) <= begunAt) key.models.delete(model);
-    if (key.standby === undefined) key.consecutiveTrips = 0;
+    for (const breaker of [key.breaker, key.modelBreakers.get(model)]) {
+      if ((breaker?.rejection?.at ?? Infinity) <= begunAt) breaker!.close();
+    }
   }
 
   /**
-   * Sets a key aside.
+   * Puts a key into standby.
    *
    * @param key The key; one that was replaced meanwhile, too.
-   * @param model Whom the call asked.
-   * @param refusal What it was answered with.
+   * @param model The id of the model that was called.
+   * @param call What it was answered with.
    * @param at Monotonic ms, and standbys without a hint.
    * @returns Undefined for a failure that is not about the key.
    */
   reject(
     key: ApiKey,
     model: string,
-    refusal: RejectedCall,
-    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
+    call: RejectedCall,
+    at: { readonly now: number; readonly times: KeyCooldowns },
   ): KeyRejection | undefined {
-    const { kind } = refusal;
-    if (kind !== "rate_limited" && kind !== "quota_exhausted" && kind !== "auth") return undefined;
+    if (!isAboutKey(call)) return undefined;
+    const { now } = at;
     const index = this.#keys.indexOf(key);
-    const isNews = index >= 0 && key.standbyFor(model, now)?.kind !== kind;
-    const standbyMs = this.#standbyMs(key, kind, refusal.retryAfterMs, { now, times });
-    key.set(kind === "rate_limited" ? model : undefined, { kind, since: now, until: now + standbyMs, refusal });
+    const isNews = index >= 0 && key.openBreaker(model, now)?.rejection?.call.kind !== call.kind;
+    open(key.breakerFor(call.kind === "rate_limited" ? model : undefined), call, at);
+    const standbyMs = (key.openBreaker(model, now)?.standby?.until ?? now) - now;
     const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNews };
-    const standbys = this.#keys.map((one) => one.standbyFor(model, now));
-    return standbys.includes(undefined) ? facts : { ...facts, refusal: mildest(standbys as KeyStandby[], now) };
+    const breakers = this.#keys.map((one) => one.openBreaker(model, now));
+    return breakers.includes(undefined) ? facts : { ...facts, refusal: mildest(breakers as KeyBreaker[], now) };
   }
 
   /** Ends the standbys of all keys. */
   reset(): void {
-    for (const key of this.#keys) key.clear();
-  }
-
-  #standbyMs(
-    key: ApiKey,
-    kind: KeyRejectionReason,
-    hintMs: number | undefined,
-    { now, times }: { readonly now: number; readonly times: KeyCooldowns },
-  ): number {
-    if (kind === "rate_limited") return Math.min(hintMs ?? defaultRateLimitMs, maxHintMs);
-    if (kind === "quota_exhausted") return Math.min(hintMs ?? times.quotaMs, maxStandbyMs);
-    const { standby } = key;
-    if (standby?.kind === "auth" && standby.until > now) return standby.until - now; // several calls learn it at once
-    return Math.min(times.cooldownMs * 2 ** key.consecutiveTrips++, Math.max(maxCooldownMs, times.cooldownMs));
+    for (const breaker of this.#keys.flatMap(({ breakers }) => breakers)) breaker.close();
   }
 }
 
+function isAboutKey(call: RejectedCall): call is KeyRejectedCall {
+  return call.kind in reasonOf;
+}
+
+function open(
+  breaker: KeyBreaker,
+  call: KeyRejectedCall,
+  { now, times: { cooldownMs, quotaMs } }: { readonly now: number; readonly times: KeyCooldowns },
+): void {
+  breaker.halfOpenIfDue(now);
+  const before = breaker.standby;
+  if (call.kind === "auth" && before?.reason === reasonOf.auth) return; // several calls report it at once
+  const reason = reasonOf[call.kind];
+  if (call.kind === "auth") breaker.openForCooldown(reason, now, cooldownMs);
+  else if (call.kind === "quota_exhausted") breaker.open(reason, now, call.retryAfterMs ?? quotaMs);
+  else breaker.open(reason, now, Math.min(call.retryAfterMs ?? defaultRateLimitMs, maxHintMs));
+  if (breaker.standby !== before) breaker.rejection = { call, at: now };
+}
+
 /** The rejection of all keys together: the one that ends soonest; `auth` only when all of them are. */
-function mildest(standbys: readonly KeyStandby[], now: number): RejectedCall {
-  const order: readonly KeyRejectionReason[] = ["rate_limited", "quota_exhausted", "auth"];
-  const kind = order.find((one) => standbys.some((standby) => standby.kind === one))!;
-  const [soonest] = standbys.filter((standby) => standby.kind === kind).sort((one, other) => one.until - other.until);
-  const { refusal, until } = soonest!;
+function mildest(breakers: readonly KeyBreaker[], now: number): RejectedCall {
+  const kinds = Object.keys(reasonOf) as KeyRejectionReason[];
+  const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
+  const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)
+    .sort((one, other) => one.standby!.until - other.standby!.until);
+  const { call } = soonest!.rejection!;
   // without a hint it is tried again after a back-off, as with one key
-  const hasHint = kind !== "rate_limited" || refusal.retryAfterMs !== undefined;
-  return { ...refusal, retryAfterMs: hasHint ? until - now : undefined };
+  const hasHint = kind !== "rate_limited" || call.retryAfterMs !== undefined;
+  return { ...call, retryAfterMs: hasHint ? soonest!.standby!.until - now : undefined };
 }

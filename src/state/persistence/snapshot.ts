@@ -12,7 +12,7 @@ import {
   maxStandbyMs,
   recordKey,
 } from "../breaker/circuit_breaker.ts";
-import type { ApiKeyPool, KeyRejectionReason } from "../limits/api_key_pool.ts";
+import { type ApiKeyPool, type KeyRejectionReason, reasonOf } from "../limits/api_key_pool.ts";
 import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { UsageCounts } from "../limits/quota.ts";
 
@@ -149,17 +149,20 @@ export function readBreaker(
  * @param pool The keys.
  * @param now The present.
  */
-export function writeApiKeys(pool: ApiKeyPool, now: TimePair): SavedApiKey[] {
-  return pool.keys.flatMap(({ value, standby: ownStandby, models, consecutiveTrips }) => {
-    const { provider } = pool;
-    const key = markOf(provider, value, now.wall);
-    const trips = consecutiveTrips === 0 ? {} : { consecutive_trips: consecutiveTrips };
-    return [[undefined, ownStandby] as const, ...models].flatMap(([model, standby]) => {
+export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): SavedApiKey[] {
+  return keys.flatMap(({ value, breakers }) =>
+    breakers.flatMap(({ owner: { model }, standby, rejection, consecutiveTrips }) => {
       if (standby === undefined || standby.until <= now.monotonic) return [];
-      const until = Math.round(now.wall + standby.until - now.monotonic);
-      return { provider, key, ...(model === undefined ? trips : { model }), reason: standby.kind, until };
-    });
-  });
+      return {
+        provider,
+        key: markOf(provider, value, now.wall),
+        ...(model !== undefined && { model }),
+        ...(consecutiveTrips > 0 && { consecutive_trips: consecutiveTrips }),
+        reason: rejection!.call.kind,
+        until: Math.round(now.wall + standby.until - now.monotonic),
+      };
+    })
+  );
 }
 
 /**
@@ -174,13 +177,20 @@ export function mergeApiKeys(
 ): void {
   for (const own of pool.keys) {
     const mark = markOf(pool.provider, own.value, savedAt);
-    for (const { key, model, reason: kind, until, consecutive_trips } of keys) {
+    for (const { key, model, reason: kind, until, consecutive_trips = 0 } of keys) {
       const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
       if (key !== mark || standbyMs <= 0) continue;
-      const message = "The key was refused before the last start";
-      const refusal = { kind, message, status: undefined, fault: undefined, retryAfterMs: standbyMs };
-      own.set(model, { kind, since: now.monotonic, until: now.monotonic + standbyMs, refusal });
-      own.consecutiveTrips = Math.max(own.consecutiveTrips, consecutive_trips ?? 0);
+      const breaker = own.breakerFor(model);
+      const at = now.monotonic;
+      const { standby, rejection } = breaker;
+      const isLater = at + standbyMs > (standby?.until ?? 0);
+      breaker.restore({
+        standby: isLater ? { reason: reasonOf[kind], since: at, until: at + standbyMs } : standby!,
+        isHalfOpen: false,
+        consecutiveTrips: Math.max(breaker.consecutiveTrips, consecutive_trips),
+      });
+      const call = { kind, message: "The key was refused before the last start", retryAfterMs: standbyMs };
+      breaker.rejection = isLater ? { call, at } : rejection;
     }
   }
 }
