@@ -2,73 +2,21 @@
  * Anthropic's models: what they can do, and what they cost.
  * @module
  */
-import type { DatedPricing, ModelInfo } from "../../src/contracts/provider.ts";
+import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { generationOf } from "./_anthropic_generations.ts";
+import { knownModels } from "./_catalogue.ts";
+import { entries } from "./catalogue/anthropic.ts";
 
-const source = "platform.claude.com: models, pricing and the models' migration guides, read 2026-11-21";
-
-const capabilities = [
-  "generation.text-generation.chat-completion",
-  "generation.text-generation.code-generation",
-  "interaction.tool-calling",
-  "generation.structured-generation.json-generation",
-  "understanding.vision-understanding.image-captioning",
-];
-
-const features = {
-  tool_calling: true,
-  structured_output: true,
-  json_mode: false,
-  system_prompt: true,
-  logprobs: false,
-  vision: true,
-  audio_input: false,
-  reasoning: true,
-};
-
-const large = { context_window: 1_000_000, max_output_tokens: 128_000 };
-const small = { context_window: 200_000, max_output_tokens: 64_000 };
-
-/** Cache writes are those that last five minutes; those of an hour cost 1.6 times as much. */
-function price(input: number, output: number, cachedInput: number, cacheWrite: number): DatedPricing {
-  return { input, output, cached_input: cachedInput, cache_write: cacheWrite };
-}
-
-function model(id: string, constraints: ModelInfo["constraints"], ...pricing: readonly DatedPricing[]): ModelInfo {
-  return {
-    id,
-    capabilities,
-    features,
-    constraints,
-    pricing,
-    ...(generationOf(id).sampling ? {} : { parameters: { drop: ["temperature", "top_p", "top_k"] } }),
-    source,
-  };
-}
+const features = { structured_output: true, json_mode: false, system_prompt: true, logprobs: false };
 
 /** The models a new account can call, the most able first. */
-export const anthropicModels: readonly ModelInfo[] = /* @__PURE__ */ makeModels();
+export const anthropicModels: readonly ModelInfo[] = /* @__PURE__ */ knownModels(entries, {
+  features,
+  rulesOf: ({ id }) => rulesOf(id),
+});
 
-function makeModels(): readonly ModelInfo[] {
-  return [
-    model("claude-fable-5-2", large, price(8, 40, 0.2, 10)),
-    model("claude-fable-5-1", large, price(10, 50, 0.25, 12.5)),
-    model("claude-fable-5", large, price(10, 50, 1, 12.5)),
-    model("claude-opus-5-5", large, price(4, 20, 0.2, 5)),
-    model("claude-opus-5", large, price(5, 25, 0.5, 6.25)),
-    model("claude-opus-4-8", large, price(5, 25, 0.5, 6.25)),
-    {
-      ...model("claude-sonnet-5-5", large, price(2, 10, 0.2, 2.5), { ...price(2, 10, 0.1, 2.5), from: "2026-10-07" }),
-      defaultFor: ["chat-completion"],
-    },
-    model("claude-sonnet-5", large, price(2, 10, 0.2, 2.5)),
-    model("claude-sonnet-4-6", large, price(3, 15, 0.3, 3.75)),
-    model("claude-haiku-5-5", large, price(0.1, 0.5, 0.01, 0.125), {
-      ...price(0.5, 2.5, 0.05, 0.625),
-      above_tokens: 100_000,
-    }),
-    model("claude-haiku-4-5", small, price(1, 5, 0.1, 1.25)),
-  ];
+function rulesOf(id: string): ParameterRules | undefined {
+  return generationOf(id).sampling ? undefined : { drop: ["temperature", "top_p", "top_k"] };
 }
 
 /**
@@ -99,6 +47,7 @@ export function listedModel(entry: unknown): ModelInfo | undefined {
   };
   const vision = can("image_input");
   const structured = can("structured_outputs");
+  const parameters = rulesOf(id);
   return {
     id,
     features: {
@@ -112,6 +61,6 @@ export function listedModel(entry: unknown): ModelInfo | undefined {
       ...(typeof max_input_tokens === "number" ? { context_window: max_input_tokens } : {}),
       ...(typeof max_tokens === "number" ? { max_output_tokens: max_tokens } : {}),
     },
-    ...(generationOf(id).sampling ? {} : { parameters: { drop: ["temperature", "top_p", "top_k"] } }),
+    ...(parameters === undefined ? {} : { parameters }),
   };
 }

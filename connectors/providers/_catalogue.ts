@@ -1,5 +1,6 @@
 /**
- * What the vendors' lists of known models are written with.
+ * What the vendors' lists of known models are written with. The lists are data, in `catalogue/`: `deno task catalogue`
+ * compares them with public sources.
  * @module
  */
 import type {
@@ -11,57 +12,96 @@ import type {
   ParameterRules,
 } from "../../src/contracts/provider.ts";
 
-/** Where most facts come from. */
-export const modelsDev = "models.dev 2026-07-02";
-/** Where newer prices come from. */
-export const genaiPrices = "genai-prices 2026-08-21";
-
 const textGeneration = "generation.text-generation";
 
 /** What is known of a model. */
-export interface ModelFacts {
+export interface CatalogueEntry {
+  /** The id its provider knows it by. */
+  readonly id: string;
+  /** Full paths of the leaves it serves; those of a model that chats, when left out. */
+  readonly serves?: readonly CapabilityPath[];
+  /**
+   * What a model that chats can do, in letters: `T` calls functions, `S` answers by a JSON Schema, `R` reasons, `V`
+   * reads images, `A` hears. A missing letter means that it cannot, save `S`, which sources often just do not state.
+   * Left out when nothing of it is known.
+   */
+  readonly can?: string;
+  /** Leaves that a model serves beside chat, full paths. */
+  readonly also?: readonly CapabilityPath[];
+  /** Flags beyond those of the letters. */
+  readonly features?: ModelFeatures;
   /** Tokens read and written together. */
   readonly window?: number;
   /** Tokens written per request. */
   readonly maxOutput?: number;
-  /** Prices, oldest first; unknown ones are left out. */
-  readonly pricing?: readonly DatedPricing[];
-  /** Whether it is its provider's choice for all that it can do. */
+  /** Numbers in an embedding, unless a request asks for fewer. */
+  readonly dimensions?: number;
+  /** The space of its embeddings. */
+  readonly space?: string;
+  /** The vendor's voices, with spaces between; by the name that is asked for, where that is another. */
+  readonly voices?: string | Readonly<Record<string, string>>;
+  /** Response formats of a transcription, or formats of the sound of a speech, with spaces between. */
+  readonly formats?: string;
+  /** ISO codes of the languages it takes, with spaces between. */
+  readonly languages?: string;
+  /** Which of the vendor's rules reword requests for it. */
+  readonly rules?: string;
+  /** Whether it is its provider's choice for all that it serves. */
   readonly isDefault?: boolean;
-  /** Flags beyond those of the letters. */
-  readonly features?: ModelFeatures;
-  /** How requests are reworded for it. */
-  readonly parameters?: ParameterRules;
-  /** Where the facts come from. @default {modelsDev} */
-  readonly source?: string;
+  /** Prices, oldest first, and from small prompts to large ones; null when nothing is known. */
+  readonly pricing: readonly DatedPricing[] | null;
+  /** Where the facts come from. */
+  readonly source: string;
+  /** ISO date on which the source was read. */
+  readonly asOf: string;
 }
 
-/** What is known of a chat model. */
-export interface ChatModelFacts extends ModelFacts {
-  /**
-   * What it can do, in letters: `T` calls functions, `S` answers by a JSON Schema, `R` reasons, `V` reads images,
-   * `A` hears. A missing letter means that it cannot, save `S`, which sources often just do not state. Left out when
-   * nothing of it is known.
-   */
-  readonly can?: string;
-  /** Further leaves it serves, full paths. */
-  readonly also?: readonly CapabilityPath[];
+/** What a vendor says of all its models. */
+export interface VendorRules {
+  /** Flags of all that chat. */
+  readonly features?: ModelFeatures;
+  /** How requests are reworded for a model. */
+  readonly rulesOf?: (entry: CatalogueEntry) => ParameterRules | undefined;
 }
 
 /**
- * A model that chats.
+ * The models of a vendor's list.
  *
- * @param id The id its provider knows it by.
- * @param facts What is known of it.
+ * @param entries The list.
+ * @param vendor What holds for all of them.
  *
  * @example
  * ```ts ignore
- * chatModel("acme-small", { can: "TS", window: 128_000, pricing: [{ input: 0.1, output: 0.3 }] });
+ * knownModels([{ id: "acme-small", can: "TS", window: 128_000, pricing: null, source: "acme.example", asOf: "2026-11-22" }]);
  * ```
  */
-export function chatModel(id: string, facts: ChatModelFacts): ModelInfo {
-  const { can = "", also = [] } = facts;
-  const capabilities = [
+export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRules = {}): readonly ModelInfo[] {
+  return entries.map((entry) => modelOf(entry, vendor));
+}
+
+function modelOf(entry: CatalogueEntry, { features, rulesOf }: VendorRules): ModelInfo {
+  const { id, serves, can, pricing, dimensions, formats, space, voices, isDefault = false, source, asOf } = entry;
+  const capabilities = serves ?? chatLeaves(entry);
+  const parameters = rulesOf?.(entry);
+  return {
+    id,
+    capabilities,
+    features: serves === undefined ? { ...featuresOf(can), ...features, ...entry.features } : entry.features ?? {},
+    constraints: constraintsOf(entry),
+    ...(pricing === null ? {} : { pricing }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(formats === undefined ? {} : { response_formats: formats.split(" ") }),
+    ...(space === undefined ? {} : { embedding_space: space }),
+    ...(voices === undefined ? {} : { voices: voicesOf(voices) }),
+    source,
+    asOf,
+  };
+}
+
+function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly CapabilityPath[] {
+  return [
     `${textGeneration}.chat-completion`,
     `${textGeneration}.code-generation`,
     ...(can.includes("T") ? ["interaction.tool-calling"] : []),
@@ -69,41 +109,18 @@ export function chatModel(id: string, facts: ChatModelFacts): ModelInfo {
     ...(can.includes("V") ? ["understanding.vision-understanding.image-captioning"] : []),
     ...also,
   ];
-  return modelInfo(id, capabilities, { ...facts, features: { ...featuresOf(facts.can), ...facts.features } });
 }
 
-/**
- * A model that does one thing other than chat.
- *
- * @param id The id its provider knows it by.
- * @param capability Full path of the leaf it serves.
- * @param facts What is known of it.
- *
- * @example
- * ```ts ignore
- * singleModel("acme-embed", "representation.embeddings.text-embeddings", { pricing: [{ input: 0.02 }] });
- * ```
- */
-export function singleModel(id: string, capability: CapabilityPath, facts: ModelFacts): ModelInfo {
-  return modelInfo(id, [capability], facts);
-}
-
-function modelInfo(id: string, capabilities: readonly CapabilityPath[], facts: ModelFacts): ModelInfo {
-  const { window, maxOutput, pricing, features = {}, parameters, isDefault = false, source = modelsDev } = facts;
-  const constraints: ModelConstraints = {
+function constraintsOf({ window, maxOutput, languages }: CatalogueEntry): ModelConstraints {
+  return {
     ...(window === undefined ? {} : { context_window: window }),
     ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
+    ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
-  return {
-    id,
-    capabilities,
-    features,
-    constraints,
-    ...(pricing === undefined ? {} : { pricing }),
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
-    source,
-  };
+}
+
+function voicesOf(voices: NonNullable<CatalogueEntry["voices"]>): Readonly<Record<string, string>> {
+  return typeof voices === "string" ? Object.fromEntries(voices.split(" ").map((voice) => [voice, voice])) : voices;
 }
 
 function featuresOf(can: string | undefined): ModelFeatures {

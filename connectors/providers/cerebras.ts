@@ -4,8 +4,9 @@
  * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields it answers 400 to).
  * @module
  */
-import { chatModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/cerebras.ts";
 
 /** Cerebras. */
 export const cerebras: OpenAiCompatible = {
@@ -14,13 +15,5 @@ export const cerebras: OpenAiCompatible = {
   baseUrl: "https://api.cerebras.ai/v1",
   detection: { keys: ["CEREBRAS_API_KEY"], baseUrl: ["CEREBRAS_BASE_URL"] },
   parameters: { drop: ["presence_penalty", "frequency_penalty", "logit_bias"] },
-  models: [
-    chatModel("gpt-oss-120b", {
-      can: "TSR",
-      window: 131_072,
-      maxOutput: 40_000,
-      pricing: [{ input: 0.35, output: 0.75 }],
-      isDefault: true,
-    }),
-  ],
+  models: () => knownModels(entries),
 };

@@ -6,8 +6,9 @@
  */
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { chatModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/cloudflare.ts";
 
 /** Cloudflare Workers AI. */
 export const cloudflare: OpenAiCompatible = {
@@ -20,15 +21,7 @@ export const cloudflare: OpenAiCompatible = {
     requires: { account_id: ["CLOUDFLARE_ACCOUNT_ID"] },
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
-  models: [
-    chatModel("@cf/meta/llama-3.3-70b-instruct-fp8-fast", {
-      can: "T",
-      window: 24_000,
-      maxOutput: 24_000,
-      pricing: [{ input: 0.293, output: 2.253 }],
-      isDefault: true,
-    }),
-  ],
+  models: () => knownModels(entries),
   attributes: {
     account_id: {
       type: "text",

@@ -4,8 +4,9 @@
  * Source: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters).
  * @module
  */
-import { chatModel, genaiPrices, singleModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/cohere.ts";
 
 /** Cohere. */
 export const cohere: OpenAiCompatible = {
@@ -17,26 +18,5 @@ export const cohere: OpenAiCompatible = {
     drop: ["logit_bias", "parallel_tool_calls", "store", "metadata", "service_tier"],
     refuse: ["n", "top_logprobs"],
   },
-  models: [
-    chatModel("command-a-plus-05-2026", {
-      can: "TSRV",
-      window: 128_000,
-      maxOutput: 64_000,
-      pricing: [{ input: 2.5, output: 10 }],
-      isDefault: true,
-    }),
-    chatModel("command-r7b-12-2024", {
-      can: "TS",
-      window: 128_000,
-      maxOutput: 4_000,
-      pricing: [{ input: 0.0375, output: 0.15 }],
-    }),
-    singleModel("embed-v4.0", "representation.embeddings.text-embeddings", {
-      window: 128_000,
-      pricing: [{ input: 0.12 }],
-      isDefault: true,
-      source: genaiPrices,
-    }),
-    singleModel("rerank-v3.5", "retrieval.reranking", { pricing: [{ per_search: 0.002 }], isDefault: true }),
-  ],
+  models: () => knownModels(entries),
 };

@@ -4,8 +4,9 @@
  * Source: huggingface.co/docs/inference-providers.
  * @module
  */
-import { chatModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/huggingface.ts";
 
 /** Hugging Face. */
 export const huggingface: OpenAiCompatible = {
@@ -17,13 +18,5 @@ export const huggingface: OpenAiCompatible = {
     baseUrl: ["HUGGINGFACE_BASE_URL"],
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
-  models: [
-    chatModel("openai/gpt-oss-120b", {
-      can: "TSR",
-      window: 131_072,
-      maxOutput: 32_768,
-      pricing: [{ input: 0.25, output: 0.69 }],
-      isDefault: true,
-    }),
-  ],
+  models: () => knownModels(entries),
 };

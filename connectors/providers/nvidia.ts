@@ -4,8 +4,9 @@
  * Source: docs.api.nvidia.com/nim, LiteLLM's list of the parameters it takes.
  * @module
  */
-import { chatModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/nvidia.ts";
 
 /** NVIDIA NIM. */
 export const nvidia: OpenAiCompatible = {
@@ -14,13 +15,5 @@ export const nvidia: OpenAiCompatible = {
   baseUrl: "https://integrate.api.nvidia.com/v1",
   detection: { keys: ["NVIDIA_API_KEY", "NVIDIA_NIM_API_KEY"], baseUrl: ["NVIDIA_BASE_URL"] },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
-  models: [
-    chatModel("meta/llama-3.3-70b-instruct", {
-      can: "T",
-      window: 128_000,
-      maxOutput: 4_096,
-      pricing: [{ input: 0, output: 0 }],
-      isDefault: true,
-    }),
-  ],
+  models: () => knownModels(entries),
 };

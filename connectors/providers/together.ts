@@ -4,8 +4,9 @@
  * Source: docs.together.ai.
  * @module
  */
-import { chatModel } from "./_catalogue.ts";
+import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { entries } from "./catalogue/together.ts";
 
 /** Together AI. */
 export const together: OpenAiCompatible = {
@@ -17,13 +18,5 @@ export const together: OpenAiCompatible = {
     baseUrl: ["TOGETHER_BASE_URL"],
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
-  models: [
-    chatModel("meta-llama/Llama-3.3-70B-Instruct-Turbo", {
-      can: "TS",
-      window: 131_072,
-      maxOutput: 131_072,
-      pricing: [{ input: 0.88, output: 0.88 }],
-      isDefault: true,
-    }),
-  ],
+  models: () => knownModels(entries),
 };

@@ -113,8 +113,18 @@ export interface ModelInfo {
   readonly parameters?: ParameterRules;
   /** Capabilities (short names) this model is its provider's default choice for. */
   readonly defaultFor?: readonly string[];
-  /** Where the facts come from, and when they were read. */
+  /** Numbers in an embedding, unless a request asks for fewer. */
+  readonly dimensions?: number;
+  /** Response formats of a transcription, or formats of the sound of a speech. */
+  readonly response_formats?: readonly string[];
+  /** Embeddings of one space can be compared; models of one space replace one another. */
+  readonly embedding_space?: string;
+  /** The vendor's voice for each voice asked for; `default` for any other. */
+  readonly voices?: Readonly<Record<string, string>>;
+  /** Where the facts come from. */
   readonly source?: string;
+  /** ISO date on which the source was read. */
+  readonly asOf?: string;
 }
 
 /** A request to one model. */

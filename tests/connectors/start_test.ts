@@ -34,7 +34,7 @@ const declarations = [
   /^strategies\/all\.ts$/,
   /^secrets\/(env|memory)\.ts$/,
   /^storage\/(_lock|memory)\.ts$/,
-  /^providers\/[a-z]\w*\.ts$/,
+  /^providers\/(catalogue\/)?[a-z]\w*\.ts$/,
   /^providers\/_(catalogue|lazy|openai_vendor|anthropic_generations|anthropic_models|gemini_family|gemini_models)\.ts$/,
 ];
 

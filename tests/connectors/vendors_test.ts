@@ -101,39 +101,19 @@ Deno.test("every vendor has variables of the usual form, and one for its address
   }
 });
 
-Deno.test("the catalogue's capabilities are leaves of the tree, its ids unique, its sources named", () => {
+Deno.test("the catalogue's capabilities are leaves of the tree, its ids unique", () => {
   for (const { id, models } of providers) {
     const ids = models.map((info) => info.id);
     assertEquals(ids.length, new Set(ids).size, id);
     for (const info of models) {
       assert(info.capabilities!.length > 0, info.id);
       for (const path of leavesOf(info)) assert(tree.isLeaf(path), `${info.id}: ${path}`);
-      assert(/\d/.test(info.source ?? ""), `${info.id} has no dated source`);
     }
   }
 });
 
-Deno.test("the catalogue's prices are amounts, oldest first", () => {
-  for (const info of providers.flatMap(({ models }) => models)) {
-    let last = "";
-    for (const { from = "", above_tokens = 1, ...prices } of info.pricing ?? []) {
-      assert(from >= last, info.id);
-      last = from;
-      assert(from === "" || !Number.isNaN(Date.parse(from)), info.id);
-      assert(above_tokens > 0);
-      const amounts = Object.values(prices);
-      assert(amounts.length > 0 && amounts.every((amount) => Number.isFinite(amount) && amount >= 0), info.id);
-    }
-    assert(info.pricing === undefined || info.pricing.length > 0, info.id);
-  }
+Deno.test("what openrouter/auto costs is unknown, and never 0", () => {
   assertEquals(model("openrouter.gateway.v1", "openrouter/auto").pricing, undefined);
-});
-
-Deno.test("constraints are whole and no answer is larger than its window", () => {
-  for (const { id, constraints } of providers.flatMap(({ models }) => models)) {
-    const { context_window = Infinity, max_output_tokens = 1 } = constraints ?? {};
-    assert(max_output_tokens > 0 && max_output_tokens <= context_window, id);
-  }
 });
 
 Deno.test("every vendor with models has one or two defaults for chat, and defaults only for what they serve", () => {

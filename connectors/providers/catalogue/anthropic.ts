@@ -1,0 +1,116 @@
+/**
+ * Anthropic's models, the most able first: those that a new account can call. Cache writes are those that last five
+ * minutes; those of an hour cost 1.6 times as much.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "claude-fable-5-2",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 8, output: 40, cached_input: 0.2, cache_write: 10 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-fable-5-1",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 10, output: 50, cached_input: 0.25, cache_write: 12.5 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-fable-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 10, output: 50, cached_input: 1, cache_write: 12.5 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-opus-5-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 5 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-opus-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-opus-4-8",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-sonnet-5-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    isDefault: true,
+    pricing: [
+      { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 },
+      { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5, from: "2026-10-07" },
+    ],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-sonnet-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-sonnet-4-6",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-haiku-5-5",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 128_000,
+    pricing: [
+      { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
+      { input: 0.5, output: 2.5, cached_input: 0.05, cache_write: 0.625, above_tokens: 100_000 },
+    ],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "claude-haiku-4-5",
+    can: "TSRV",
+    window: 200_000,
+    maxOutput: 64_000,
+    pricing: [{ input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }],
+    source: "platform.claude.com",
+    asOf: "2026-11-21",
+  },
+];

@@ -1,0 +1,19 @@
+/**
+ * Cerebras's models.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "gpt-oss-120b",
+    can: "TSR",
+    window: 131_072,
+    maxOutput: 40_000,
+    isDefault: true,
+    pricing: [{ input: 0.35, output: 0.75 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

@@ -1,0 +1,19 @@
+/**
+ * Cloudflare Workers AI's models.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+    can: "T",
+    window: 24_000,
+    maxOutput: 24_000,
+    isDefault: true,
+    pricing: [{ input: 0.293, output: 2.253 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

@@ -1,0 +1,45 @@
+/**
+ * Cohere's models.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "command-a-plus-05-2026",
+    can: "TSRV",
+    window: 128_000,
+    maxOutput: 64_000,
+    isDefault: true,
+    pricing: [{ input: 2.5, output: 10 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "command-r7b-12-2024",
+    can: "TS",
+    window: 128_000,
+    maxOutput: 4_000,
+    pricing: [{ input: 0.0375, output: 0.15 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "embed-v4.0",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 128_000,
+    isDefault: true,
+    pricing: [{ input: 0.12 }],
+    source: "genai-prices",
+    asOf: "2026-08-21",
+  },
+  {
+    id: "rerank-v3.5",
+    serves: ["retrieval.reranking"],
+    isDefault: true,
+    pricing: [{ per_search: 0.002 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

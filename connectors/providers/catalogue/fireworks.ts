@@ -1,0 +1,19 @@
+/**
+ * Fireworks AI's models.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "accounts/fireworks/models/glm-5p2",
+    can: "TR",
+    window: 1_048_576,
+    maxOutput: 131_072,
+    isDefault: true,
+    pricing: [{ input: 1.4, output: 4.4, cached_input: 0.26 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

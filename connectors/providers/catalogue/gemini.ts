@@ -1,0 +1,135 @@
+/**
+ * Google's Gemini models, the newest first. 3.6 came at its full price; with 3.7 the Flash models went to half of it until
+ * the end of 2026.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "gemini-3.8-flash",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    isDefault: true,
+    pricing: [
+      { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
+      { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
+    ],
+    source: "ai.google.dev by models.dev",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "gemini-3.7-flash",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [
+      { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
+      { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
+    ],
+    source: "ai.google.dev by models.dev",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "gemini-3.6-flash",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [
+      { input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
+      { from: "2026-08-19", input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
+      { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
+    ],
+    source: "ai.google.dev by models.dev",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "gemini-3.5-flash",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-3.5-flash-lite",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03 }],
+    source: "ai.google.dev by models.dev",
+    asOf: "2026-11-21",
+  },
+  {
+    id: "gemini-3.1-pro-preview",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [
+      { input: 2, output: 12, cached_input: 0.2 },
+      { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
+    ],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-3.1-flash-lite",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-2.5-pro",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [
+      { input: 1.25, output: 10, cached_input: 0.125 },
+      { above_tokens: 200_000, input: 2.5, output: 15, cached_input: 0.25 },
+    ],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-2.5-flash",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-2.5-flash-lite",
+    can: "TSRVA",
+    window: 1_048_576,
+    maxOutput: 65_536,
+    pricing: [{ input: 0.1, output: 0.4, cached_input: 0.01, audio_input: 0.3 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-embedding-001",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 2_048,
+    isDefault: true,
+    pricing: [{ input: 0.15 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "gemini-2.5-flash-preview-tts",
+    serves: ["generation.audio.text-to-speech"],
+    window: 8_192,
+    isDefault: true,
+    pricing: [{ input: 0.5, audio_output: 10 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

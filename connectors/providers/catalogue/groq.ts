@@ -1,0 +1,54 @@
+/**
+ * Groq's models. `llama-3.3-70b-versatile` was switched off on 2026-08-16.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "openai/gpt-oss-120b",
+    can: "TSR",
+    window: 131_072,
+    maxOutput: 65_536,
+    isDefault: true,
+    pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "openai/gpt-oss-20b",
+    can: "TSR",
+    window: 131_072,
+    maxOutput: 65_536,
+    isDefault: true,
+    pricing: [{ input: 0.075, output: 0.3, cached_input: 0.0375 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "llama-3.1-8b-instant",
+    can: "T",
+    window: 131_072,
+    maxOutput: 131_072,
+    pricing: [{ input: 0.05, output: 0.08 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "whisper-large-v3-turbo",
+    serves: ["understanding.audio.speech-to-text"],
+    isDefault: true,
+    pricing: [{ per_minute: 0.0006666666666666666 }],
+    source: "groq.com/pricing, quoted",
+    asOf: "2026-08-31",
+  },
+  {
+    id: "canopylabs/orpheus-v1-english",
+    serves: ["generation.audio.text-to-speech"],
+    isDefault: true,
+    pricing: null,
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+];

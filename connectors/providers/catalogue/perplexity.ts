@@ -1,0 +1,32 @@
+/**
+ * Perplexity's models. The fee per request depends on the search: the highest one.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "sonar",
+    can: "",
+    also: ["retrieval.search.web-search", "retrieval.rag.grounded-generation"],
+    features: { grounding: true },
+    window: 128_000,
+    maxOutput: 4_096,
+    isDefault: true,
+    pricing: [{ input: 1, output: 1, per_request: 0.012 }],
+    source: "models.dev, genai-prices",
+    asOf: "2026-08-21",
+  },
+  {
+    id: "sonar-pro",
+    can: "V",
+    also: ["retrieval.search.web-search", "retrieval.rag.grounded-generation"],
+    features: { grounding: true },
+    window: 200_000,
+    maxOutput: 8_192,
+    pricing: [{ input: 3, output: 15, per_request: 0.014 }],
+    source: "models.dev, genai-prices",
+    asOf: "2026-08-21",
+  },
+];

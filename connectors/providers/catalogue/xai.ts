@@ -1,0 +1,28 @@
+/**
+ * xAI's models. The sources differ on the price of cached input of grok-4.5.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "grok-4.3",
+    can: "TSRV",
+    window: 1_000_000,
+    maxOutput: 30_000,
+    isDefault: true,
+    pricing: [{ input: 1.25, output: 2.5, cached_input: 0.2 }, { input: 2.5, output: 5, above_tokens: 200_000 }],
+    source: "models.dev",
+    asOf: "2026-07-02",
+  },
+  {
+    id: "grok-4.5",
+    can: "TSRV",
+    window: 500_000,
+    isDefault: true,
+    pricing: [{ input: 2, output: 6 }, { input: 4, output: 12, above_tokens: 200_000 }],
+    source: "genai-prices, models.dev",
+    asOf: "2026-08-21",
+  },
+];

@@ -1,0 +1,75 @@
+/**
+ * The text of a vendor's list of models, as a file of `connectors/providers/catalogue`.
+ * @module
+ */
+import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
+
+const width = 120;
+const list = "export const entries: readonly CatalogueEntry[] = [";
+/** The order of an entry's members. */
+const order: readonly (keyof CatalogueEntry)[] = [
+  "id",
+  "serves",
+  "can",
+  "also",
+  "features",
+  "window",
+  "maxOutput",
+  "dimensions",
+  "space",
+  "voices",
+  "formats",
+  "languages",
+  "rules",
+  "isDefault",
+  "pricing",
+  "source",
+  "asOf",
+];
+
+/**
+ * Writes a list into its file.
+ *
+ * @param text The file as it is; what stands before the list is kept.
+ * @param entries What the list has to be.
+ * @throws {Error} When the file has no list.
+ */
+export function withEntries(text: string, entries: readonly CatalogueEntry[]): string {
+  const start = text.indexOf(list);
+  if (start < 0) throw new Error(`The file has no "${list}"`);
+  const objects = entries.map((entry) => `  {\n${membersOf(entry).join("")}  },\n`);
+  return `${text.slice(0, start)}${list}\n${objects.join("")}];\n`;
+}
+
+function membersOf(entry: CatalogueEntry): string[] {
+  return order.flatMap((name) => entry[name] === undefined ? [] : memberOf(name, entry[name]));
+}
+
+/** One line, or a line for each element of a list that is too long for one. */
+function memberOf(name: string, value: unknown): string {
+  const line = `    ${name}: ${literalOf(value)},\n`;
+  if (line.length <= width + 1) return line;
+  const parts = Array.isArray(value)
+    ? value.map(literalOf)
+    : Object.entries(value as object).map(([key, one]) => `${keyOf(key)}: ${literalOf(one)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `    ${name}: ${open}\n${parts.map((part) => `      ${part},\n`).join("")}    ${close},\n`;
+}
+
+function literalOf(value: unknown): string {
+  if (typeof value === "number") return numberOf(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(", ")}]`;
+  const members = Object.entries(value).flatMap(([key, one]) =>
+    one === undefined ? [] : `${keyOf(key)}: ${literalOf(one)}`
+  );
+  return `{ ${members.join(", ")} }`;
+}
+
+function keyOf(name: string): string {
+  return /^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name);
+}
+
+function numberOf(value: number): string {
+  return Number.isInteger(value) && value >= 1_000 ? String(value).replace(/\B(?=(\d{3})+$)/g, "_") : String(value);
+}

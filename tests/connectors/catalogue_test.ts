@@ -1,0 +1,114 @@
+import { assert, assertEquals } from "@std/assert";
+import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
+import { knownModels } from "../../connectors/providers/_catalogue.ts";
+import { serverConnectors } from "../../connectors/server.ts";
+import { type Operation, servesOperation } from "../../src/capability/operations.ts";
+import { capabilityTree } from "../../src/capability/tree.ts";
+import { isProvider } from "../../src/config/settings/known.ts";
+import type { DatedPricing } from "../../src/contracts/provider.ts";
+
+const tree = capabilityTree();
+const folder = new URL("../../connectors/providers/catalogue/", import.meta.url);
+const providers = serverConnectors.filter(isProvider);
+
+/** Every list of the catalogue, by the name of its file. */
+const lists = new Map<string, readonly CatalogueEntry[]>();
+for (const { name } of Deno.readDirSync(folder)) {
+  lists.set(name.replace(/\.ts$/, ""), (await import(new URL(name, folder).href)).entries);
+}
+
+/** What is asked of a model is written in tokens that it reads, and a request must fit. */
+const withWindow: readonly Operation[] = ["chat", "embeddings"];
+
+/** The operations whose pools a model can be in. */
+function operationsOf(leaves: readonly string[]): Operation[] {
+  const all: readonly Operation[] = [
+    "chat",
+    "embeddings",
+    "speech",
+    "transcription",
+    "image",
+    "moderation",
+    "rerank",
+    "search",
+    "documents",
+  ];
+  return all.filter((operation) => leaves.some((leaf) => servesOperation(leaf, operation)));
+}
+
+function eachEntry(check: (entry: CatalogueEntry, where: string) => void): void {
+  for (const [file, entries] of lists) for (const entry of entries) check(entry, `${file}: ${entry.id}`);
+}
+
+Deno.test("the catalogue's lists are those of providers that exist, each of one", () => {
+  const fromLists = [...lists.values()].map((entries) => entries.map(({ id }) => id).join());
+  const declared = providers.flatMap(({ models }) => models.length === 0 ? [] : models.map(({ id }) => id).join());
+  assertEquals(fromLists.toSorted(), declared.toSorted());
+});
+
+Deno.test("the catalogue's models have leaves of the tree", () => {
+  eachEntry((entry, where) => {
+    const { capabilities = [] } = knownModels([entry])[0]!;
+    assert(capabilities.length > 0, where);
+    for (const path of capabilities) assert(tree.isLeaf(path), `${where}: ${path}`);
+    assert(operationsOf(capabilities).length > 0, where);
+  });
+});
+
+Deno.test("the catalogue's models of chat and embeddings have a context window, and no answer is larger than it", () => {
+  eachEntry((entry, where) => {
+    const { window = 0, maxOutput = 1 } = entry;
+    const { capabilities = [] } = knownModels([entry])[0]!;
+    if (operationsOf(capabilities).some((operation) => withWindow.includes(operation))) assert(window > 0, where);
+    assert(Number.isInteger(window) && window >= 0, where);
+    assert(maxOutput > 0 && (window === 0 || maxOutput <= window), where);
+  });
+});
+
+Deno.test("the catalogue's models have a source, and the day on which it was read", () => {
+  eachEntry(({ source, asOf }, where) => {
+    assert(source.trim() !== "", where);
+    assertEquals(new Date(asOf).toISOString().slice(0, 10), asOf, where);
+  });
+});
+
+Deno.test("the catalogue's prices are a list or null, of amounts, sorted by day and then by size", () => {
+  eachEntry(({ pricing }, where) => {
+    assert(pricing === null || pricing.length > 0, where);
+    const orderOf = ({ from = "", above_tokens = 0 }: DatedPricing) =>
+      `${from} ${String(above_tokens).padStart(9, "0")}`;
+    const order = (pricing ?? []).map(orderOf);
+    assertEquals(order, [...new Set(order)].toSorted(), where);
+    for (const { from, above_tokens, ...prices } of pricing ?? []) {
+      assert(from === undefined || new Date(from).toISOString().startsWith(from), where);
+      assert(above_tokens === undefined || above_tokens > 0, where);
+      const amounts = Object.values(prices);
+      assert(amounts.length > 0 && amounts.every((amount) => Number.isFinite(amount) && amount >= 0), where);
+    }
+  });
+});
+
+Deno.test("a price of a day has the sizes that the price before it has", () => {
+  eachEntry(({ pricing }, where) => {
+    const sizes = Map.groupBy(pricing ?? [], ({ from = "" }) => from);
+    const seen = [...sizes.values()].map((prices) => prices.map(({ above_tokens = 0 }) => above_tokens));
+    for (const list of seen) assertEquals(list[0], 0, `${where}: no price of small prompts`);
+    // a tier of an earlier day would go on beside the new price
+    for (const [index, list] of seen.entries()) {
+      for (const size of seen[index - 1] ?? []) assert(list.includes(size), `${where}: nothing above ${size}`);
+    }
+  });
+});
+
+Deno.test("a provider has one or two defaults for chat, and one for everything else that it serves", () => {
+  for (const [file, entries] of lists) {
+    const models = knownModels(entries);
+    for (const operation of new Set(models.flatMap(({ capabilities = [] }) => operationsOf(capabilities)))) {
+      const defaults = models.filter(({ defaultFor = [] }) =>
+        operationsOf(defaultFor.map((name) => tree.resolve(name)!)).includes(operation)
+      );
+      const most = operation === "chat" ? 2 : 1;
+      assert(defaults.length >= 1 && defaults.length <= most, `${file}, ${operation}: ${defaults.map(({ id }) => id)}`);
+    }
+  }
+});
