@@ -6,6 +6,7 @@ export * from "./errors.ts";
 export type * from "./contracts/browser_provider.ts";
 export type * from "./contracts/connector.ts";
 export type * from "./contracts/events.ts";
+export type * from "./contracts/metrics.ts";
 export type * from "./contracts/observability.ts";
 export type * from "./contracts/openai.ts";
 export type * from "./contracts/provider.ts";

@@ -5,6 +5,7 @@
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
@@ -19,6 +20,13 @@ export interface MeshParts {
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
   readonly storage?: StatePersistence;
+  /**
+   * The numbers that go on with this mesh.
+   * @default none
+   *
+   * @internal
+   */
+  readonly statistics?: Statistics;
   /**
    * The state whose counts go on under these settings.
    *

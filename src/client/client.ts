@@ -3,6 +3,7 @@
  * @module
  */
 import { servesChat } from "../capability/operations.ts";
+import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -107,6 +108,18 @@ export class MeshClient {
    */
   describe(): Description {
     return describe(this.mesh, this.#parts.capability);
+  }
+
+  /**
+   * The numbers of every model, provider and pool since this client was made: requests, tokens, cost, latencies, standby.
+   *
+   * @example
+   * ```ts ignore
+   * const { requests_total, cost_total } = client.stats().find(({ scope }) => scope === "pool")!;
+   * ```
+   */
+  stats(): readonly StatsRecord[] {
+    return this.mesh.stats();
   }
 
   /**

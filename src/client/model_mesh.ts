@@ -15,11 +15,9 @@ import { type ConfigSource, readSource } from "../config/load/config_source.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
-import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
-import { type Statistics, statisticsOf } from "../observe/statistics.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
@@ -40,7 +38,6 @@ export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "rando
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
 export class ModelMeshBase extends Engine {
-  readonly #statistics: Statistics;
   #config: MeshConfigBase | undefined;
   /** What it runs by since a provider was added. */
   #settings: Settings | undefined;
@@ -59,7 +56,6 @@ export class ModelMeshBase extends Engine {
     const runtime = runtimeWith(parts, options);
     const { on, storage = configuredPersistence(() => this) } = options;
     super({ connectors: parts.connectors, runtime, on, storage });
-    this.#statistics = statisticsOf(this.hub, runtime.clock);
   }
 
   /**
@@ -157,18 +153,6 @@ export class ModelMeshBase extends Engine {
   async saveConfig(target: string | Storage): Promise<void> {
     if (typeof target === "string") await saveConfigFile(this.#written, target, this.runtime.files);
     else await storeConfig(this.#written, target);
-  }
-
-  /**
-   * The numbers of every model, provider and pool since this mesh was made: requests, tokens, cost, latencies, standby.
-   *
-   * @example
-   * ```ts ignore
-   * const { requests_total, cost_total } = mesh.stats().find(({ scope, id }) => scope === "pool" && id === "chat")!;
-   * ```
-   */
-  stats(): readonly StatsRecord[] {
-    return this.#statistics.records();
   }
 
   /**

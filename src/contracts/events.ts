@@ -47,6 +47,22 @@ export interface FallbackStep {
   readonly ms: number;
 }
 
+/** One try of a model for a request. */
+export interface ModelTry {
+  /** The model's name. */
+  readonly model: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** `ok`, `empty`, `aborted`, or what failed. */
+  readonly outcome: string;
+  /** The HTTP status of a failure, where one came. */
+  readonly status?: number | undefined;
+  /** When it was sent, wall clock, ms since 1970. */
+  readonly startedAt: number;
+  /** Up to the response, or to a stream's first content, ms. */
+  readonly ms: number;
+}
+
 /** Why a request went where it went, and what came of it; emitted when it is over, a stream's with its end. */
 export interface RoutingRecord {
   /** Always `routing`. */

@@ -10,13 +10,14 @@ import { RecoveryTimer } from "../background/recovery.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { MeshEvent, RoutingRecord, StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import { Hub } from "../observe/hub.ts";
 import { Redactor } from "../observe/redact.ts";
+import { countEvents, Statistics } from "../observe/statistics.ts";
 import { chat, type ChatAnswer } from "../pipeline/chat.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
@@ -74,6 +75,12 @@ export class Engine {
    * @internal
    */
   readonly hub: Hub;
+  /**
+   * All its numbers.
+   *
+   * @internal
+   */
+  readonly statistics: Statistics;
   readonly #parts: MeshParts;
   /**
    * What it takes out of texts.
@@ -118,6 +125,8 @@ export class Engine {
     this.runtime = runtime;
     this.catalogue = new ConnectorCatalogue(connectors);
     this.hub = new Hub(runtime.clock);
+    this.statistics = parts.statistics ?? new Statistics(runtime.clock);
+    countEvents(this.hub, this.statistics);
     this.#recovery = new RecoveryTimer(runtime.clock);
     this.#keeper = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
@@ -227,6 +236,18 @@ export class Engine {
   /** Per-pool health and model counts, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
     return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.runtime.clock)]));
+  }
+
+  /**
+   * The numbers of every model, provider and pool since this mesh was made: requests, tokens, cost, latencies, standby.
+   *
+   * @example
+   * ```ts ignore
+   * const { requests_total, cost_total } = mesh.stats().find(({ scope, id }) => scope === "pool" && id === "chat")!;
+   * ```
+   */
+  stats(): readonly StatsRecord[] {
+    return this.statistics.records();
   }
 
   /** Entry ids of the providers that have an active model. */

@@ -30,7 +30,13 @@ export class Hub {
   readonly #clock: Clock;
   readonly #own: Observability[] = [];
   #sinks: readonly Observability[] = [];
-  readonly #listeners: Listeners = { event: [], request_finished: [], members_changed: [] };
+  readonly #listeners: Listeners = {
+    event: [],
+    request_started: [],
+    request_finished: [],
+    request_refused: [],
+    members_changed: [],
+  };
 
   /** @param clock For the records' times. */
   constructor(clock: Clock) {

@@ -2,7 +2,7 @@
  * What the engine publishes inside the process, beside the records that sinks get.
  * @module
  */
-import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { MeshEvent, ModelTry, RoutingRecord } from "../contracts/events.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 
@@ -38,13 +38,25 @@ export interface RequestResult extends RequestUsage {
 /** A request that is over, a stream with its end. */
 export interface FinishedRequest extends RequestResult {
   readonly record: RoutingRecord;
+  /** Every try of a model, in order. */
+  readonly tries: readonly ModelTry[];
+}
+
+/** A request that was refused before it was routed. */
+export interface RefusedRequest {
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** The client that sent it, where clients have names. */
+  readonly client?: string | undefined;
 }
 
 /** Kinds of hub events, and what each carries. */
 export interface HubEvents {
   /** A model or provider changed its state, a pool its current model. */
   readonly event: MeshEvent;
+  readonly request_started: undefined;
   readonly request_finished: FinishedRequest;
+  readonly request_refused: RefusedRequest;
   /** Pools have other members, or their states were replaced without an event. */
   readonly members_changed: MeshMembers;
 }

@@ -9,6 +9,7 @@ import type { BreakerOwner, Transition } from "../state/breaker/circuit_breaker.
 import { Membership } from "./_membership.ts";
 import type { Hub } from "./hub.ts";
 import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";
+import type { RequestMetrics } from "./request_metrics.ts";
 
 /** Where a request has been: the members of a {@linkcode RoutingRecord} that are counted. */
 export type RequestPath = Pick<RoutingRecord, "pool" | "model" | "provider" | "fallback_chain">;
@@ -24,19 +25,19 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
 ]);
 
 /**
- * Statistics of a mesh, counted from its hub's events.
+ * Counts a hub's events.
  *
  * @param hub The mesh's hub.
- * @param clock The mesh's clock.
+ * @param statistics Where they are counted; several meshes that follow each other may have one.
  */
-export function statisticsOf(hub: Hub, clock: Clock): Statistics {
-  const statistics = new Statistics(clock);
+export function countEvents(hub: Hub, statistics: Statistics): void {
   let ownersInStandby: MeshMembers["ownersInStandby"] = () => [];
   hub.on("members_changed", (mesh) => {
     ({ ownersInStandby } = mesh);
     statistics.setMembers(mesh.members(), ownersInStandby());
   });
   hub.on("event", ({ event, pool, model, provider, reason }) => {
+    if (event === "rotation" && pool !== undefined) statistics.metrics?.addRotation(pool, reason);
     if (event !== "deactivation" && event !== "recovery") return;
     const owner = { pool, model, provider };
     const to = event === "deactivation" ? "standby" : "active";
@@ -44,12 +45,15 @@ export function statisticsOf(hub: Hub, clock: Clock): Statistics {
     if (to === "active" && ownersInStandby().some((one) => isSameOwner(one, owner))) return;
     statistics.addTransition({ owner, to, reason: reason as StandbyReason });
   });
+  hub.on("request_started", () => statistics.inFlight++);
+  hub.on("request_refused", (request) => statistics.metrics?.addRefused(request));
   hub.on("request_finished", (request) => {
+    statistics.inFlight--;
+    statistics.metrics?.addRequest(request);
     const { record } = request;
     for (const left of record.fallback_chain.slice(0, -1)) statistics.addRotation(record.pool, left);
     statistics.addRequest(record, request);
   });
-  return statistics;
 }
 
 function isSameOwner(one: BreakerOwner, other: BreakerOwner): boolean {
@@ -71,11 +75,20 @@ export class Statistics {
   readonly #since: number;
   readonly #membership = new Membership();
   #requests = 0;
+  /** Requests that have begun and are not over. */
+  inFlight = 0;
+  /** The same by label; counted from when it is set, by what prints it. */
+  metrics?: RequestMetrics;
 
   /** @param clock Wall clock for the records' window, monotonic for downtime. */
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.now();
+  }
+
+  /** When it was made, wall clock, ms since 1970. */
+  get since(): number {
+    return this.#since;
   }
 
   /**

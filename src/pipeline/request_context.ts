@@ -2,7 +2,7 @@
  * What one request keeps on its way: its deadline, its client, where it has been and how long that took.
  * @module
  */
-import type { FallbackStep } from "../contracts/events.ts";
+import type { FallbackStep, ModelTry } from "../contracts/events.ts";
 import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
@@ -21,7 +21,7 @@ export interface FailedAttempt {
   readonly next: Rotate;
 }
 
-/** One model's part in the request. */
+/** One model's part in the request, or one try of it. */
 interface Step {
   readonly outcome: string;
   /** How long it took. */
@@ -39,6 +39,8 @@ export class RequestContext {
   readonly startedAt: number;
   /** Every model tried, in order. */
   readonly chain: FallbackStep[] = [];
+  /** Every try of a model, in order. */
+  readonly tries: ModelTry[] = [];
   /** Those that did not serve. */
   readonly failures: FailedAttempt[] = [];
   /** The first model tried. */
@@ -115,6 +117,12 @@ export class RequestContext {
       ...(status === undefined ? {} : { status }),
       ms: Math.round(ms),
     });
+  }
+
+  /** Writes down one try, which is over or has begun to answer. */
+  addTry({ model }: Member, { outcome, ms, status }: Step): void {
+    const [name, provider] = [model.name, model.instance.entry.id];
+    this.tries.push({ model: name, provider, outcome, status, startedAt: this.clock.now() - ms, ms });
   }
 
   /** The connection that a stop has to end. */

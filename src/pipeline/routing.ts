@@ -43,6 +43,7 @@ export class Routing<T> {
   constructor(plan: RoutingPlan<T>, deps: RouteDeps) {
     this.#call = plan.call;
     this.#context = new RequestContext(plan, deps);
+    deps.hub.publish("request_started", undefined);
   }
 
   /**

@@ -79,7 +79,7 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
  */
 export function emitRecord(
   record: RoutingRecord,
-  { startedAt, clock, deps, plan: { request: { delivery } } }: RequestContext,
+  { startedAt, clock, deps, tries, plan: { request: { delivery } } }: RequestContext,
   { status, outcome, answeredAt, used = {} }: RequestEnding,
 ): void {
   const { input, output, costNano, estimated } = used;
@@ -96,6 +96,7 @@ export function emitRecord(
   Object.assign(record, end);
   deps.hub.requestFinished({
     record,
+    tries,
     outcome,
     latencyMs,
     tokensIn: input,

@@ -51,15 +51,20 @@ export async function tryOnce<T>(
   const from = clock.monotonic();
   try {
     const answer = call(member, completion, connection);
-    return { served: await untilAborted(answer, connection.stop), connection };
+    const served = await untilAborted(answer, connection.stop);
+    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: clock.monotonic() - from });
+    return { served, connection };
   } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
     context.possiblyBilled ||= wasSent && !connection.answered;
-    context.unansweredMs = connection.answered ? 0 : clock.monotonic() - from;
+    const ms = clock.monotonic() - from;
+    context.unansweredMs = connection.answered ? 0 : ms;
     if (wasSent && context.isStopped) reservation.end({}); // a client that left may be billed for what was reserved
     else reservation.fail(wasSent);
+    if (context.isStopped) context.addTry(member, { outcome: "aborted", ms });
     context.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
+    context.addTry(member, { outcome: failure.kind, status: failure.status, ms });
     connection.abort(error); // frees a socket whose response is not read to its end
     return { failure, reservation };
   } finally {

@@ -50,6 +50,11 @@ export class Client implements RequestClient {
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
   }
 
+  /** Whether nothing is kept from it: by default, what administrates the proxy. */
+  get isUnlimited(): boolean {
+    return this.pools === undefined && this.budget === undefined && this.#rpm === Infinity;
+  }
+
   /**
    * Counts a request.
    *

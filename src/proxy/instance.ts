@@ -8,6 +8,7 @@ import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
+import { RequestMetrics } from "../observe/request_metrics.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { Authenticator, type Caller } from "./authenticator.ts";
 import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
@@ -70,6 +71,7 @@ export class ProxyInstance {
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
+    mesh.statistics.metrics ??= new RequestMetrics();
     const { state } = mesh;
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
@@ -128,8 +130,10 @@ export class ProxyInstance {
   /** Logs a request that was refused before it was routed; a routed one has a record of its own. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
     const { status, body } = errorRowOf(error, facts.request_id);
-    if (status === 500 || isRouted(error)) return;
+    if (isRouted(error)) return;
     const { hub, redact, runtime: { clock } } = this.#mesh;
+    hub.publish("request_refused", { status, client: facts.client });
+    if (status === 500) return;
     const suppressed = this.#shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
     const path = redact(pathOf(url).slice(0, maxLoggedPath));

@@ -51,6 +51,7 @@ export class MeshGeneration {
     this.mesh = new Engine({
       connectors,
       runtime,
+      ...(before && { statistics: before.mesh.statistics }),
       stateBefore: (settings) => this.#before?.stateFor(settings),
       storage: { storeFor: () => this.#stateStore() },
     });

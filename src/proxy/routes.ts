@@ -7,12 +7,14 @@ import type { Engine } from "../engine/engine.ts";
 import { checkChatRequest, missing } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { ModelNotFoundError } from "../errors.ts";
+import { metricFamilies } from "../observe/metric_families.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Caller } from "./authenticator.ts";
 import type { Client } from "./client.ts";
+import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { json } from "./json.ts";
 import { readJson } from "./body.ts";
 import type { BodyBounds } from "./body_reader.ts";
@@ -68,6 +70,7 @@ const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
 const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
+  "/metrics": { methods: ["GET"], handle: metrics },
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 
@@ -170,6 +173,13 @@ function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
   const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
   const details = sender !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return json({ status, ...details }, { headers, status: status === "unavailable" ? 503 : 200 });
+}
+
+function metrics({ mesh, client, headers }: Exchange): PlainResponse {
+  const isAdministrator = client === undefined || client.isUnlimited;
+  const scope = isAdministrator ? undefined : { client: client.name, pools: client.pools };
+  headers["content-type"] = prometheusMediaType;
+  return { status: 200, headers, body: prometheusText(metricFamilies(mesh, scope)) };
 }
 
 function readiness({ isDraining, headers }: Exchange): PlainResponse {

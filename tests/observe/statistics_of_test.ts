@@ -1,7 +1,7 @@
 /** Statistics fed by the events of a hub. */
 import { assertEquals } from "@std/assert";
 import { Hub } from "../../src/observe/hub.ts";
-import { statisticsOf } from "../../src/observe/statistics.ts";
+import { countEvents, Statistics } from "../../src/observe/statistics.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import type { BreakerOwner } from "../../src/state/breaker/circuit_breaker.ts";
 import { minute, path } from "./_statistics.ts";
@@ -10,7 +10,8 @@ import { minute, path } from "./_statistics.ts";
 function fed() {
   const clock = fakeClock();
   const hub = new Hub(clock);
-  const statistics = statisticsOf(hub, clock);
+  const statistics = new Statistics(clock);
+  countEvents(hub, statistics);
   const inStandby = new Set<BreakerOwner>();
   const member = { pool: "chat", model: "a", provider: "one" };
   hub.publish("members_changed", { members: () => [member], ownersInStandby: () => [...inStandby] });
@@ -25,6 +26,7 @@ Deno.test("a finished request counts with the rotations of its fallback chain", 
   const { hub, look } = fed();
   const steps = path(["b@two", "timeout"], ["a@one", "ok"]);
   hub.requestFinished({
+    tries: [],
     record: {
       type: "routing",
       timestamp: hub.timestamp(),

@@ -1,0 +1,34 @@
+/**
+ * A histogram with fixed bounds.
+ * @module
+ */
+import type { HistogramSample, Labels } from "../contracts/metrics.ts";
+
+/** Observations by bucket, in constant memory. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  /** @param bounds Upper bounds, ascending. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Array(bounds.length + 1).fill(0);
+  }
+
+  /** Adds an observation. Negative and non-finite values are ignored. */
+  observe(value: number): void {
+    if (!(value >= 0 && value < Infinity)) return;
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#sum += value;
+    this.#count++;
+  }
+
+  /** The present state, under labels. */
+  sample(labels: Labels): HistogramSample {
+    return { labels, bounds: this.#bounds, counts: [...this.#counts], sum: this.#sum, count: this.#count };
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What `/metrics` and metrics sinks print: the aggregator's labelled metrics, and what is true right now.
+ * @module
+ */
+import type { MetricFamily, Sample } from "../contracts/metrics.ts";
+import type { Statistics } from "./statistics.ts";
+
+/** What is true of pools right now. */
+interface PoolsNow {
+  readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
+}
+
+/** A mesh whose metrics are printed. */
+export interface MeasuredMesh {
+  readonly statistics: Statistics;
+  poolStatus(): PoolsNow;
+}
+
+/** Whose metrics are printed, where that is not everything. */
+export interface MetricsScope {
+  /** A client's name. */
+  readonly client: string;
+  /** Its pools; undefined: all. */
+  readonly pools?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * The metrics of a mesh as they stand; those of requests are empty where nothing asked the aggregator for them.
+ *
+ * @param mesh Ready.
+ * @param scope Only what is this client's own.
+ *   @default everything
+ */
+export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readonly MetricFamily[] {
+  const { statistics } = mesh;
+  const active: MetricFamily = {
+    name: "modelmesh_model_active",
+    help: "1 while the model is active in the pool, 0 while it is in standby.",
+    type: "gauge",
+    samples: Object.entries(mesh.poolStatus()).flatMap(([pool, { models }]) =>
+      models.map(({ name, status }): Sample => ({ labels: { pool, model: name }, value: status === "active" ? 1 : 0 }))
+    ),
+  };
+  const families: readonly MetricFamily[] = [
+    ...statistics.metrics?.families() ?? [],
+    active,
+    {
+      name: "modelmesh_requests_in_flight",
+      help: "Requests that are being routed or answered.",
+      type: "gauge",
+      samples: [{ labels: {}, value: statistics.inFlight }],
+    },
+  ];
+  return scope === undefined ? families : families.map((family) => ownOf(family, scope));
+}
+
+/** What has no client's name concerns others too; a model's state is what a client of its pool may see. */
+function ownOf(family: MetricFamily, { client, pools }: MetricsScope): MetricFamily {
+  const isOwn = ({ labels }: Pick<Sample, "labels">) =>
+    labels.client === client ||
+    family.name === "modelmesh_model_active" && (pools?.has(labels.pool!) ?? true);
+  if (family.type === "histogram") return { ...family, samples: family.samples.filter(isOwn) };
+  return { ...family, samples: family.samples.filter(isOwn) };
+}

@@ -1,0 +1,173 @@
+/**
+ * The labelled metrics of requests. Part of the one aggregator: `Statistics` feeds it, once something prints it.
+ * @module
+ */
+import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
+import { Histogram } from "./_histogram.ts";
+import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
+
+/** Upper bounds, seconds. */
+const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
+const firstTokenBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1];
+
+const nanoPerUsd = 1_000_000_000;
+
+/** What requests of one client to one model took. */
+interface Consumption {
+  readonly labels: Labels;
+  readonly byStatus: Map<string, number>;
+  tokensIn: number;
+  tokensOut: number;
+  costNanoUsd: number;
+}
+
+/** How long requests to one model took. */
+interface Durations {
+  readonly labels: Labels;
+  readonly whole: Histogram;
+  readonly firstToken: Histogram;
+}
+
+/**
+ * Counts requests by label. Label values are names that the configuration or a provider's list has, HTTP statuses, and
+ * outcomes: what a request contains is none of them, so memory is bounded by what is configured.
+ */
+export class RequestMetrics {
+  readonly #consumption = new Map<string, Consumption>();
+  readonly #durations = new Map<string, Durations>();
+  readonly #overhead = new Map<string, Histogram>();
+  readonly #attempts = new Map<string, { readonly labels: Labels; value: number }>();
+  readonly #rotations = new Map<string, { readonly labels: Labels; value: number }>();
+
+  /** Counts a request that is over. */
+  addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
+    const { pool, client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
+    const [model, provider] = [record.model ?? "", record.provider ?? ""];
+    const consumption = this.#consumptionOf(pool, model, provider, client);
+    add(consumption.byStatus, String(status));
+    consumption.tokensIn += countOrZero(tokensIn);
+    consumption.tokensOut += countOrZero(tokensOut);
+    consumption.costNanoUsd += countOrZero(costNanoUsd);
+    const durations = this.#durationsOf(pool, model, provider);
+    if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
+    if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
+    made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
+    for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
+  }
+
+  /** Counts a request that was refused before it was routed. */
+  addRefused({ status, client = "" }: RefusedRequest): void {
+    add(this.#consumptionOf("", "", "", client).byStatus, String(status));
+  }
+
+  /** Counts a change of a pool's current model. */
+  addRotation(pool: string, reason: string): void {
+    count(this.#rotations, { pool, reason });
+  }
+
+  /** All metrics as they stand. */
+  families(): readonly MetricFamily[] {
+    const consumption = [...this.#consumption.values()];
+    const durations = [...this.#durations.values()];
+    return [
+      {
+        name: "modelmesh_requests_total",
+        help: "Requests that are over, by the status of their response.",
+        type: "counter",
+        samples: consumption.flatMap(({ labels, byStatus }) =>
+          [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
+        ),
+      },
+      counter("modelmesh_attempts_total", "Tries of a model for a request.", [...this.#attempts.values()]),
+      counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
+      {
+        name: "modelmesh_tokens_total",
+        help: "Tokens read (input) and written (output).",
+        type: "counter",
+        samples: consumption.flatMap(tokensOf),
+      },
+      {
+        name: "modelmesh_cost_usd_total",
+        help: "Cost of requests in USD, as far as prices are known.",
+        type: "counter",
+        samples: consumption.flatMap(({ labels, costNanoUsd }) =>
+          labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
+        ),
+      },
+      {
+        name: "modelmesh_request_duration_seconds",
+        help: "Time from a request's arrival to the end of its response.",
+        type: "histogram",
+        samples: durations.map(({ labels, whole }) => whole.sample(labels)),
+      },
+      {
+        name: "modelmesh_time_to_first_token_seconds",
+        help: "Time from a request's arrival to the first content of its stream.",
+        type: "histogram",
+        samples: durations.map(({ labels, firstToken }) => firstToken.sample(labels)).filter(({ count }) => count > 0),
+      },
+      {
+        name: "modelmesh_overhead_seconds",
+        help: "Time spent on a request outside of providers and back-off.",
+        type: "histogram",
+        samples: [...this.#overhead].map(([pool, histogram]) => histogram.sample({ pool })),
+      },
+    ];
+  }
+
+  #consumptionOf(pool: string, model: string, provider: string, client: string): Consumption {
+    return made(this.#consumption, keyOf([pool, model, provider, client]), () => ({
+      labels: { pool, model, provider, client },
+      byStatus: new Map(),
+      tokensIn: 0,
+      tokensOut: 0,
+      costNanoUsd: 0,
+    }));
+  }
+
+  #durationsOf(pool: string, model: string, provider: string): Durations {
+    return made(this.#durations, keyOf([pool, model, provider]), () => ({
+      labels: { pool, model, provider },
+      whole: new Histogram(durationBounds),
+      firstToken: new Histogram(firstTokenBounds),
+    }));
+  }
+}
+
+function tokensOf({ labels, tokensIn, tokensOut }: Consumption): readonly Sample[] {
+  if (labels.pool === "") return [];
+  return [
+    { labels: { ...labels, direction: "input" }, value: tokensIn },
+    { labels: { ...labels, direction: "output" }, value: tokensOut },
+  ];
+}
+
+function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
+  return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
+}
+
+function count(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
+  made(counters, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value++;
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function made<Value>(values: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  values.set(key, value);
+  return value;
+}
+
+/** Names of a configuration have no control characters. */
+function keyOf(values: readonly string[]): string {
+  return values.join("\n");
+}
+
+function countOrZero(value: number | undefined): number {
+  return value !== undefined && value > 0 && value < Infinity ? value : 0;
+}
