@@ -25,7 +25,6 @@ import { storageOfSection } from "./src/client/open_storage.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
-import { loadDocument } from "./src/config/load/load.ts";
 import { loadConfig } from "./src/config/load/load_config.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { storedDocument } from "./src/config/load/save.ts";
@@ -128,7 +127,7 @@ export class ModelMesh extends ModelMeshBase {
    */
   static async fromYaml(path: string, options: MeshOptions = {}): Promise<ModelMesh> {
     const mesh = new ModelMesh(options);
-    return await started(mesh, async () => await mesh.start(await loadDocument(path, mesh.runtime.files!), path));
+    return await started(mesh, async () => await mesh.initialize(path));
   }
 
   /**
@@ -148,7 +147,10 @@ export class ModelMesh extends ModelMeshBase {
    */
   static async fromStorage(storage: Storage, options: Omit<MeshOptions, "storage"> = {}): Promise<ModelMesh> {
     const mesh = new ModelMesh({ ...options, storage: stateIn(storage) });
-    return await started(mesh, async () => await mesh.start(await storedDocument(storage), "config"));
+    return await started(
+      mesh,
+      async () => await mesh.start({ document: await storedDocument(storage), source: "config" }),
+    );
   }
 }
 

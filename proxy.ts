@@ -29,7 +29,7 @@ export type {
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
 export type { HandlerOptions } from "./src/proxy/instance.ts";
-export { Engine } from "./src/engine/engine.ts";
+export type { ListedPool, Mesh } from "./src/engine/mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 

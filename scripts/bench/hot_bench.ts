@@ -14,6 +14,7 @@ import { costNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 
 const content = "lorem ipsum dolor sit amet ".repeat(10);
 const messages = [{ role: "system", content }, { role: "user", content: "Say hi" }];
@@ -65,8 +66,9 @@ await mesh.initialize({
   models: { m: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 1, output: 2 } } },
   pools: { chat: { models: ["m"] } },
 });
+const engine = engineOf(mesh);
 const request = { id: "a", operation: "chat", delivery: "sync", model: "chat", timeoutMs: 60_000 } as const;
-Deno.bench("a request through the engine", async () => void await mesh.chat({ ...request, body: parsed, text }));
+Deno.bench("a request through the engine", async () => void await engine.chat({ ...request, body: parsed, text }));
 
 const handler = createHandler(mesh);
 const headers = { "content-type": "application/json", "content-length": String(text.length), host: "127.0.0.1" };

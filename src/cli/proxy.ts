@@ -11,6 +11,7 @@ import { type Command, type CommandParts, UsageError } from "./command.ts";
 import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { readIfPresent, watchFile } from "./file_watcher.ts";
+import { engineOf } from "../engine/engine_of.ts";
 
 /** `modelmesh proxy`. */
 export const proxy: Command = {
@@ -94,8 +95,9 @@ function greet(
 ): void {
   if (json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
   for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
-  const providers = mesh.registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
-  const pools = mesh.registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
+  const { registry } = engineOf(mesh);
+  const providers = registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
+  const pools = registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
   stderr.write(`ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n`);
   if (demo !== undefined) stderr.write(demoHint(url, stderr));
 }
@@ -132,7 +134,7 @@ function reloadOnRequest(running: RunningProxy, { path, known, isWatched, parts 
       for (const warning of warnings) shell.stderr.write(`Warning: ${warning}\n`);
       shell.stderr.write(`Reloaded ${path}\n`);
     } catch (error) {
-      const reason = running.mesh.redact(error instanceof Error ? error.message : String(error));
+      const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
       shell.stderr.write(`Not reloaded, the old configuration stays in force. ${reason}\n`);
     }
   };

@@ -28,7 +28,7 @@ export function poolsFor(
 /**
  * A pool or capability that the configuration does not know is told at once, not at every call.
  *
- * @param mesh Configured.
+ * @param engine Configured.
  * @param options The names.
  * @throws {ConfigError} When one stands for nothing.
  */

@@ -7,11 +7,11 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { ProviderInstance } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
-import type { MeshParts } from "../background/mesh_parts.ts";
+import type { EngineParts } from "../engine/engine_parts.ts";
 import type { CreateOptions } from "./options.ts";
 
 /** What a client is made of: settings, and the code that serves them. */
-export interface ClientPlan extends Pick<MeshParts, "connectors"> {
+export interface ClientPlan extends Pick<EngineParts, "connectors"> {
   /** The settings. */
   readonly settings: Settings;
 }

@@ -7,7 +7,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import type { MeshClient } from "./client.ts";
+import type { CallContext } from "./call_context.ts";
 import { routingConstraintsOf } from "./routing_constraints_of.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
@@ -19,26 +19,26 @@ export class Chat {
   readonly completions: Completions;
 
   /**
-   * Makes one.
+   * Made by a client.
    *
-   * @param client Whose requests these are.
+   * @param context Of the client.
    */
-  constructor(client: MeshClient) {
-    this.completions = new Completions(client);
+  constructor(context: CallContext) {
+    this.completions = new Completions(context);
   }
 }
 
 /** Chat completions. */
 export class Completions {
-  readonly #client: MeshClient;
+  readonly #context: CallContext;
 
   /**
-   * Makes one.
+   * Made by a client.
    *
-   * @param client Whose requests these are.
+   * @param context Of the client.
    */
-  constructor(client: MeshClient) {
-    this.#client = client;
+  constructor(context: CallContext) {
+    this.#context = context;
   }
 
   /**
@@ -77,7 +77,7 @@ export class Completions {
   ): Promise<ChatCompletion | ChatStream> {
     const headers = new Headers(settings.headers);
     const context = { requestId: requestIdFrom(headers.get("x-request-id")) };
-    const { middleware } = this.#client;
+    const { middleware } = this.#context;
     if (middleware.length === 0) return await this.#send(request, settings, context);
     let response: ChatCompletion | ChatStream | undefined;
     try {
@@ -107,28 +107,28 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { mesh, check } = this.#client;
+    const { engine, check, ready, poolForChat } = this.#context;
     checkTimeout(settings.timeout);
     const request = check(given);
     const routingConstraints = routingConstraintsOf(request, settings);
-    const { clock } = mesh.runtime;
+    const { clock } = engine.runtime;
     const from = clock.monotonic();
-    if (!mesh.isReady) {
+    if (!engine.isReady) {
       const { timeout: ms } = settings;
       const limit = ms === undefined ? undefined : { clock, ms, message: `The client was not ready within ${ms} ms` };
-      await untilAborted(this.#client.ready(), settings.signal, limit);
+      await untilAborted(ready(), settings.signal, limit);
     }
     const session = sessionOf(new Headers(settings.headers).get("x-mesh-session"), request, settings.sessionId);
     const limitMs = Math.min(
       settings.timeout ?? Infinity,
       routingConstraints?.deadlineMs ?? Infinity,
-      mesh.settings.deadlineMs,
+      engine.settings.deadlineMs,
     );
-    const answer = await mesh.chat({
+    const answer = await engine.chat({
       id: requestId,
       operation: "chat",
       delivery: request.stream === true ? "stream" : "sync",
-      model: request.model ?? this.#client.poolForChat(),
+      model: request.model ?? poolForChat(),
       body: request,
       timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
       signal: settings.signal,

@@ -7,6 +7,7 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Mesh } from "../engine/mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
@@ -17,7 +18,7 @@ import type { Middleware } from "./options.ts";
 /** What a {@linkcode MeshClient} is made of. */
 export interface ClientParts {
   /** Its engine. */
-  readonly mesh: Engine;
+  readonly engine: Engine;
   /** What it is for. */
   readonly capability: string | null;
   /** The pool of calls without `model`. */
@@ -48,20 +49,6 @@ export class MeshClient {
   readonly chat: Chat;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
-  /** The engine behind it: states, pools, models. */
-  readonly mesh: Engine;
-  /**
-   * Called around every request.
-   *
-   * @internal
-   */
-  readonly middleware: readonly Middleware[];
-  /**
-   * Checks every request.
-   *
-   * @internal
-   */
-  readonly check: CheckRequest;
   readonly #parts: ClientParts;
   #ready: Promise<void> | undefined;
 
@@ -73,16 +60,20 @@ export class MeshClient {
    */
   constructor(parts: ClientParts) {
     this.#parts = parts;
-    this.mesh = parts.mesh;
-    this.middleware = parts.middleware;
-    this.check = parts.check ?? checkShape;
-    this.chat = new Chat(this);
+    const { engine, middleware, check = checkShape } = parts;
+    const ready = () => this.ready();
+    this.chat = new Chat({ engine, middleware, check, ready, poolForChat: () => this.#poolForChat() });
     this.models = {
       list: async () => {
-        await this.ready();
-        return modelList(this.mesh.registry, this.mesh.runtime.clock);
+        await ready();
+        return modelList(engine.registry, engine.runtime.clock);
       },
     };
+  }
+
+  /** The engine behind it: pools, models, sinks. */
+  get mesh(): Mesh {
+    return this.#parts.engine;
   }
 
   /**
@@ -94,7 +85,7 @@ export class MeshClient {
   ready(): Promise<void> {
     return this.#ready ??= (async () => {
       await this.#parts.load?.();
-      await this.mesh.ready();
+      await this.#parts.engine.ready();
     })().catch((error) => {
       this.#ready = undefined; // what was away for a moment may be back at the next call
       throw error;
@@ -107,7 +98,7 @@ export class MeshClient {
    * @throws {MeshError} When the configuration is a file that has not been read yet.
    */
   describe(): Description {
-    return describe(this.mesh, this.#parts.capability);
+    return describe(this.#parts.engine, this.#parts.capability);
   }
 
   /**
@@ -119,7 +110,7 @@ export class MeshClient {
    * ```
    */
   stats(): readonly StatsRecord[] {
-    return this.mesh.stats();
+    return this.#parts.engine.stats();
   }
 
   /**
@@ -138,18 +129,28 @@ export class MeshClient {
   async explain(request: ChatCompletionRequest): Promise<Explanation> {
     await this.ready();
     const { explainChat } = await import("./explain.ts"); // most pages never ask
-    return explainChat(request, this.mesh, () => this.poolForChat());
+    return explainChat(request, this.#parts.engine, () => this.#poolForChat());
   }
 
   /**
-   * The pool that a chat call without `model` goes to.
+   * Ends timers, writes the state and what sinks still hold.
    *
-   * @throws {UnsupportedRequestError} When no pool serves it.
+   * @throws {ConnectorError} When the storage does not take the state.
    */
-  poolForChat(): string {
-    const { pool, capability } = this.#parts;
+  async close(): Promise<void> {
+    await this.#parts.engine.close();
+  }
+
+  /** The same, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The pool that a chat call without `model` goes to. */
+  #poolForChat(): string {
+    const { pool, capability, engine } = this.#parts;
     if (pool !== undefined) return pool;
-    const { pools, tree } = this.mesh.registry;
+    const { pools, tree } = engine.registry;
     if (capability !== null) {
       const path = tree.resolve(capability);
       const own = pools.find(({ name }) => name === capability) ??
@@ -162,19 +163,5 @@ export class MeshClient {
       code: "missing_required_parameter",
       param: "model",
     });
-  }
-
-  /**
-   * Ends timers, writes the state and what sinks still hold.
-   *
-   * @throws {ConnectorError} When the storage does not take the state.
-   */
-  async close(): Promise<void> {
-    await this.mesh.close();
-  }
-
-  /** The same, for `await using`. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 }

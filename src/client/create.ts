@@ -54,28 +54,28 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
   const runtime = runtimeWith(parts, options);
-  const mesh: Engine = new Engine({
+  const engine: Engine = new Engine({
     connectors: parts.connectors,
     runtime,
     on: options.on,
-    storage: keepingOf(options) ?? configuredPersistence(() => mesh),
+    storage: keepingOf(options) ?? configuredPersistence(() => engine),
   });
   const { config } = options;
   if (config === undefined) {
     const addPools = poolsFor(options.capability, nearestCapabilities);
-    mesh.configure(settingsOfDetection(configContextOf(mesh), options), addPools);
-    checkTarget(mesh, options);
+    engine.configure(settingsOfDetection(configContextOf(engine), options), addPools);
+    checkTarget(engine, options);
   } else refuseBeside(options);
   const given = config === undefined ? undefined : givenDocument(config);
   const isRead = given !== undefined && !namesPackages(given.document); // code is loaded when the client gets ready
-  if (isRead) configureWith(mesh, given, options);
+  if (isRead) configureWith(engine, given, options);
   return new MeshClient({
-    mesh,
+    engine,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
     check: checkChatRequest,
     pool: options.pool,
-    load: config === undefined || isRead ? undefined : () => load(mesh, config, options),
+    load: config === undefined || isRead ? undefined : () => load(engine, config, options),
   });
 }
 
@@ -85,17 +85,17 @@ function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
   throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
 }
 
-function configureWith(mesh: Engine, { document, source }: SourcedDocument, options: CreateOptions): void {
+function configureWith(engine: Engine, { document, source }: SourcedDocument, options: CreateOptions): void {
   const { apiKeys } = options;
-  mesh.configure(settingsOf(document, configContextOf(mesh), {
+  engine.configure(settingsOf(document, configContextOf(engine), {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
   }));
-  checkTarget(mesh, options);
+  checkTarget(engine, options);
 }
 
-async function load(mesh: Engine, config: ConfigSource, options: CreateOptions): Promise<void> {
-  const read = await readSource(config, mesh.runtime.files);
-  await loadPackages(read.document, mesh);
-  configureWith(mesh, read, options);
+async function load(engine: Engine, config: ConfigSource, options: CreateOptions): Promise<void> {
+  const read = await readSource(config, engine.runtime.files);
+  await loadPackages(read.document, engine);
+  configureWith(engine, read, options);
 }

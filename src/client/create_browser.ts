@@ -58,10 +58,10 @@ export function createBrowserClient(
     throw refused("config", "expected what MeshConfig.parse(document) of this entry returns");
   }
   const { settings, ...plan } = config?.plan(options) ?? explicitPlan(options, parts.strategy);
-  const mesh = new Engine({ ...plan, runtime: runtimeWith(parts, options), on, storage });
-  mesh.configure(settings, config === undefined ? poolsFor(capability) : undefined);
-  checkTarget(mesh, options);
-  return new MeshClient({ mesh, capability: capability ?? null, middleware: [middleware].flat(), pool });
+  const engine = new Engine({ ...plan, runtime: runtimeWith(parts, options), on, storage });
+  engine.configure(settings, config === undefined ? poolsFor(capability) : undefined);
+  checkTarget(engine, options);
+  return new MeshClient({ engine, capability: capability ?? null, middleware: [middleware].flat(), pool });
 }
 
 function refused(path: string, message: string): ConfigError {

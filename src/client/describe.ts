@@ -42,14 +42,14 @@ export interface DescribedProvider {
 }
 
 /**
- * Describes a mesh.
+ * Describes what there is.
  *
- * @param mesh Configured.
+ * @param engine Configured.
  * @param capability What its client is for.
  */
-export function describe(mesh: Engine, capability: string | null): Description {
-  const { registry, runtime } = mesh;
-  const active = new Set(mesh.activeProviders());
+export function describe(engine: Engine, capability: string | null): Description {
+  const { registry, runtime } = engine;
+  const active = new Set(engine.activeProviders());
   const facts = {
     capability,
     pools: registry.pools.map((pool): DescribedPool => {

@@ -14,12 +14,12 @@ import { sessionOf } from "../pipeline/session.ts";
  * Explains a request. Nothing is sent.
  *
  * @param request As given.
- * @param mesh Ready.
+ * @param engine Ready.
  * @param poolOf The name that one without `model` goes to.
  * @throws {ModelNotFoundError} When its `model` stands for nothing.
  * @throws {UnsupportedRequestError} When it is malformed.
  */
-export function explainChat(request: ChatCompletionRequest, mesh: Engine, poolOf: () => string): Explanation {
+export function explainChat(request: ChatCompletionRequest, engine: Engine, poolOf: () => string): Explanation {
   const body = checkChatRequest(request);
   return explain(
     {
@@ -33,6 +33,6 @@ export function explainChat(request: ChatCompletionRequest, mesh: Engine, poolOf
       routingConstraints: readRoutingConstraints(undefined, body),
     },
     { serves: servesChat },
-    mesh.routeDeps,
+    engine.routeDeps,
   );
 }

@@ -4,30 +4,27 @@
  */
 import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
 import { configuredPersistence } from "../background/configured_store.ts";
-import { askProviders } from "../background/ask_providers.ts";
-import { discoverModels } from "../background/discover.ts";
-import { openProvider } from "../background/open_provider.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
-import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
+import type { NewProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
 import { settingsOf } from "../config/load/sources.ts";
-import { type ConfigSource, readSource } from "../config/load/config_source.ts";
-import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
-import type { Settings } from "../config/settings/settings.ts";
+import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/config_source.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
+import type { StatsRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
+import { addProvider } from "../engine/add_provider.ts";
+import { Engine } from "../engine/engine.ts";
+import { bindEngine, type ListedPool, type Mesh } from "../engine/mesh.ts";
 import { MeshError } from "../errors.ts";
 import type { Explanation } from "../pipeline/explain.ts";
-import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
-import type { ProviderAnswers } from "../registry/provider_answers.ts";
+import { configContextOf } from "../registry/catalogue.ts";
 import { loadPackages } from "../registry/packages.ts";
-import { type Draft, draft, extend } from "../registry/extend.ts";
-import { Engine } from "../engine/engine.ts";
+import type { ListedModel, PoolStatus } from "../registry/status.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
-import { loadKeyPools } from "../state/limits/key_pools.ts";
 import type { CreateParts } from "./create.ts";
 import { explainChat } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
@@ -37,11 +34,9 @@ import { runtimeWith } from "./runtime_with.ts";
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
-export class ModelMeshBase extends Engine {
+export class ModelMeshBase implements Mesh {
+  readonly #engine: Engine;
   #config: MeshConfigBase | undefined;
-  /** What it runs by since a provider was added. */
-  #settings: Settings | undefined;
-  #secrets: SettingsSecrets | undefined;
   /** Providers are added one after the other. */
   #adding: Promise<void> = Promise.resolve();
 
@@ -53,27 +48,14 @@ export class ModelMeshBase extends Engine {
    * @internal
    */
   constructor(parts: CreateParts, options: MeshOptions) {
-    const runtime = runtimeWith(parts, options);
-    const { on, storage = configuredPersistence(() => this) } = options;
-    super({ connectors: parts.connectors, runtime, on, storage });
+    const { on, storage = configuredPersistence(() => this.#engine) } = options;
+    this.#engine = new Engine({ connectors: parts.connectors, runtime: runtimeWith(parts, options), on, storage });
+    bindEngine(this, this.#engine);
   }
 
-  /**
-   * What it runs by. Throws before it is configured.
-   *
-   * @internal
-   */
-  override get settings(): Settings {
-    return this.#settings ?? super.settings;
-  }
-
-  /**
-   * Where the secrets of its settings are looked up.
-   *
-   * @internal
-   */
-  override get secrets(): SettingsSecrets | undefined {
-    return this.#secrets ?? super.secrets;
+  /** Whether it can answer requests at once. */
+  get isReady(): boolean {
+    return this.#engine.isReady;
   }
 
   /**
@@ -85,25 +67,37 @@ export class ModelMeshBase extends Engine {
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: ConfigSource): Promise<void> {
-    const { document, source } = await readSource(config, this.runtime.files);
-    await this.start(document, source);
+    await this.start(await readSource(config, this.#engine.runtime.files));
   }
 
   /**
-   * The same, for a document that came from somewhere.
+   * The same, for a document that a shell has read.
    *
-   * @param document A configuration.
-   * @param source Where it came from, for messages.
+   * @param read The document, and where it came from, for messages.
    * @internal
    */
-  async start(document: unknown, source?: string): Promise<void> {
-    await loadPackages(document, this);
-    const settings = settingsOf(document, configContextOf(this), source === undefined ? {} : { source });
+  protected async start({ document, source }: SourcedDocument): Promise<void> {
+    const engine = this.#engine;
+    await loadPackages(document, engine);
+    const settings = settingsOf(document, configContextOf(engine), source === undefined ? {} : { source });
     this.#config = new MeshConfigBase(checkedDocument(document, settings));
-    this.#settings = undefined;
-    this.#secrets = undefined;
-    this.configure(settings);
-    await this.ready();
+    engine.configure(settings);
+    await engine.ready();
+  }
+
+  /**
+   * Reads secrets, makes providers, asks local servers for their models, restores the state of the last process.
+   * Memoised; `initialize` has done it.
+   *
+   * @throws {ConnectorError} When the storage cannot be read.
+   */
+  ready(): Promise<void> {
+    return this.#engine.ready();
+  }
+
+  /** Adds a sink for records. */
+  addSink(sink: Observability): void {
+    this.#engine.addSink(sink);
   }
 
   /**
@@ -113,7 +107,7 @@ export class ModelMeshBase extends Engine {
    * @param connector What it is.
    */
   registerConnector(id: string, connector: PluggableConnector): void {
-    this.catalogue.register(id, connector);
+    this.#engine.catalogue.register(id, connector);
   }
 
   /**
@@ -131,7 +125,11 @@ export class ModelMeshBase extends Engine {
    * ```
    */
   addProvider(provider: NewProvider): Promise<void> {
-    const added = this.#adding.then(() => this.#add(provider));
+    const added = this.#adding.then(async () => {
+      const { document } = this.#written;
+      await this.ready();
+      this.#config = await addProvider(provider, { engine: this.#engine, document });
+    });
     this.#adding = added.catch(() => {});
     return added;
   }
@@ -151,8 +149,40 @@ export class ModelMeshBase extends Engine {
    * ```
    */
   async saveConfig(target: string | Storage): Promise<void> {
-    if (typeof target === "string") await saveConfigFile(this.#written, target, this.runtime.files);
+    if (typeof target === "string") await saveConfigFile(this.#written, target, this.#engine.runtime.files);
     else await storeConfig(this.#written, target);
+  }
+
+  /** Per-pool health and model counts, by pool name. */
+  poolStatus(): Record<string, PoolStatus> {
+    return this.#engine.poolStatus();
+  }
+
+  /** Entry ids of the providers that have an active model. */
+  activeProviders(): string[] {
+    return this.#engine.activeProviders();
+  }
+
+  /** Configured pools and their capabilities. */
+  listPools(): ListedPool[] {
+    return this.#engine.listPools();
+  }
+
+  /** All models and their status. */
+  listModels(): ListedModel[] {
+    return this.#engine.listModels();
+  }
+
+  /**
+   * The numbers of every model, provider and pool since this mesh was made: requests, tokens, cost, latencies, standby.
+   *
+   * @example
+   * ```ts ignore
+   * const { requests_total, cost_total } = mesh.stats().find(({ scope, id }) => scope === "pool" && id === "chat")!;
+   * ```
+   */
+  stats(): readonly StatsRecord[] {
+    return this.#engine.stats();
   }
 
   /**
@@ -162,7 +192,7 @@ export class ModelMeshBase extends Engine {
    * @throws {ModelNotFoundError} When it is neither.
    */
   deactivate(name: string): void {
-    deactivate(name, this.#manual);
+    deactivate(name, this.#overrides);
   }
 
   /**
@@ -172,7 +202,7 @@ export class ModelMeshBase extends Engine {
    * @throws {ModelNotFoundError} When it is neither.
    */
   activate(name: string): void {
-    activate(name, this.#manual);
+    activate(name, this.#overrides);
   }
 
   /**
@@ -190,12 +220,12 @@ export class ModelMeshBase extends Engine {
    */
   async explain(request: ChatCompletionRequest): Promise<Explanation> {
     await this.ready();
-    return explainChat(request, this, () => this.registry.pools[0]?.name ?? "");
+    return explainChat(request, this.#engine, () => this.#engine.registry.pools[0]?.name ?? "");
   }
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
   exportState(): MeshSnapshot {
-    return new SnapshotMapper(this.state, this.runtime.clock).snapshot();
+    return this.#states.snapshot();
   }
 
   /**
@@ -205,59 +235,31 @@ export class ModelMeshBase extends Engine {
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    const message = leftOutOf(new SnapshotMapper(this.state, this.runtime.clock).restore(snapshot));
-    if (message !== undefined) this.hub.trace({ severity: "warning", component: "mesh", message });
-    this.publishMembers();
+    const message = leftOutOf(this.#states.restore(snapshot));
+    if (message !== undefined) this.#engine.hub.trace({ severity: "warning", component: "mesh", message });
+    this.#engine.publishMembers();
   }
 
-  get #manual(): OverrideContext {
-    return { registry: this.registry, state: this.state, clock: this.runtime.clock };
+  /**
+   * Ends timers, writes the state and what sinks still hold.
+   *
+   * @throws {ConnectorError} When the storage does not take the state.
+   */
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  get #states(): SnapshotMapper {
+    return new SnapshotMapper(this.#engine.state, this.#engine.runtime.clock);
+  }
+
+  get #overrides(): OverrideContext {
+    const { registry, state, runtime: { clock } } = this.#engine;
+    return { registry, state, clock };
   }
 
   get #written(): MeshConfigBase {
     if (this.#config !== undefined) return this.#config;
     throw new MeshError("There is no configuration yet: await initialize() first", { code: "not_initialized" });
-  }
-
-  async #add(provider: NewProvider): Promise<void> {
-    const { document } = this.#written;
-    await this.ready();
-    const context = configContextOf(this);
-    const { settings: before, catalogue, runtime, hub, redact } = this;
-    const { source } = before;
-    const next = withProvider(document, provider, { settings: before, context });
-    const written = settingsOf(next, context, source === undefined ? {} : { source });
-    const config = new MeshConfigBase(checkedDocument(next, written));
-    const { settings, secrets } = await this.#withSecrets(written);
-    await loadConnectors(settings, catalogue);
-    const draftWith = async (discovered?: Awaited<ReturnType<typeof discoverModels>>, answers?: ProviderAnswers) => {
-      const made = draft(provider.id, { settings, catalogue, runtime, discovered, answers });
-      if (made.instance !== undefined) await openProvider(made.instance, this);
-      return made;
-    };
-    const first = await draftWith();
-    const instanceOf = ({ instance }: Draft) => instance === undefined ? [] : [instance];
-    const found = await discoverModels(instanceOf(first), { settings, runtime, hub, redact });
-    const listed = found.size === 0 ? first : await draftWith(found);
-    const answers = await askProviders(instanceOf(listed), listed.registry, this);
-    const drafted = answers === undefined ? listed : await draftWith(found, answers);
-    await loadKeyPools(settings.providers.values());
-    extend(this.registry, drafted, { settings, state: this.state });
-    this.#config = config;
-    this.#settings = settings;
-    this.#secrets = secrets;
-    await this.monitoring.renew(settings);
-    const known = new Set(before.warnings.map(({ path, message }) => `${path}: ${message}`));
-    for (const { path, message } of settings.warnings) {
-      if (!known.has(`${path}: ${message}`)) {
-        hub.trace({ severity: "warning", component: "mesh", message: `${path}: ${message}` });
-      }
-    }
-  }
-
-  /** Sinks stay those that there are: they were made at the start. */
-  async #withSecrets(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
-    const { settings, secrets } = await this.resolveSecrets({ ...written, observability: [] });
-    return { settings: { ...settings, observability: this.settings.observability }, secrets };
   }
 }

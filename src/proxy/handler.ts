@@ -3,7 +3,8 @@
  * @module
  */
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
-import type { Engine } from "../engine/engine.ts";
+import { engineOf } from "../engine/engine_of.ts";
+import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { errorResponse } from "./error_response.ts";
@@ -20,7 +21,7 @@ export interface Handler extends RequestHandler {
    * @param mesh The other mesh, ready.
    * @returns Resolves once the previous mesh has no request left.
    */
-  readonly replace: (mesh: Engine) => Promise<void>;
+  readonly replace: (mesh: Mesh) => Promise<void>;
 }
 
 /**
@@ -39,9 +40,9 @@ export interface Handler extends RequestHandler {
  * Deno.serve(createHandler(mesh));
  * ```
  */
-export function createHandler(mesh: Engine, options: HandlerOptions = {}): Handler {
+export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let instance: ProxyInstance | undefined;
-  let current = mesh;
+  let current = engineOf(mesh);
   const begin = async (request: PlainRequest, facts: RequestFacts) => {
     const { requestId } = facts;
     try {
@@ -59,9 +60,9 @@ export function createHandler(mesh: Engine, options: HandlerOptions = {}): Handl
     const facts = { requestId, peer };
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
-  const replace = (next: Engine) => {
+  const replace = (next: Mesh) => {
     const before = instance ??= new ProxyInstance(current, options);
-    instance = new ProxyInstance(current = next, { ...options, before });
+    instance = new ProxyInstance(current = engineOf(next), { ...options, before });
     return before.untilIdle();
   };
   return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });

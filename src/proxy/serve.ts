@@ -10,6 +10,7 @@ import { ConfigError } from "../errors.ts";
 import type { Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Mesh } from "../engine/mesh.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
@@ -40,7 +41,7 @@ export interface RunningProxy {
   /** Its address, without a path. */
   readonly url: string;
   /** Its mesh; another one after each {@linkcode RunningProxy.reload}. */
-  readonly mesh: Engine;
+  readonly mesh: Mesh;
   /** Warnings for the operator. */
   readonly warnings: readonly string[];
   /**

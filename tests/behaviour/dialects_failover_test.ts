@@ -3,6 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../support/_dialects.ts";
 import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
@@ -242,7 +243,9 @@ describe("A request that every vendor refuses", () => {
       "generation_config.temperature",
     ]);
     assertEquals([google.calls, claude.calls], [1, 1]);
-    for (const { consecutiveFailures } of proxy.mesh.registry.pool("chat")!.members.map(({ state }) => state)) {
+    for (
+      const { consecutiveFailures } of engineOf(proxy.mesh).registry.pool("chat")!.members.map(({ state }) => state)
+    ) {
       assertEquals(consecutiveFailures, 0);
     }
   });

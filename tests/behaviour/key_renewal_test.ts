@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type MeshEvent, ModelMesh, type RoutingRecord, type SecretStore, type TraceEntry } from "../../mod.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { keyOf } from "../support/_canaries.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
@@ -71,7 +72,14 @@ async function startSite(
     asked,
     reported,
     ask: () =>
-      mesh.chat({ id: "r", operation: "chat", delivery: "sync", model: "chat", body: request, timeoutMs: 60_000 }),
+      engineOf(mesh).chat({
+        id: "r",
+        operation: "chat",
+        delivery: "sync",
+        model: "chat",
+        body: request,
+        timeoutMs: 60_000,
+      }),
     async [Symbol.asyncDispose]() {
       await mesh.close();
       await a.close();

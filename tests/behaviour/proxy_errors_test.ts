@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
 import { errorRowOf } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -213,12 +214,8 @@ describe("The proxy's own refusals", () => {
   });
 
   it("500 for a bug of ours, with the request id and without a stack", async () => {
-    class BrokenMesh extends ModelMesh {
-      override chat(): Promise<never> {
-        return Promise.reject(new TypeError("secret-of-the-stack is not a function"));
-      }
-    }
-    const mesh = new BrokenMesh();
+    const mesh = new ModelMesh();
+    engineOf(mesh).chat = () => Promise.reject(new TypeError("secret-of-the-stack is not a function"));
     const traces: unknown[] = [];
     mesh.addSink({ emit: () => {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
     await mesh.initialize(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } }));

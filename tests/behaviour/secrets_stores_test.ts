@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { memoryStorage, type MeshEvent, ModelMesh, type RoutingRecord, stateIn, type TraceEntry } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertNoSecret, assertNoSecretIn, canaries, canaryConfig, everything, keyOf } from "../support/_canaries.ts";
 import { runCommand } from "../support/_cli.ts";
@@ -62,7 +63,14 @@ for (const store of ["mesh.dotenv.v1", "mesh.encrypted-file.v1"]) {
           await mesh.saveConfig(join(folder, "saved.yaml"));
           await mesh.saveConfig(join(folder, "saved.json"));
           assertNoSecretIn(
-            [mesh.exportState(), mesh.stats(), mesh.poolStatus(), mesh.listModels(), mesh.settings.secrets, explained],
+            [
+              mesh.exportState(),
+              mesh.stats(),
+              mesh.poolStatus(),
+              mesh.listModels(),
+              engineOf(mesh).settings.secrets,
+              explained,
+            ],
             "what it tells of itself",
           );
           assert(reported.length > 10);

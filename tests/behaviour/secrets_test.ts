@@ -2,7 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { Buffer } from "node:buffer";
 import { inspect } from "node:util";
-import { create, ModelMesh, routingOf } from "../../mod.ts";
+import { create, type MeshOptions, ModelMesh, routingOf } from "../../mod.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import {
   assertNoSecret,
@@ -138,8 +139,10 @@ describe("No key and no token leaves by the proxy", () => {
 
   it("when we have a bug that quotes it", async () => {
     class BrokenMesh extends ModelMesh {
-      override chat(): Promise<never> {
-        return Promise.reject(new TypeError(`Cannot read ${canaries.key} of ${canaries.second}, ${canaries.token}`));
+      constructor(options?: MeshOptions) {
+        super(options);
+        const bug = `Cannot read ${canaries.key} of ${canaries.second}, ${canaries.token}`;
+        engineOf(this).chat = () => Promise.reject(new TypeError(bug));
       }
     }
     await using site = await startSite(canaryConfig(await refusingUrl()), BrokenMesh);

@@ -4,6 +4,7 @@
  */
 import { ModelMesh } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
@@ -100,7 +101,7 @@ class World {
     this.#vendors = new Vendors({ scenario, clock, watch: referee, arrivalOf: (id) => this.#arrivals[id]! });
     referee.counts = this.#vendors.counts;
     const { fetch } = this.#vendors;
-    const { runtime } = new ModelMesh({ clock, fetch, random: chance.next, env: {} });
+    const { runtime } = engineOf(new ModelMesh({ clock, fetch, random: chance.next, env: {} }));
     const sink = { emit: referee.record, trace: () => {}, flush: () => Promise.resolve() };
     const onReload = () => void referee.reloads++;
     this.#engines = new Engines({ runtime, sink, onReload, config: () => configOf(scenario, this.#vendors) });

@@ -3,7 +3,8 @@
  * @module
  */
 import OpenAI, { type ClientOptions } from "openai";
-import type { Engine } from "../../proxy.ts";
+import type { Mesh } from "../../proxy.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { type Dialect, type Json, speaking } from "./_dialects.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 
@@ -62,8 +63,8 @@ export function keyOf(name: string): string {
 }
 
 /** Requests under way of one model of the pool `chat`, and whether it is active. */
-export function stateOf(mesh: Engine, name: string): { inFlight: number; failures: number; status: string } {
-  const member = mesh.registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
+export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
+  const member = engineOf(mesh).registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
   const { inFlight, consecutiveFailures, status } = member.state;
   return { inFlight, failures: consecutiveFailures, status };
 }

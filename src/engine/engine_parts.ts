@@ -1,5 +1,5 @@
 /**
- * What a mesh is put together from.
+ * What an engine is put together from.
  * @module
  */
 import type { PluggableConnector } from "../contracts/connector.ts";
@@ -10,8 +10,8 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 
-/** What a mesh is made with. */
-export interface MeshParts {
+/** What an engine is made with. */
+export interface EngineParts {
   /** Connectors it can use, in order of detection. */
   readonly connectors: readonly PluggableConnector[];
   /** The door to the outside. */
@@ -21,16 +21,10 @@ export interface MeshParts {
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
   readonly storage?: StatePersistence;
   /**
-   * The numbers that go on with this mesh.
+   * The numbers that go on with this engine.
    * @default none
-   *
-   * @internal
    */
   readonly statistics?: Statistics;
-  /**
-   * The state whose counts go on under these settings.
-   *
-   * @internal
-   */
+  /** The state whose counts go on under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

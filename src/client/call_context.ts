@@ -1,0 +1,25 @@
+/**
+ * What resources such as `client.chat` need of their client.
+ * @module
+ */
+import type { Engine } from "../engine/engine.ts";
+import type { CheckRequest } from "../pipeline/check_shape.ts";
+import type { Middleware } from "./options.ts";
+
+/** A client, as its resources see it. */
+export interface CallContext {
+  /** Its engine. */
+  readonly engine: Engine;
+  /** Called around every request, in this order. */
+  readonly middleware: readonly Middleware[];
+  /** Checks every request. */
+  readonly check: CheckRequest;
+  /** Makes the client ready for requests. Memoised. */
+  readonly ready: () => Promise<void>;
+  /**
+   * The pool that a chat call without `model` goes to.
+   *
+   * Throws an `UnsupportedRequestError` when no pool serves it.
+   */
+  readonly poolForChat: () => string;
+}

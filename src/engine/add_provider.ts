@@ -1,0 +1,63 @@
+/**
+ * Adding a provider to a running engine.
+ * @module
+ */
+import { askProviders } from "../background/ask_providers.ts";
+import { discoverModels } from "../background/discover.ts";
+import { openProvider } from "../background/open_provider.ts";
+import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
+import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
+import { settingsOf } from "../config/load/sources.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
+import { type Draft, draft, extend } from "../registry/extend.ts";
+import { loadKeyPools } from "../state/limits/key_pools.ts";
+import type { Engine } from "./engine.ts";
+
+/**
+ * Adds a provider. Nothing has changed when it throws.
+ *
+ * @param provider Its entry, with its `id`.
+ * @param running The engine, ready, and the document it runs by.
+ * @returns The document with the provider in it.
+ * @throws {ConfigError} With all that is wrong, or when the id or a model's name is taken.
+ * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+ */
+export async function addProvider(
+  provider: NewProvider,
+  { engine, document }: { readonly engine: Engine; readonly document: Readonly<Record<string, unknown>> },
+): Promise<MeshConfigBase> {
+  const context = configContextOf(engine);
+  const { settings: before, catalogue, registry, state } = engine;
+  const { source, observability } = before; // sinks stay as they are: they were made at the start
+  const next = withProvider(document, provider, { settings: before, context });
+  const written = settingsOf(next, context, source === undefined ? {} : { source });
+  const config = new MeshConfigBase(checkedDocument(next, written));
+  const resolved = await engine.resolveSecrets({ ...written, observability: [] });
+  const settings = { ...resolved.settings, observability };
+  await loadConnectors(settings, catalogue);
+  const drafted = await draftOpen(provider.id, settings, engine);
+  await loadKeyPools(settings.providers.values());
+  extend(registry, drafted, { settings, state });
+  engine.adopt(settings, resolved.secrets);
+  await engine.monitoring.renew(settings);
+  engine.traceWarnings(settings, before);
+  return config;
+}
+
+/** The provider and its models, as far as it knows them. */
+async function draftOpen(id: string, settings: Settings, engine: Engine): Promise<Draft> {
+  const { catalogue, runtime } = engine;
+  type Known = Pick<Parameters<typeof draft>[1], "discovered" | "answers">;
+  const open = async (known: Known) => {
+    const made = draft(id, { settings, catalogue, runtime, ...known });
+    if (made.instance !== undefined) await openProvider(made.instance, engine);
+    return made;
+  };
+  const instancesOf = ({ instance }: Draft) => instance === undefined ? [] : [instance];
+  const first = await open({});
+  const discovered = await discoverModels(instancesOf(first), { ...engine.routeDeps, settings });
+  const listed = discovered.size === 0 ? first : await open({ discovered });
+  const answers = await askProviders(instancesOf(listed), listed.registry, engine);
+  return answers === undefined ? listed : await open({ discovered, answers });
+}
