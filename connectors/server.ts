@@ -6,6 +6,7 @@ import type { PluggableConnector } from "../src/contracts/connector.ts";
 import { consoleDeclaration } from "./observability/declarations.ts";
 import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
 import { anthropic } from "./providers/anthropic.ts";
+import { bedrock } from "./providers/bedrock.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { cohere } from "./providers/cohere.ts";
@@ -56,6 +57,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),
   lazyOpenAiCompatible(cloudflare),
+  { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   lazyOpenAiCompatible(ollama),
   lazyOpenAiCompatible(lmstudio),
   lazyOpenAiCompatible(vllm),

@@ -68,3 +68,12 @@ const generations = (): readonly (readonly [RegExp, Generation])[] => [
 export function generationOf(model: string): Generation {
   return generations().find(([pattern]) => pattern.test(model))?.[1] ?? newest;
 }
+
+/**
+ * Whether a model is a Claude, whatever its cloud calls it.
+ *
+ * @param model Its id.
+ */
+export function isClaude(model: string): boolean {
+  return /claude/i.test(model);
+}

@@ -20,10 +20,13 @@ import { toTooling } from "./_anthropic_tools.ts";
  * Translates a request.
  *
  * @param request The request, already reworded for the model.
+ * @param generation What the model can do; by its id unless given.
  * @throws {UpstreamError} `request` for what the Messages API, or this model, cannot do.
  */
-export function toMessagesRequest({ model, stream, body }: CompletionRequest): JsonObject {
-  const generation = generationOf(model.id);
+export function toMessagesRequest(
+  { model, stream, body }: CompletionRequest,
+  generation: Generation = generationOf(model.id),
+): JsonObject {
   const { system, turns } = toConversation(body.messages);
   const tooling = toTooling(body, generation, turns);
   const plan = planThinking(generation, {

@@ -60,8 +60,17 @@ export class MessageStream {
    * @throws {UpstreamError} For an `error` event or unreadable data.
    */
   push(data: string): ChatCompletionChunk[] {
-    if (data === "" || data === "[DONE]") return [];
-    const event = parseObject(data);
+    return data === "" || data === "[DONE]" ? [] : this.take(parseObject(data));
+  }
+
+  /**
+   * Translates the next event.
+   *
+   * @param event What it says.
+   * @returns The chunks it makes, often none.
+   * @throws {UpstreamError} For an `error` event.
+   */
+  take(event: JsonObject): ChatCompletionChunk[] {
     switch (event.type) {
       case "message_start":
         return this.#start(asObject(event.message));

@@ -9,11 +9,10 @@ import { readFlags } from "./args.ts";
 import { check } from "./check.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { applyEnvFiles, envFileHint } from "./env_files.ts";
-import { models } from "./models.ts";
 import { proxy } from "./proxy.ts";
 import { secrets } from "./secrets.ts";
 
-const commands: Readonly<Record<string, Command>> = { proxy, check, models, secrets };
+const commands: Readonly<Record<string, Command>> = { proxy, check, secrets };
 
 /**
  * Runs a command line.

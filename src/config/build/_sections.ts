@@ -21,7 +21,13 @@ import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
 import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings, Settings } from "../settings/settings.ts";
 import { buildClients, type ClientParts } from "./_clients.ts";
 
-/** Checks the store's connector and attributes, and adds defaults. */
+/**
+ * The secret store.
+ *
+ * @param values As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
   const { store = defaultSecretStore, resolution, ...others } = values;
   if (values.store !== undefined && !known.secretStores.includes(store)) {
@@ -45,7 +51,13 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   });
 }
 
-/** Checks the connectors and attributes of sinks. */
+/**
+ * The sinks of routing events.
+ *
+ * @param sinks As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
 export function buildObservability(
   sinks: readonly SinkValues[],
   known: KnownConnectors,
@@ -67,7 +79,12 @@ export function buildObservability(
   });
 }
 
-/** Resolves the names of probed providers, and adds defaults. */
+/**
+ * Probing providers.
+ *
+ * @param values As read.
+ * @param parts The providers there are, and where problems go.
+ */
 export function buildHealth(
   values: HealthValues,
   { report, ...parts }: ProviderParts & { readonly report: Report },
@@ -86,7 +103,12 @@ export function buildHealth(
   };
 }
 
-/** Adds defaults to the proxy's section and resolves its clients. */
+/**
+ * The proxy.
+ *
+ * @param values As read.
+ * @param parts The pools there are, and where problems go.
+ */
 export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
   return {
     host: values.host ?? defaultProxy.host,

@@ -19,31 +19,37 @@ import {
 } from "../settings/defaults.ts";
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
-/** Providers and strategy as instances, in place of a document. */
+/** What a program gives. */
 export interface ExplicitOptions {
-  /** In order of preference. */
+  /** Instances, in order of preference. */
   readonly providers?: readonly ProviderInstance[];
+  /** Strategy of every pool. */
   readonly strategy?: SelectionStrategy | Connector<"strategy">;
 }
 
+/** What that makes up. */
 export interface ExplicitPlan {
+  /** The settings: no pools, they are made on demand. */
   readonly settings: Settings;
+  /** The providers' connectors, and the strategy's. */
   readonly connectors: readonly Connector[];
 }
 
+/** A valid provider. */
 interface Known {
   readonly path: string;
   readonly id: string;
   readonly provider: ProviderInstance;
   readonly own: InstanceSettings;
-  /** Name of its first secret, under which {@linkcode keySecrets} finds its key. */
+  /** The name of its key, where keys are secrets. */
   readonly secret: string;
 }
 
 /**
- * Makes settings and connectors of instances that a program constructed.
+ * Makes settings of providers.
  *
- * @param builtIn Default strategy.
+ * @param options What a program gives.
+ * @param builtIn The strategy in use when it gives none.
  * @throws {NoProvidersError} When there is no provider.
  * @throws {ConfigError} With everything else that is wrong.
  */
@@ -111,16 +117,24 @@ function readProviders(given: readonly ProviderInstance[], problems: ConfigProbl
 /** What no key has: blanks, controls, and what people leave in from examples. */
 const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
 
-/** Why a string cannot be an API key, without asking the provider; undefined when it may be one. */
+/**
+ * What is wrong with a key, as far as can be known before it is asked for.
+ *
+ * @param apiKey What was given.
+ */
 export function apiKeyProblem(apiKey: unknown): string | undefined {
   if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
   return "expected a key: not blank, no example's, without spaces and characters beyond ASCII";
 }
 
-/** Both lists of statuses, with defaults. */
+/** Statuses and what to do after them. */
 export type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
-/** The lists in effect: a given list removes its codes from the built-in other one. */
+/**
+ * The lists in effect: a given list removes its codes from the built-in other one.
+ *
+ * @param given A provider's own lists.
+ */
 export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
   return {
     retryableCodes: retryableCodes ?? without(nonRetryableCodes, defaultRetryableCodes),

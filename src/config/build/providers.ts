@@ -17,7 +17,13 @@ import type { ModelValues } from "../schema/models.ts";
 import type { ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 
-/** Checks each provider's connector, credentials and attributes, and adds defaults. */
+/**
+ * The providers of the document.
+ *
+ * @param values As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
 export function buildProviders(
   values: ReadonlyMap<string, ProviderValues>,
   known: readonly KnownProvider[],
@@ -33,7 +39,12 @@ export function buildProviders(
   return entries;
 }
 
-/** One entry with the defaults of a provider; it is not checked. */
+/**
+ * An entry with the defaults of a provider.
+ *
+ * @param id The entry's id.
+ * @param value As read.
+ */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
   const { execution, retry } = value;
   return {
@@ -60,7 +71,12 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
   };
 }
 
-/** Resolves each model's provider and capabilities; what is left out is left to the catalogue. */
+/**
+ * The models of the document.
+ *
+ * @param values As read.
+ * @param parts What they refer to, and where problems go.
+ */
 export function buildModels(
   values: ReadonlyMap<string, ModelValues>,
   parts: {

@@ -25,16 +25,18 @@ import type { PoolValues } from "../schema/pools.ts";
 import type { CodeValues, ProviderValues } from "../schema/providers.ts";
 import type { DeactivationSettings, RecoverySettings, RetrySettings, RoutingSettings } from "../settings/settings.ts";
 
+/** What routing refers to. */
 export interface RoutingParts extends ProviderParts {
-  /** As read: a provider may have lists of codes and retries of its own. */
+  /** The providers of the document, as read: they may have lists of codes and retries of their own. */
   readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
 }
 
 /**
- * Merges layers key by key; what none of them has is the default.
+ * The routing of a pool.
  *
- * @param layers The strongest first.
+ * @param layers Settings, the strongest first.
+ * @param parts What they refer to.
  */
 export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
   const first = firstOf(layers);

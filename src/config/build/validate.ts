@@ -9,13 +9,15 @@ import { inspectTree } from "../schema/tree.ts";
 import { schema } from "../schema/schema.ts";
 import type { Settings } from "../settings/settings.ts";
 
+/** What a document is validated against. */
 export type ValidateOptions = BuildOptions;
 
 /**
- * Validates a whole document, and returns complete settings or throws all its problems at once.
+ * Validates a document.
  *
- * @param document As parsed from a file, or an object of a program.
- * @throws {ConfigError} With every problem and its path.
+ * @param document As written, or given by a program.
+ * @param options What it is validated against.
+ * @throws {ConfigError} With everything that is wrong.
  *
  * @example
  * ```ts ignore

@@ -11,13 +11,17 @@ import { resolveStrategy, shortNameOf } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import { formatDuration } from "../schema/units.ts";
 
+/** What the routing of a pool is checked against. */
 export interface RoutingFacts {
+  /** Ids of the strategies there are. */
   readonly strategies: readonly string[];
+  /** Whether providers are probed in the background. */
   readonly hasHealthProbes: boolean;
+  /** Where problems go. */
   readonly report: Report;
 }
 
-/** A key that has an effect only beside others. */
+/** A key that does something only beside others. */
 interface Rule {
   readonly key: string;
   readonly isGiven: (layer: PoolValues) => boolean;
@@ -92,10 +96,12 @@ const rulesOf = (): readonly Rule[] => [
 ];
 
 /**
- * Reports contradictions in the routing of one pool, or of `*`.
+ * Reports what contradicts something else in the routing of one pool, or of all.
  *
- * @param value As read.
- * @param layers The layers of each pool in which `value` counts, the strongest first.
+ * @param value The pool's settings, or those of `*`.
+ * @param path Where they stand.
+ * @param layers The layers of each pool in which they count, the strongest first; the first is the pool itself.
+ * @param facts What they are checked against.
  */
 export function checkContradictions(
   value: PoolValues,

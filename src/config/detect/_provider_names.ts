@@ -8,6 +8,9 @@ import { type Report, show, suggest } from "../schema/report.ts";
 /**
  * Whether a provider goes by a name: its id, its vendor, or what its variable says before `_API_KEY`, since people know
  * Google's Gemini by that.
+ *
+ * @param connector The provider's.
+ * @param name As written.
  */
 export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
@@ -19,12 +22,13 @@ export interface ModelOwner {
   readonly entry: { readonly id: string };
 }
 
+/** A model that a program asks for. */
 export interface ChosenModel {
-  /** As pools and records name it. */
+  /** The name it goes by. */
   readonly name: string;
-  /** Entry id. */
+  /** Its provider's entry id. */
   readonly provider: string;
-  /** As its provider knows it. */
+  /** The id its provider knows it by. */
   readonly id: string;
 }
 
@@ -32,6 +36,8 @@ export interface ChosenModel {
  * The models a name stands for: those known by it, else what follows a provider's name.
  *
  * @param name `<vendor>.<id>`, `<vendor>/<id>` or the provider's own id.
+ * @param path Where it stands.
+ * @param owners The providers there are.
  * @param report Takes a problem for each name that stands for nothing.
  */
 export function findModels(

@@ -10,10 +10,11 @@ import type { MeshConfigBase } from "./mesh_config.ts";
 /** The path of a `.yaml`, `.yml` or `.json` file, a document as an object, or what `MeshConfig` has loaded or parsed. */
 export type ConfigSource = string | Readonly<Record<string, unknown>> | MeshConfigBase;
 
-/** A document and its origin. */
+/** A document, and where it came from. */
 export interface SourcedDocument {
+  /** As written. */
   readonly document: unknown;
-  /** Path of its file; undefined for an object. */
+  /** The file, for messages; left out where there is none. */
   readonly source?: string;
 }
 
@@ -32,7 +33,8 @@ export function givenDocument(config: unknown): SourcedDocument | undefined {
 /**
  * A configuration's document, read from its file where it is one.
  *
- * @param files Undefined in runtimes without files.
+ * @param config In either form.
+ * @param files Where files are; undefined in runtimes without.
  * @throws {ConfigError} When the file cannot be read or is no document.
  */
 export async function readSource(config: unknown, files: FileSystem | undefined): Promise<SourcedDocument> {

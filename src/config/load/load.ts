@@ -17,7 +17,8 @@ const maxBytes = 1_048_576;
  * Reads a file as a document; its extension alone says how.
  *
  * @param path A name that ends in `.yaml`, `.yml` or `.json`.
- * @param importYaml Called for `.yaml` and `.yml` only.
+ * @param files Where files are.
+ * @param importYaml Loads the YAML module, once it is needed.
  * @throws {ConfigError} When the file cannot be read, is no document, or the YAML module is missing.
  */
 export async function loadDocument(
@@ -33,9 +34,10 @@ export async function loadDocument(
 }
 
 /**
- * Parses JSON as a document.
+ * Reads a text of JSON as a document.
  *
- * @param source Its origin, for messages.
+ * @param text The text.
+ * @param source Where it came from, for messages.
  * @throws {ConfigError} When it is no document.
  */
 export function readJsonDocument(text: string, source: string): unknown {
@@ -43,8 +45,9 @@ export function readJsonDocument(text: string, source: string): unknown {
 }
 
 /**
- * The format that a path's extension stands for; content is never guessed.
+ * What a file of this name is written in; its extension alone says it.
  *
+ * @param path Its path.
  * @throws {ConfigError} For any other extension.
  */
 export function formatOf(path: string): "yaml" | "json" {

@@ -8,18 +8,20 @@ import type { KnownConnectors } from "../settings/known.ts";
 import { loadDocument } from "./load.ts";
 import { checkDocument, type CheckedDocument } from "./mesh_config.ts";
 
-/** Connectors and files that configurations may use. */
+/** What configurations are checked against, and read from. */
 export interface ConfigEnvironment {
+  /** The connectors they may name. */
   readonly known: KnownConnectors;
   /** Where files are; absent in browsers. */
   readonly files?: FileSystem;
 }
 
 /**
- * Reads and validates a file.
+ * Reads and checks a file.
  *
  * @param path A name that ends in `.yaml`, `.yml` or `.json`.
- * @throws {ConfigError} With every problem and its path.
+ * @param environment What it is checked against.
+ * @throws {ConfigError} With everything that is wrong.
  */
 export async function loadConfig(path: string, { known, files }: ConfigEnvironment): Promise<CheckedDocument> {
   if (files === undefined) throw new MeshError(`Cannot load configuration "${path}": there are no files here`);

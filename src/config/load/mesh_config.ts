@@ -10,16 +10,20 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
-/** A valid document, and the settings it yields. */
+/** A valid document, and its settings. */
 export interface CheckedDocument {
+  /** As written. */
   readonly document: Readonly<Record<string, unknown>>;
+  /** What it means. */
   readonly settings: Settings;
 }
 
 /**
- * Validates a copy of a document.
+ * Checks a document.
  *
- * @throws {ConfigError} With every problem and its path.
+ * @param document As given by a program.
+ * @param options What it is checked against, and where it came from.
+ * @throws {ConfigError} With everything that is wrong.
  */
 export function checkDocument(
   document: unknown,
@@ -28,7 +32,12 @@ export function checkDocument(
   return checkedDocument(document, validate(document, options));
 }
 
-/** Pairs a copy of a document with its settings: later changes by the program have no effect. */
+/**
+ * A document with its settings; what its program does with it from now on changes nothing.
+ *
+ * @param document As given by a program.
+ * @param settings What it means.
+ */
 export function checkedDocument(document: unknown, settings: Settings): CheckedDocument {
   const copy = copyTree(document, () => {}, "") as Readonly<Record<string, unknown>>;
   return { document: deepFreeze(copy), settings };

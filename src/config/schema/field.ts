@@ -8,6 +8,7 @@ import { referencesIn } from "./references.ts";
 
 /** What a field takes, as data. */
 export interface Shape {
+  /** The kind of value. */
   readonly type:
     | "text"
     | "flag"
@@ -22,39 +23,45 @@ export interface Shape {
     | "either"
     | "instance"
     | "any";
-  /** In base units. */
+  /** The default, in base units. */
   readonly default?: unknown;
-  /** Minimum number, ms, or count of items. */
+  /** Least number, ms, or count of items. */
   readonly min?: number;
-  /** Maximum number. */
+  /** Greatest number. */
   readonly max?: number;
-  /** Exclusive minimum. */
+  /** The number has to be greater than this. */
   readonly above?: number;
+  /** Words of a choice. */
   readonly values?: readonly string[];
-  /** Items of a list or a map. */
+  /** What a list or a map holds. */
   readonly item?: Field;
+  /** Alternatives. */
   readonly options?: readonly Field[];
+  /** Keys of an object. */
   readonly fields?: Fields;
+  /** Keys an object has to have. */
   readonly required?: readonly string[];
-  /** Other keys are accepted and passed to the connector. */
+  /** Whether an object takes other keys too, for its connector. */
   readonly isOpen?: boolean;
-  /** Pairs of keys with one meaning. */
+  /** Keys of an object that mean the same. */
   readonly aliases?: readonly Aliases[];
-  /** The value is never shown. */
+  /** Whether the string is never shown. */
   readonly isSecret?: boolean;
-  /** Secret references are refused, since the value is a name. */
+  /** Whether the string has to be written out, since it names something. */
   readonly isLiteral?: boolean;
-  /** Accepted, without effect yet. */
+  /** Whether the key is accepted but has no effect yet. */
   readonly isLater?: boolean;
 }
 
 /** A key of the document. */
 export interface Field<Value = unknown> {
+  /** What it takes, as data. */
   readonly shape: Shape;
   /** Reads a value as written; undefined when it does not fit, which is reported. */
   read(value: unknown, path: string, report: Report): Value | undefined;
 }
 
+/** Keys of an object. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** Two keys that mean the same, by dotted path. */
@@ -65,7 +72,12 @@ export type FieldsOf<Value> =
   & { readonly [Key in keyof Value]-?: Field<NonNullable<Value[Key]>> }
   & Fields;
 
-/** Makes a field of its description and its reader. */
+/**
+ * A field.
+ *
+ * @param shape What it takes, as data.
+ * @param read How it is read.
+ */
 export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Value> {
   return { shape, read };
 }
@@ -73,9 +85,10 @@ export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Va
 /**
  * A field that takes single values.
  *
- * @param expected In words, for messages.
- * @param read Returns undefined for a value that does not fit.
- * @param readings Meanings a bare number may have had, for messages.
+ * @param shape What it takes, as data.
+ * @param expected What it takes, in words.
+ * @param read The value, undefined when it does not fit.
+ * @param readings What a bare number may have meant.
  */
 export function leaf<Value>(
   shape: Shape,
@@ -91,7 +104,12 @@ export function leaf<Value>(
   });
 }
 
-/** The message about a value that does not fit; a value that looks like a secret is not quoted. */
+/**
+ * That a value does not fit.
+ *
+ * @param expected What is taken.
+ * @param value What was found, and is shown unless it looks like a secret.
+ */
 export function misfit(expected: string, value: unknown): string {
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
   return `expected ${expected}, found ${isReference ? "a secret reference, which only a text can be" : show(value)}`;

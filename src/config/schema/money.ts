@@ -7,7 +7,11 @@ import type { BudgetSettings } from "../settings/settings.ts";
 
 const nanoPerUsd = 1_000_000_000;
 
-/** USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD. */
+/**
+ * USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD.
+ *
+ * @param usd Not negative.
+ */
 export function nanoOf(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
@@ -15,7 +19,7 @@ export function nanoOf(usd: number): number {
 /**
  * A budget merged limit by limit; undefined without any.
  *
- * @param layers The strongest first.
+ * @param layers As read, the strongest first.
  */
 export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;

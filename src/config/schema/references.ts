@@ -9,14 +9,18 @@ const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
 /** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
-/** Whether a name can stand in a reference. */
+/**
+ * Whether a name can stand in a reference.
+ *
+ * @param name Any string.
+ */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
 /** The references of a string. */
 export interface References {
-  /** In order of appearance, each once. */
+  /** Secret names, in order, each once. */
   readonly names: readonly string[];
   /** What is wrong with the string, if anything. */
   readonly problem?: string;
@@ -26,6 +30,8 @@ type Part = { readonly literal: string } | { readonly name: string };
 
 /**
  * Finds the references of a string.
+ *
+ * @param text As written in the configuration.
  *
  * @example
  * ```ts ignore
@@ -42,7 +48,8 @@ export function referencesIn(text: string): References {
 /**
  * Replaces the references of a string; references inside a secret's value are not resolved.
  *
- * @param get Undefined for a secret that does not exist.
+ * @param text As written in the configuration.
+ * @param get A secret's value; undefined when there is none of that name.
  */
 export function resolveReferences(
   text: string,
@@ -59,7 +66,11 @@ export function resolveReferences(
   return { text: resolved.join(""), missing: [...missing] };
 }
 
-/** A string that {@linkcode resolveReferences} turns back into the one given. */
+/**
+ * A string that {@linkcode resolveReferences} turns back into the one given.
+ *
+ * @param text Any string.
+ */
 export function escapeReferences(text: string): string {
   return text.split(opening).join(escaped);
 }

@@ -37,7 +37,11 @@ export function parseDuration(text: string): number | undefined {
   return ms > maxDurationMs ? undefined : ms;
 }
 
-/** The shortest string that {@linkcode parseDuration} reads as that many ms. */
+/**
+ * The shortest string that {@linkcode parseDuration} reads as that many ms.
+ *
+ * @param ms Not negative, whole.
+ */
 export function formatDuration(ms: number): string {
   let remainingMs = ms;
   let text = "";

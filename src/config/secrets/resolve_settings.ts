@@ -14,9 +14,11 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 type Values = ReadonlyMap<string, string>;
 
 /**
- * Replaces the secret references of one provider's entry by their values.
+ * Puts secrets in where one provider's entry refers to them.
  *
- * @param get See {@linkcode Get}.
+ * @param id The entry's id.
+ * @param settings As validated.
+ * @param get Looks a secret up.
  * @throws {SecretNotFoundError} With all that are missing.
  * @throws {ConfigError} When a resolved key, token or address is not valid.
  */
@@ -40,8 +42,9 @@ export async function resolveEntry(
 }
 
 /**
- * Replaces secret references by their values. Providers that are switched off keep theirs.
+ * Puts secrets in where settings refer to them. Providers that are switched off are left as they are.
  *
+ * @param settings As validated.
  * @param get Looks a secret up; each is asked for once. One that is blank counts as missing.
  * @throws {SecretNotFoundError} With all that are missing. Unless `fail_on_missing` is off: then a provider does
  * without a missing key, and one with no key left or without its address is switched off, with a warning.

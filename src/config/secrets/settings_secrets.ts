@@ -8,14 +8,17 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { resolveEntry, resolveSettings } from "./resolve_settings.ts";
 import { SecretResolver } from "./resolver.ts";
 
+/** What secrets are looked up with. */
 export interface SecretParts {
+  /** Has the store's connector. */
   readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };
+  /** What the store runs on. */
   readonly runtime: Runtime;
-  /** Its values are replaced in every log line and event. */
+  /** Takes every value out of what is logged. */
   readonly redactor: { add(value: string): void };
 }
 
-/** The secrets of one configuration, resolved through its secret store. */
+/** The secrets of one configuration. */
 export class SettingsSecrets {
   readonly #written: Settings;
   readonly #resolver: SecretResolver;
@@ -30,7 +33,8 @@ export class SettingsSecrets {
   /**
    * Opens the store.
    *
-   * @param written Validated settings with a section `secrets`.
+   * @param written As validated, with a section `secrets`.
+   * @param parts Connectors, runtime, redactor.
    * @throws {ConfigError} When there is no such store.
    * @throws {ConnectorError} When its code cannot be imported.
    */
@@ -42,7 +46,7 @@ export class SettingsSecrets {
   }
 
   /**
-   * The settings with secret references replaced by values.
+   * The settings with their secrets.
    *
    * @throws {SecretNotFoundError} With all that are missing.
    * @throws {ConfigError} When a resolved key, token or address is not valid.
@@ -54,8 +58,9 @@ export class SettingsSecrets {
   }
 
   /**
-   * A provider's entry with the current values of its secrets.
+   * A provider's entry with its secrets as they are in the store.
    *
+   * @param provider Its entry id.
    * @param options `anew`: cached values are not used.
    * @throws {SecretNotFoundError} With all that are missing.
    * @throws {ConfigError} When a resolved key, token or address is not valid.

@@ -5,35 +5,47 @@
 import type { Attributes, PluggableConnector, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 
-/** The facts of a catalogue model that validation needs. */
+/** What has to be known of a model of the catalogue. */
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
-/** The facts of a provider's connector that validation needs; a {@linkcode ProviderDeclaration} has them all. */
+/** What has to be known of a provider's connector; a {@linkcode ProviderDeclaration} is one as it stands. */
 export interface KnownProvider
   extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
+  /** Models of the catalogue. */
   readonly models: readonly KnownModel[];
 }
 
-/** Connectors that a configuration may name: ids, and providers with their facts. */
+/** The connectors a configuration may name. */
 export interface KnownConnectors {
+  /** Of providers. */
   readonly providers: readonly KnownProvider[];
+  /** Ids of strategies. */
   readonly strategies: readonly string[];
+  /** Ids of secret stores. */
   readonly secretStores: readonly string[];
+  /** Ids of storages. */
   readonly storages: readonly string[];
+  /** Ids of sinks. */
   readonly observability: readonly string[];
-  /** Undefined where the connector declares no attributes. */
+  /** What a connector of a kind declares that it reads; undefined where it declares nothing. */
   readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
 }
 
-/** What validation and detection depend on. */
+/** What settings are made with. */
 export interface ConfigContext {
+  /** The connectors a document may name. */
   readonly known: KnownConnectors;
-  /** Providers that can be detected, in order of preference. */
+  /** Those that can be detected, in order. */
   readonly providers: readonly ProviderDeclaration[];
+  /** The environment. */
   readonly env: (name: string) => string | undefined;
 }
 
-/** Sorts a shell's connectors by kind, keeping their order. */
+/**
+ * Sorts connectors by kind.
+ *
+ * @param connectors All of a shell's, in order.
+ */
 export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
   const idsOf = (kind: PluggableConnector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
   return {
@@ -47,9 +59,10 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
 }
 
 /**
- * The id of the strategy that an id or short name stands for; undefined for an unknown name.
+ * The id of a strategy by its id or short name.
  *
  * @param name Such as `mesh.round-robin.v1`, `round-robin` or `priority`.
+ * @param strategies Ids of those there are.
  */
 export function resolveStrategy(name: string, strategies: readonly string[]): string | undefined {
   const short = name === "priority" ? "priority-selection" : name;
@@ -65,7 +78,11 @@ export function shortNameOf(id: string): string {
   return id.split(".").slice(1, -1).join(".");
 }
 
-/** Narrows a connector to a provider's. */
+/**
+ * Whether a connector is a provider's.
+ *
+ * @param connector Any.
+ */
 export function isProvider(connector: PluggableConnector): connector is PluggableConnector & ProviderDeclaration {
   return connector.kind === "provider";
 }

@@ -5,102 +5,109 @@
 import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
 
+/** How the wait before a retry is found. */
 export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
 
-/** Models to which a request may go after a failure. */
+/** Where a request may go after a failure. */
 export type RetryScope = "same_model" | "same_provider" | "any";
 
-/** Retries of one model. */
+/** Retrying one model. */
 export interface RetrySettings {
-  /** Beyond the first try. */
+  /** Retries on the same model, beyond the first try. */
   readonly maxAttempts: number;
+  /** How the wait is found. */
   readonly backoff: Backoff;
-  /** ms. */
+  /** First wait, ms. */
   readonly initialDelayMs: number;
-  /** ms. */
+  /** Longest wait, ms. */
   readonly maxDelayMs: number;
   /** Statuses that are retried whatever their class. */
   readonly retryableCodes: ReadonlySet<number>;
   /** Statuses that are not retried whatever their class. */
   readonly nonRetryableCodes: ReadonlySet<number>;
+  /** Where a request may go next. */
   readonly scope: RetryScope;
-  /** Whether a provider's `retry-after` is followed. */
+  /** Whether a provider's hint is followed. */
   readonly honorRetryAfter: boolean;
 }
 
-/** Upper bound of same-model retries as a share of a provider's traffic. */
+/** The share of a provider's traffic that may be same-model retries. */
 export interface RetryBudgetSettings {
   /** Retries per request. */
   readonly ratio: number;
-  /** Always allowed per window, whatever the ratio. */
+  /** Retries that are always allowed per window. */
   readonly min: number;
-  /** ms. */
+  /** Window, ms. */
   readonly windowMs: number;
 }
 
-/** Spending limits, nano-dollars (10⁻⁹ USD); an absent one does not limit. */
+/** Money limits, nano-dollars (10⁻⁹ USD); no limit where none is given. */
 export interface BudgetSettings {
-  /** Per day of the UTC calendar. */
+  /** In one day of the UTC calendar. */
   readonly dailyNano?: number;
-  /** Per month of the UTC calendar. */
+  /** In one month of the UTC calendar. */
   readonly monthlyNano?: number;
 }
 
-/** Distance to vendors' rate limits. */
+/** Keeping clear of the vendors' limits. */
 export interface RateLimitSettings {
-  /** Share of a limit, above 0, up to 1, at which rate-limit-aware takes another model. */
+  /** Share of a limit at which rate-limit-aware takes another model, above 0, up to 1. */
   readonly threshold: number;
-  /** Minimum time between two requests to one model, ms. */
+  /** Least time between two requests to one model, ms. */
   readonly minDeltaMs?: number;
-  /** Requests per minute, after which another model is taken. */
+  /** Requests a minute before another model is taken. */
   readonly maxRpm?: number;
 }
 
+/** The share of failures that deactivates a model. */
 export interface ErrorRateSettings {
   /** Failures per request, above 0, up to 1. */
   readonly threshold: number;
-  /** Length of the sliding window, ms. */
+  /** Sliding window the share is taken over, ms. */
   readonly windowMs: number;
-  /** Requests in the window below which the rate is not evaluated. */
+  /** Requests the window has to have. */
   readonly minRequests: number;
 }
 
-/** Planned time out of service. */
+/** Hours a model is out of service by plan. */
 export interface MaintenanceSettings {
-  /** Start, UTC. */
+  /** When they start, UTC. */
   readonly cron: Cron;
-  /** ms. */
+  /** How long they last, ms. */
   readonly durationMs: number;
 }
 
+/** When a model is deactivated. */
 export interface DeactivationSettings {
-  /** Consecutive failures. */
+  /** Requests it failed to serve in a row. */
   readonly retryLimit: number;
-  /** Statuses that count as failures although their class does not. */
+  /** Statuses that count toward the limit although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
-  /** Undefined: any rate. */
+  /** The share of failures; undefined: any share will do. */
   readonly errorRate?: ErrorRateSettings;
-  /** Undefined: any number. */
+  /** Requests it may serve; undefined: any number. */
   readonly requestLimit?: number;
-  /** Input and output together; undefined: any number. */
+  /** Tokens it may use, read and written; undefined: any number. */
   readonly tokenLimit?: number;
-  /** Nano-dollars; undefined: any cost. */
+  /** What it may cost, nano-dollars; undefined: anything. */
   readonly budgetLimitNano?: number;
-  /** Period of the three limits; undefined: since the last cooldown. */
+  /** What the three limits count over; undefined: since the last cooldown. */
   readonly quotaWindow?: "daily" | "monthly";
+  /** Maintenance. */
   readonly maintenance?: MaintenanceSettings;
 }
 
+/** When it recovers. */
 export interface RecoverySettings {
-  /** ms. */
+  /** Time in standby, ms. */
   readonly cooldownMs: number;
-  /** Probes models in standby at the start. */
+  /** Whether models in standby are probed at start. */
   readonly probeOnStart?: boolean;
-  /** Interval of probes of models in standby, ms; undefined: none. */
+  /** How often models in standby are probed, ms; undefined: never. */
   readonly probeIntervalMs?: number;
-  /** Reactivates models whose standby an exhausted quota caused. */
+  /** Whether a quota's reset reactivates the models that were in standby for it. */
   readonly onQuotaReset?: boolean;
-  /** Undefined: the provider's `quotaReset`, else each UTC day. */
+  /** When quotas start anew; undefined: as the provider's `quotaReset` says, else each UTC day. */
   readonly quotaReset?: "monthly" | "daily_utc";
 }
 
@@ -112,33 +119,37 @@ export type ProviderRecovery = "on_probe_success" | "on_manual";
 
 /** A pool's routing settings, merged: the pool's own, those of `*`, the built-in ones. */
 export interface RoutingSettings {
-  /** Id, or an instance of the program. */
+  /** Strategy id, or an instance. */
   readonly strategy: string | SelectionStrategy;
   /** Asked once no candidate is on a list of priority that there is, or when the strategy chooses none. */
   readonly fallbackStrategy?: string;
-  /** Names, the preferred first. */
+  /** Ordered model preference. */
   readonly modelPriority: readonly string[];
-  /** Entry ids, the preferred first. */
+  /** Ordered provider preference. */
   readonly providerPriority: readonly string[];
-  /** For providers without retry settings of their own. */
+  /** Retrying, for providers without settings of their own. */
   readonly retry: RetrySettings;
-  /** By entry id, for providers with lists of codes or retries of their own. */
+  /** Retrying by provider entry id, for those with lists of codes or retries of their own. */
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
+  /** Deactivation. */
   readonly deactivation: DeactivationSettings;
+  /** Recovery. */
   readonly recovery: RecoverySettings;
-  /** Undefined where no strategy or limit counts requests. */
+  /** Keeping clear of the vendors' limits; left out where nothing counts. */
   readonly rateLimit?: RateLimitSettings;
+  /** How load-balanced shares requests out. */
   readonly balanceMode?: BalanceMode;
-  /** Effective in all pools; undefined or empty: none. */
+  /** What deactivates a provider in all pools; left out or empty: nothing. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
-  /** Undefined: after the pool's cooldown. */
+  /** What lets it recover; undefined: the pool's cooldown. */
   readonly providerRecovery?: ProviderRecovery;
 }
 
 /**
- * The retry settings for calls to one provider: its own, else the pool's.
+ * How calls to a provider are retried.
  *
- * @param provider Entry id.
+ * @param routing A pool's routing settings.
+ * @param provider The provider's entry id.
  */
 export function retryFor(
   { retry, providerRetry }: Pick<RoutingSettings, "retry" | "providerRetry">,

@@ -18,17 +18,21 @@ import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./rou
 
 export type * from "./routing.ts";
 
+/** One pool as configured. */
 export interface PoolSettings {
+  /** Its name. */
   readonly name: string;
-  /** As written; undefined when `models` alone selects the members. */
+  /** The node it targets, as written; undefined when `models` alone says what is in it. */
   readonly capability?: string;
-  /** Names; empty: selected by capability. */
+  /** A fixed list of models, by name. */
   readonly models: readonly string[];
-  /** Entry ids; empty: all. */
+  /** Only these providers, when not empty. */
   readonly providers: readonly string[];
-  /** Entry ids. */
+  /** Not these providers. */
   readonly excludedProviders: readonly string[];
+  /** Routing. */
   readonly routing: RoutingSettings;
+  /** The most that may be spent through it. */
   readonly budget?: BudgetSettings;
 }
 
@@ -36,42 +40,51 @@ export interface PoolSettings {
 export interface TokenSettings {
   /** `oauth`: a refresh token where there is one, else client credentials; `service_account`: a signed assertion. */
   readonly method: "oauth" | "service_account";
-  /** Undefined: a service account's own address. */
+  /** Where tokens are fetched; a service account's own address unless given. */
   readonly tokenUrl?: string;
+  /** The client's id. */
   readonly clientId?: string;
+  /** The client's secret. */
   readonly clientSecret?: string;
+  /** A refresh token. */
   readonly refreshToken?: string;
-  /** Separated by spaces. */
+  /** Scopes that are asked for, separated by spaces. */
   readonly scope?: string;
-  /** JSON key of a service account, as text or parsed. */
+  /** A service account's JSON key, as text or parsed. */
   readonly credentials?: string | Readonly<Record<string, unknown>>;
 }
 
+/** One provider as configured. */
 export interface ProviderEntry {
+  /** The entry's id. */
   readonly id: string;
-  /** Connector id. */
+  /** The connector that makes it. */
   readonly connector: string;
-  /** Used in place of a connector. */
+  /** A ready-made provider in place of a connector. */
   readonly instance?: Provider;
-  /** False: kept in the document, not used. */
+  /** False: kept in the file, not used. */
   readonly enabled: boolean;
   /** Keys as written, secret references unresolved. */
   readonly apiKeys: readonly string[];
+  /** Tokens in place of keys. */
   readonly tokens?: TokenSettings;
   /** Replaces the vendor's address, secret references unresolved. */
   readonly baseUrl?: string;
   /** Where it was found: `config`, or the variable's name. */
   readonly source: string;
-  /** Limit of a whole response, ms. */
+  /** Limit of a whole answer, ms. */
   readonly timeoutMs: number;
-  /** Maximum time between two events of a stream, ms. */
+  /** Limit of silence in a stream, ms. */
   readonly silenceMs: number;
-  /** Limit for connecting, ms. */
+  /** Limit of connecting, ms. */
   readonly connectTimeoutMs: number;
+  /** Same-model retries over all its traffic. */
   readonly retryBudget: RetryBudgetSettings;
+  /** The most that may be spent with it. */
   readonly budget?: BudgetSettings;
-  /** Whether its models are listed at the start; undefined: if it has no catalogue and no configured models. */
+  /** Whether it is asked for its models at the start; undefined: where it has no catalogue and no models are configured. */
   readonly enumerateModels?: boolean;
+  /** When its quota resets. */
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -79,134 +92,148 @@ export interface ProviderEntry {
 
 /** One model as configured; what is left out is taken from the catalogue. */
 export interface ConfiguredModel {
+  /** Its name. */
   readonly name: string;
-  /** Entry id. */
+  /** Its provider's entry id. */
   readonly provider: string;
-  /** Upstream id. */
+  /** The id sent upstream. */
   readonly id: string;
   /** Capability leaves as written. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** Can only narrow the modes of its capabilities. */
+  /** Delivery modes it is narrowed to. */
   readonly delivery: { readonly synchronous?: boolean; readonly streaming?: boolean; readonly batch?: boolean };
+  /** Feature flags. */
   readonly features: ModelFeatures;
+  /** Sizes. */
   readonly constraints: ModelConstraints;
-  /** Replace the catalogue's field by field. */
+  /** Prices, field by field over the catalogue's. */
   readonly pricing?: DatedPricing;
+  /** What the vendor allows. */
   readonly limits: RateLimits;
-  /** For strategies that weigh models. */
+  /** Share under strategies that weigh. */
   readonly weight: number;
-  /** Applied after the connector's own rules. */
+  /** Rewording beyond the connector's. */
   readonly parameters?: ParameterRules;
 }
 
+/** CORS for browser clients. */
 export interface CorsSettings {
+  /** On unless switched off. */
   readonly enabled: boolean;
-  /** Allowed origins; undefined: any with a token, loopback ones without. */
+  /** Origins allowed; undefined: any with a token, loopback ones without. */
   readonly origins?: readonly string[];
-  /** Allowed request headers; undefined: those a preflight asks for. */
+  /** Request headers allowed; undefined: whatever is asked for. */
   readonly headers?: readonly string[];
-  /** Allowed methods; undefined: those of the path. */
+  /** Methods allowed; undefined: those of the path. */
   readonly methods?: readonly string[];
-  /** Lifetime of a preflight response, seconds. */
+  /** How long a preflight answer may be kept, seconds. */
   readonly maxAgeSeconds: number;
 }
 
-/** A holder of a proxy token. */
+/** A client of the proxy: its token, and what it may do. */
 export interface ClientSettings {
-  /** Secret references unresolved. */
+  /** What it sends, secret references unresolved. */
   readonly token: string;
-  /** Shown in records; undefined for a bare token. */
+  /** Its name in records; left out where a token is just a token. */
   readonly name?: string;
-  /** Names of the only pools it may use; undefined: all. */
+  /** The only pools it may use, by name; undefined: everything. */
   readonly pools?: readonly string[];
+  /** The most that it may spend. */
   readonly budget?: BudgetSettings;
-  /** Requests per minute; undefined: any number. */
+  /** Requests it may send a minute. */
   readonly rpm?: number;
 }
 
+/** The proxy. */
 export interface ProxySettings {
+  /** Bind address. */
   readonly host: string;
-  /** 0: a free one. */
+  /** Port; 0 takes a free one. */
   readonly port: number;
-  /** `node` serves through `node:http`, on Deno too. */
+  /** `node`: served through `node:http`, on Deno too. */
   readonly listener?: "node";
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
-  /** Empty: no token is required. */
+  /** Clients that may use it; none: no token is required. */
   readonly clients: readonly ClientSettings[];
-  /** A start that ends up without a token is refused. */
+  /** The file requires a token: a start that ends up with none is refused. */
   readonly tokenRequired: boolean;
+  /** CORS. */
   readonly cors: CorsSettings;
   /** Host names served without a token beside loopback ones. */
   readonly allowedHosts: readonly string[];
-  /** Requests with a slot at once. */
+  /** Requests at once. */
   readonly maxConcurrent: number;
   /** Largest JSON body, bytes. */
   readonly bodyLimit: number;
-  /** All bodies being read together, bytes. */
+  /** What all bodies that are being read take together, bytes. */
   readonly bodyMemory: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }
 
+/** Where secrets come from. */
 export interface SecretSettings {
-  /** Connector id. */
+  /** The secret store's connector. */
   readonly store: string;
-  /** Whether a missing secret fails the start. */
+  /** Whether a secret that does not exist stops a start. */
   readonly failOnMissing: boolean;
+  /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** How long values are reused, ms; 0: each use looks them up. */
+  /** How long resolved secrets are kept, ms; 0: each is looked up whenever it is needed. */
   readonly cacheTtlMs: number;
-  /** Whether a provider's keys are looked up again when rotation selects it, and when it recovers. */
+  /** Whether a provider's keys are looked up again when it takes over from another one, and when it recovers. */
   readonly reloadOnRotation: boolean;
 }
 
-/** Background probes of providers. */
+/** Probing providers in the background. */
 export interface HealthSettings {
-  /** False: no probes, whatever the interval. */
+  /** False switches it off whatever the interval. */
   readonly enabled: boolean;
-  /** ms; undefined: no probes. */
+  /** How often providers are probed, ms; undefined: never. */
   readonly intervalMs?: number;
-  /** Limit of one probe, ms. */
+  /** Limit of a probe, ms. */
   readonly timeoutMs: number;
-  /** Consecutive failed probes that deactivate a provider's models. */
+  /** Failed probes in a row that deactivate a provider's models. */
   readonly failureThreshold: number;
-  /** Entry ids; undefined: all enabled providers. */
+  /** Entry ids of the providers that are probed; undefined: all that are enabled. */
   readonly providers?: readonly string[];
 }
 
+/** A whole configuration. */
 export interface Settings {
-  /** Path of the document, for messages. */
+  /** Where it came from, for messages: a path, or undefined. */
   readonly source?: string;
-  /** Undefined when a program passes instances with their keys. */
+  /** Where secrets come from; left out when a program passes providers with their keys. */
   readonly secrets?: SecretSettings;
-  /** By entry id, in the order of the document. */
+  /** By entry id, in order. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
-  /** By name, in the order of the document. */
+  /** By name, in order. */
   readonly models: ReadonlyMap<string, ConfiguredModel>;
-  /** By name, in the order of the document. */
+  /** By name, in order. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
-  /** For pools made on demand. */
+  /** Routing of pools that are made on demand. */
   readonly defaultRouting: RoutingSettings;
-  /** For each pool made on demand. */
+  /** The most that may be spent through each pool that is made on demand. */
   readonly defaultBudget?: BudgetSettings;
-  /** Of all requests together. */
+  /** The most that may be spent in all. */
   readonly budget?: BudgetSettings;
-  /** Undefined: state lives in memory. */
+  /** Where state is kept between starts; undefined: nowhere. */
   readonly storage?: StorageSettings;
+  /** Probing providers. */
   readonly health?: HealthSettings;
-  /** From name to pool or model. */
+  /** Name to pool or model. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Paths of leaves added to the tree. */
+  /** Nodes added to the capability tree: full paths of leaves. */
   readonly capabilities: readonly CapabilityPath[];
-  /** Names of the only models in pools made on demand; undefined: the providers' defaults. */
+  /** The only models that pools made on demand take in, by name; undefined: the providers' defaults. */
   readonly only?: readonly string[];
-  /** Undefined in pages. */
+  /** The proxy; left out in pages, which have none. */
   readonly proxy?: ProxySettings;
-  /** Of a request, ms. */
+  /** Deadline of a request, ms. */
   readonly deadlineMs: number;
-  /** Connector ids and attributes; empty: no sinks. */
+  /** Routing events: connector ids and their attributes; empty: no sinks. */
   readonly observability: readonly { readonly connector: string; readonly config: Readonly<Record<string, unknown>> }[];
-  /** Problems that leave the configuration valid. */
+  /** Warnings: the configuration is valid with them. */
   readonly warnings: readonly ConfigProblem[];
 }

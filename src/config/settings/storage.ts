@@ -3,27 +3,32 @@
  * @module
  */
 
+/** When it is read and written. */
 export type SyncPolicy = "in-memory" | "sync-on-boundary" | "periodic" | "immediate";
 
+/** Where state is kept between starts, and how. */
 export interface StorageSettings {
-  /** Connector id. */
+  /** The storage's connector. */
   readonly connector: string;
-  /** Attributes, secret references unresolved. */
+  /** Attributes for it, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** When it is read and written. */
   readonly policy: SyncPolicy;
-  /** Interval of `periodic`, ms. */
+  /** How often, when periodically, ms. */
   readonly intervalMs: number;
+  /** The encoding of records. */
   readonly format: "json" | "yaml" | "msgpack";
+  /** Whether they are packed. */
   readonly isCompressed: boolean;
-  /** With the secret `MESH_STORAGE_KEY`. */
+  /** Whether they are encrypted, with the secret `MESH_STORAGE_KEY`. */
   readonly isEncrypted: boolean;
-  /** What becomes of requests while a shared storage is unavailable: served by local state, or refused. */
+  /** What happens while a storage that several processes share is away. */
   readonly onUnavailable: "open" | "closed";
-  /** Undefined: writers do not lock the record. */
+  /** How several processes keep out of each other's way; undefined: they do not. */
   readonly locking?: {
-    /** Maximum wait for the lock, ms. */
+    /** Longest wait for the lock, ms. */
     readonly timeoutMs: number;
-    /** Wait between two tries, ms. */
+    /** Time between two tries, ms. */
     readonly retryIntervalMs: number;
   };
 }

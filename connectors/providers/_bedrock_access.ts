@@ -1,0 +1,81 @@
+/**
+ * Where Bedrock is called, and who calls.
+ * @module
+ */
+import type { ProviderSettings } from "../../src/contracts/connector.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError, UpstreamError } from "../../src/errors.ts";
+import { type AwsKeys, signed, type UnsignedCall } from "../_aws_signature.ts";
+
+const signingName = "bedrock";
+
+/** Addresses, and credentials of calls. */
+export class BedrockAccess {
+  readonly #settings: ProviderSettings;
+  readonly #runtime: Runtime;
+  readonly #region: string;
+  /** Address of models; no slash at its end. */
+  readonly modelsUrl: string;
+  /** Address of lists; no slash at its end. */
+  readonly listsUrl: string;
+
+  /**
+   * @param settings The entry's.
+   * @param runtime For time and environment.
+   * @throws {ConfigError} When there is no region.
+   */
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    this.#settings = settings;
+    this.#runtime = runtime;
+    this.#region = this.#regionOf();
+    const suffix = this.#region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+    const own = settings.baseUrl?.replace(/\/+$/, "");
+    this.modelsUrl = own ?? `https://bedrock-runtime.${this.#region}.${suffix}`;
+    this.listsUrl = own ?? `https://bedrock.${this.#region}.${suffix}`;
+  }
+
+  /**
+   * The headers of a call with what says who calls: a key of Bedrock's as it is, else a signature with AWS's keys.
+   *
+   * @param call Yet without.
+   * @param credential The entry's key, if it has one.
+   * @throws {UpstreamError} `auth` when there is neither.
+   */
+  async authorized(call: UnsignedCall, credential: string | undefined): Promise<Readonly<Record<string, string>>> {
+    if (credential !== undefined) return { ...call.headers, authorization: `Bearer ${credential}` };
+    const now = this.#runtime.clock.now();
+    return await signed(call, { keys: this.#keys(), region: this.#region, service: signingName, now });
+  }
+
+  #keys(): AwsKeys {
+    const accessKeyId = this.#read("access_key_id", "AWS_ACCESS_KEY_ID");
+    const secretAccessKey = this.#read("secret_access_key", "AWS_SECRET_ACCESS_KEY");
+    if (accessKeyId === undefined || secretAccessKey === undefined) {
+      throw new UpstreamError("There is neither an api_key nor AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", {
+        kind: "auth",
+      });
+    }
+    // a token belongs to the keys it came with
+    const isConfigured = this.#own("access_key_id") !== undefined;
+    const sessionToken = isConfigured ? this.#own("session_token") : this.#read("session_token", "AWS_SESSION_TOKEN");
+    return { accessKeyId, secretAccessKey, sessionToken };
+  }
+
+  #regionOf(): string {
+    const region = this.#read("region", "AWS_REGION") ?? this.#read("region", "AWS_DEFAULT_REGION");
+    if (region !== undefined && /^[a-z]{2}[a-z0-9-]+$/.test(region)) return region;
+    throw new ConfigError([{
+      path: `providers.${this.#settings.id}.config.region`,
+      message: 'Bedrock needs a region such as "eu-central-1": set it, or the variable AWS_REGION',
+    }]);
+  }
+
+  #read(name: string, variable: string): string | undefined {
+    return this.#own(name) ?? (this.#runtime.env?.(variable)?.trim() || undefined);
+  }
+
+  #own(name: string): string | undefined {
+    const value = this.#settings[name] ?? (this.#settings.config as Record<string, unknown> | undefined)?.[name];
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Content blocks of Converse, from and to those of the Messages API.
+ *
+ * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html and
+ * the pages of its members.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import { type Block, thoughtBlock } from "./_anthropic_thoughts.ts";
+
+/** What a model takes. */
+export interface BlockRules {
+  /** Whether signed thoughts go back to it. */
+  readonly thoughts: boolean;
+  /** Whether it knows prompt caches. */
+  readonly caches: boolean;
+}
+
+/**
+ * Translates blocks for a request.
+ *
+ * @param blocks Of the Messages API.
+ * @param rules What the model takes.
+ * @throws {UpstreamError} `request` for a file that Converse does not take.
+ */
+export function toConverseBlocks(blocks: readonly Block[], rules: BlockRules): JsonObject[] {
+  return blocks.flatMap((block) => [
+    ...toConverseBlock(block, rules),
+    ...(rules.caches ? cachePointOf(block.cache_control) : []),
+  ]);
+}
+
+/**
+ * The block after which a prompt is cached.
+ *
+ * @param mark A `cache_control` of the Messages API, if any.
+ */
+export function cachePointOf(mark: unknown): JsonObject[] {
+  if (typeof mark !== "object" || mark === null) return [];
+  const { ttl } = mark as JsonObject;
+  return [{ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } }];
+}
+
+/**
+ * Translates a block of a response.
+ *
+ * @param block Of Converse.
+ * @param signs Whether the model signs its thoughts, and wants them back.
+ */
+export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
+  const { text, toolUse, reasoningContent } = block;
+  if (typeof text === "string") return [{ type: "text", text }];
+  if (isObject(toolUse)) {
+    return [{ type: "tool_use", id: toolUse.toolUseId, name: toolUse.name, input: toolUse.input }];
+  }
+  if (!isObject(reasoningContent)) return [];
+  const { reasoningText, redactedContent } = reasoningContent;
+  if (isObject(reasoningText)) {
+    const { text: thinking = "", signature } = reasoningText;
+    return [{ type: "thinking", thinking, ...(signs && signature !== undefined ? { signature } : {}) }];
+  }
+  return signs && typeof redactedContent === "string" ? [{ type: "redacted_thinking", data: redactedContent }] : [];
+}
+
+function toConverseBlock(block: Block, rules: BlockRules): JsonObject[] {
+  switch (block.type) {
+    case "text":
+      return [{ text: block.text }];
+    case "image":
+    case "document":
+      return [fileBlock(block)];
+    case "tool_use":
+      return [{ toolUse: { toolUseId: block.id, name: block.name, input: block.input } }];
+    case "tool_result": {
+      const content = toConverseBlocks((block.content ?? []) as Block[], { ...rules, caches: false });
+      return [{ toolResult: { toolUseId: block.tool_use_id, content } }];
+    }
+    default:
+      return rules.thoughts ? thoughtBlocks(block) : [];
+  }
+}
+
+function thoughtBlocks(block: Block): JsonObject[] {
+  const thought = thoughtBlock(block);
+  if (thought === undefined) return [];
+  const { type, thinking: text, signature, data } = thought;
+  return [{
+    reasoningContent: type === "thinking" ? { reasoningText: { text, signature } } : { redactedContent: data },
+  }];
+}
+
+function fileBlock({ type, source, title }: Block): JsonObject {
+  const { media_type, data } = source as { media_type?: string; data?: string };
+  if (media_type === undefined) {
+    throw requestFault("Converse takes images as data: addresses, not from an address elsewhere", "messages");
+  }
+  const format = media_type.replace(/^.*\//, "");
+  if (type === "image") return { image: { format, source: { bytes: data } } };
+  // the API takes few characters in a name
+  const name = String(title ?? "document").replace(/\.[a-z]+$/i, "").replace(/[^a-z0-9 ()[\]-]+/gi, "-")
+    .replace(/ {2,}/g, " ").slice(0, 200);
+  return { document: { format, name, source: { bytes: data } } };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,112 @@
+/**
+ * Bedrock's errors in OpenAI's terms.
+ *
+ * Source: https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html and the errors of
+ * API_runtime_Converse.html, read 2026-11-22.
+ * @module
+ */
+import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { FailureKind } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { readOpenAiError, upstreamError } from "./_http.ts";
+
+/** What an exception stands for. */
+interface Meaning {
+  /** The status it comes with; streams have none. */
+  readonly status: number;
+  /** OpenAI's class. */
+  readonly type: string;
+  /** OpenAI's code. */
+  readonly code?: string;
+  /** Where the status alone would mean something else. */
+  readonly kind?: FailureKind;
+}
+
+const refused: Meaning = { status: 403, type: "authentication_error", code: "invalid_api_key", kind: "auth" };
+const broke: Meaning = { status: 424, type: "server_error", kind: "server" };
+const missing: Meaning = {
+  status: 404,
+  type: "invalid_request_error",
+  code: "model_not_found",
+  kind: "model_not_found",
+};
+
+/** By name, without `Exception` and in lower case. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  accessdenied: { status: 403, type: "permission_error" },
+  expiredtoken: refused,
+  ftuformnotfilled: missing,
+  incompletesignature: refused,
+  internalfailure: { status: 500, type: "server_error" },
+  internalserver: { status: 500, type: "server_error" },
+  invalidclienttokenid: refused,
+  invalidsignature: refused,
+  missingauthenticationtoken: refused,
+  modelerror: broke,
+  modelnotready: { status: 429, type: "server_error", kind: "server" },
+  modelstreamerror: broke,
+  modeltimeout: { status: 408, type: "server_error" },
+  notauthorized: refused,
+  requestexpired: refused,
+  resourcenotfound: missing,
+  servicequotaexceeded: { status: 400, type: "rate_limit_error", code: "rate_limit_exceeded", kind: "rate_limited" },
+  serviceunavailable: { status: 503, type: "server_error" },
+  throttling: { status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" },
+  unrecognizedclient: refused,
+  validation: { status: 400, type: "invalid_request_error" },
+};
+
+/** What a validation refuses that is the model's, not the request's. */
+const noSuchModel =
+  /model identifier is invalid|on-demand throughput isn.t supported|end of its life|access to the model/i;
+const tooLong = /input is too long|exceeds? .{0,40}(context|maximum number of tokens)|too many input tokens/i;
+
+/**
+ * The error object of a response.
+ *
+ * @param name The exception's name: the header `x-amzn-errortype`, where there is one.
+ * @param body The parsed body: `{message}`.
+ * @param status The HTTP status, for the message of last resort.
+ */
+export function readBedrockError(name: string, body: unknown, status: number): OpenAiError {
+  const { message, Message } = Object(body) as { message?: unknown; Message?: unknown };
+  const said = readOpenAiError({ message: message ?? Message }, status);
+  const meaning = meaningOf(name, said.message);
+  const code = meaning?.code ?? (tooLong.test(said.message) ? "context_length_exceeded" : null);
+  return { ...said, type: meaning?.type ?? "", code };
+}
+
+/**
+ * An error response, classed by its exception's name where the status alone would mean something else.
+ *
+ * @param name The exception's name.
+ * @param error The error, classed by its status.
+ */
+export function withKindOf(name: string, error: UpstreamError): UpstreamError {
+  const { fault, shouldRetry, message } = error;
+  const kind = meaningOf(name, fault?.error.message ?? "")?.kind;
+  if (kind === undefined || fault === undefined) return error;
+  return new UpstreamError(message, { kind, fault, ...(shouldRetry === undefined ? {} : { shouldRetry }) });
+}
+
+/**
+ * An exception within a stream.
+ *
+ * @param name Its name, such as `throttlingException`.
+ * @param body Its parsed payload.
+ */
+export function exceptionFault(name: string, body: unknown): UpstreamError {
+  const status = meanings[keyOf(name)]?.status ?? 500;
+  return withKindOf(name, upstreamError(status, readBedrockError(name, body, status)));
+}
+
+function meaningOf(name: string, message: string): Meaning | undefined {
+  const meaning = meanings[keyOf(name)];
+  const isOfModel = meaning?.status === 400 || meaning?.status === 403;
+  return isOfModel && noSuchModel.test(message) ? { ...missing, status: meaning.status } : meaning;
+}
+
+/** `ThrottlingException:http://…` and `com.amazon.coral.service#ThrottlingException` are one. */
+function keyOf(name: string): string {
+  return name.replace(/:.*$/s, "").replace(/^.*#/s, "").replace(/(Exception|Error)$/, "").toLowerCase();
+}

@@ -1,0 +1,133 @@
+/**
+ * Amazon Bedrock: Converse and ConverseStream, translated from and to OpenAI's chat shape.
+ *
+ * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html,
+ * API_ListFoundationModels.html and API_ListInferenceProfiles.html there.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type {
+  CallOptions,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { BedrockAccess } from "./_bedrock_access.ts";
+import { isClaude } from "./_anthropic_generations.ts";
+import { readBedrockError, withKindOf } from "./_bedrock_fault.ts";
+import { leftOutOf, toConverseRequest } from "./_bedrock_request.ts";
+import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
+import { chunksOf } from "./_chunks.ts";
+import { readEventFrames } from "./_event_frames.ts";
+import { readFault, streamReaderOf } from "./_http.ts";
+import { bedrock } from "./bedrock.ts";
+
+/** Far more than there are profiles: a server that never ends its list must not keep us. */
+const maxPages = 20;
+
+/** Amazon Bedrock, with its code. */
+export const bedrockConnector: ProviderConnector = {
+  ...bedrock,
+  create: (settings, runtime) => new BedrockProvider(settings as ProviderSettings, runtime),
+};
+
+class BedrockProvider extends BaseProvider {
+  readonly #access: BedrockAccess;
+  readonly #runtime: Runtime;
+
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    super(settings.id, bedrock.models);
+    this.#access = new BedrockAccess(settings, runtime);
+    this.#runtime = runtime;
+  }
+
+  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const response = await this.#post("converse", request, options);
+    return { body: fromConverse(await readObject(response), this.#factsOf(request, response)) };
+  }
+
+  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const response = await this.#post("converse-stream", request, options);
+    const facts = this.#factsOf(request, response);
+    if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+      yield* chunksOf(fromConverse(await readObject(response), facts));
+      return;
+    }
+    const stream = new ConverseStream(facts);
+    for await (const frames of readEventFrames(streamReaderOf(response))) {
+      for (const frame of frames) {
+        for (const value of stream.push(frame)) yield { value };
+      }
+    }
+    for (const value of stream.finish()) yield { value };
+  }
+
+  /** Asks for the region's models, and for the profiles by which regions share theirs. */
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const { modelSummaries } = await this.#get("foundation-models?byOutputModality=TEXT", options);
+    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary));
+    const ids = models.map(({ modelId }) => modelId);
+    let next: unknown;
+    for (let page = 0; page < maxPages; page++) {
+      const token = typeof next === "string" ? `&nextToken=${encodeURIComponent(next)}` : "";
+      const list = await this.#get(`inference-profiles?maxResults=1000${token}`, options);
+      ids.push(...objectsOf(list.inferenceProfileSummaries, "profiles").map((profile) => profile.inferenceProfileId));
+      next = list.nextToken;
+      if (typeof next !== "string") break;
+    }
+    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? { id }] : []);
+  }
+
+  #factsOf({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {
+    const now = this.#runtime.clock.now();
+    return {
+      id: headers.get("x-amzn-requestid") ?? `chatcmpl-${now.toString(36)}`,
+      model: model.id,
+      created: Math.floor(now / 1000),
+      signs: isClaude(model.id),
+    };
+  }
+
+  async #post(operation: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const content = toConverseRequest(request);
+    options.reportDropped?.(leftOutOf(request.body, content));
+    const call = {
+      method: "POST",
+      url: `${this.#access.modelsUrl}/model/${encodeURIComponent(request.model.id)}/${operation}`,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(content),
+    };
+    const headers = await this.#access.authorized(call, options.credential);
+    return await this.#accepted(await options.send({ ...call, headers }));
+  }
+
+  async #get(path: string, options: CallOptions): Promise<JsonObject> {
+    const call = { method: "GET", url: `${this.#access.listsUrl}/${path}`, headers: { accept: "application/json" } };
+    const headers = await this.#access.authorized(call, options.credential);
+    return await readObject(await this.#accepted(await options.send({ ...call, headers })));
+  }
+
+  async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+    if (isSuccess(response)) return response;
+    const name = response.headers.get("x-amzn-errortype") ?? "";
+    const readError = (body: unknown, status: number) => readBedrockError(name, body, status);
+    throw withKindOf(name, await readFault(response, { readError }, this.#runtime.clock));
+  }
+}
+
+/** Without a word on how it is called a model is called by its id. */
+function isOnDemand({ inferenceTypesSupported: types }: JsonObject): boolean {
+  return !Array.isArray(types) || types.includes("ON_DEMAND");
+}
+
+function objectsOf(list: unknown, what: string): readonly JsonObject[] {
+  if (!Array.isArray(list)) {
+    throw new UpstreamError(`The provider's model list has no ${what}`, { kind: "invalid_response" });
+  }
+  return list.filter((entry): entry is JsonObject => typeof entry === "object" && entry !== null);
+}

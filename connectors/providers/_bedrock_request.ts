@@ -1,0 +1,167 @@
+/**
+ * From OpenAI's chat request to one of Converse. The conversation goes by way of the Messages API's blocks, which
+ * Converse's are close to; what a model knows beyond Converse goes into `additionalModelRequestFields`.
+ *
+ * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and /prompt-caching.html.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionRequest } from "../../src/contracts/provider.ts";
+import { tokenLimitOf } from "../../src/util/token_limit.ts";
+import { requestFault } from "./_anthropic_fault.ts";
+import { type Generation, generationOf, isClaude } from "./_anthropic_generations.ts";
+import type { Turn } from "./_anthropic_messages.ts";
+import { toMessagesRequest } from "./_anthropic_request.ts";
+import type { Block } from "./_anthropic_thoughts.ts";
+import { cachePointOf, toConverseBlocks } from "./_bedrock_blocks.ts";
+import { leftOut } from "./_left_out.ts";
+
+/** Models other than Claude: what their thinking is set by is none of the Messages API. */
+const others: Generation = {
+  thinking: "none",
+  efforts: [],
+  sampling: true,
+  forcedTools: true,
+  schemas: true,
+};
+
+/** Nova and gpt-oss name three efforts. */
+const efforts: Readonly<Record<string, string>> = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+/**
+ * Translates a request; the model's id goes into the address.
+ *
+ * @param request The request, already reworded for the model.
+ * @throws {UpstreamError} `request` for what Converse, or this model, cannot do.
+ */
+export function toConverseRequest(request: CompletionRequest): JsonObject {
+  const { model, body } = request;
+  const claude = isClaude(model.id);
+  const message = toMessagesRequest(request, claude ? generationOf(model.id) : others);
+  const caches = claude || /\bnova\b/.test(model.id);
+  const turns = message.messages as Turn[];
+  const system = (message.system ?? []) as Block[];
+  const fields = { ...(claude ? claudeFields(message) : effortFields(model.id, body)) };
+  return withoutEmpty({
+    messages: withLastMark(turns, message.cache_control).map(({ role, content }) => ({
+      role,
+      content: toConverseBlocks(content, { thoughts: claude, caches }),
+    })),
+    system: toConverseBlocks(system, { thoughts: false, caches }),
+    inferenceConfig: withoutEmpty({
+      maxTokens: tokenLimitOf(body) === undefined && message.thinking === undefined ? undefined : message.max_tokens,
+      stopSequences: message.stop_sequences,
+      ...(claude ? { temperature: message.temperature, topP: message.top_p } : samplingOf(body)),
+    }),
+    toolConfig: toolConfig(message, { caches: claude, body }),
+    outputConfig: outputConfig(message, body),
+    additionalModelRequestFields: fields,
+  });
+}
+
+/**
+ * Names what a translation left out.
+ *
+ * @param body The request.
+ * @param sent What became of it.
+ */
+export function leftOutOf(body: ChatCompletionRequest, sent: JsonObject): string[] {
+  const { inferenceConfig = {}, additionalModelRequestFields: fields = {} } = sent as Record<string, JsonObject>;
+  return leftOut(body, {
+    temperature: inferenceConfig.temperature !== undefined,
+    top_p: inferenceConfig.topP !== undefined,
+    top_k: fields.top_k !== undefined,
+    reasoning_effort: body.reasoning_effort === "none" ||
+      (fields.thinking ?? fields.output_config ?? fields.reasoningConfig ?? fields.reasoning_effort) !== undefined,
+    cache_control: JSON.stringify(sent.messages).includes('"cachePoint"'),
+  });
+}
+
+/** Converse's scale of temperatures ends at 1. */
+function samplingOf({ temperature, top_p }: ChatCompletionRequest): JsonObject {
+  return {
+    temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
+    topP: typeof top_p === "number" ? top_p : undefined,
+  };
+}
+
+function claudeFields({ thinking, output_config, top_k }: JsonObject): JsonObject {
+  const { effort } = (output_config ?? {}) as { effort?: unknown };
+  return withoutEmpty({ thinking, output_config: effort === undefined ? undefined : { effort }, top_k });
+}
+
+function effortFields(model: string, { reasoning_effort: wanted }: ChatCompletionRequest): JsonObject {
+  const effort = efforts[String(wanted)];
+  if (effort === undefined) return {};
+  if (/\bnova-2/.test(model)) return { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } };
+  return /gpt-oss/.test(model) ? { reasoning_effort: effort } : {};
+}
+
+/** A mark on the whole request stands for its last block. */
+function withLastMark(turns: readonly Turn[], mark: unknown): readonly Turn[] {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (mark === undefined || last === undefined || block === undefined) return turns;
+  const content = [...last.content.slice(0, -1), { ...block, cache_control: mark }];
+  return [...turns.slice(0, -1), { ...last, content }];
+}
+
+function toolConfig(
+  { tools, tool_choice: choice, messages }: JsonObject,
+  { caches, body }: { caches: boolean; body: ChatCompletionRequest },
+): JsonObject | undefined {
+  if (tools === undefined) return undefined;
+  const { type, name } = (choice ?? {}) as { type?: string; name?: string };
+  if (type === "none" && body.tools?.length) {
+    const hasCalls = (messages as Turn[]).some(({ content }) => content.some((block) => block.type === "tool_use"));
+    if (!hasCalls) return undefined;
+    throw requestFault(
+      "Converse cannot say the tool_choice none in a conversation with tool calls: use auto",
+      "tool_choice",
+    );
+  }
+  return withoutEmpty({
+    tools: (tools as JsonObject[]).flatMap((tool) => [
+      { toolSpec: toolSpec(tool) },
+      ...(caches ? cachePointOf(tool.cache_control) : []),
+    ]),
+    toolChoice: type === "any" ? { any: {} } : type === "tool" ? { tool: { name } } : undefined,
+  });
+}
+
+function toolSpec({ name, description, input_schema, strict }: JsonObject): JsonObject {
+  return {
+    name,
+    ...(description === undefined || description === "" ? {} : { description }),
+    inputSchema: { json: input_schema },
+    ...(strict === undefined ? {} : { strict }),
+  };
+}
+
+function outputConfig({ output_config }: JsonObject, { response_format }: ChatCompletionRequest): JsonObject {
+  const { format } = (output_config ?? {}) as { format?: { schema?: unknown } };
+  if (format === undefined) return {};
+  const { name, description } = response_format?.json_schema ?? {};
+  const jsonSchema = { schema: JSON.stringify(format.schema), ...textsOf({ name, description }) };
+  return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
+}
+
+function textsOf(values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
+}
+
+/** Without members that say nothing. */
+function withoutEmpty(object: JsonObject): JsonObject {
+  const says = (value: unknown) =>
+    value !== undefined && !(Array.isArray(value) && value.length === 0) &&
+    !(typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => says(value)));
+}

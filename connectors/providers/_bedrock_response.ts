@@ -1,0 +1,185 @@
+/**
+ * From responses of Converse and events of ConverseStream to OpenAI's chat completion and chunks, by way of those of the
+ * Messages API.
+ *
+ * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
+ * API_runtime_ConverseStreamOutput.html there.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { MessageStream } from "./_anthropic_stream.ts";
+import { fromConverseBlock } from "./_bedrock_blocks.ts";
+import { exceptionFault } from "./_bedrock_fault.ts";
+import type { EventFrame } from "./_event_frames.ts";
+import { parseObject } from "./_http.ts";
+
+/** What a response does not say itself. */
+export interface ConverseFacts extends ResponseFacts {
+  /** The response's id. */
+  readonly id: string;
+  /** Whether the model signs its thoughts, and wants them back. */
+  readonly signs: boolean;
+}
+
+/** The model went astray: what there is of its response must not pass for one. */
+const broken: readonly unknown[] = ["malformed_model_output", "malformed_tool_use"];
+/** The Messages API's words; the others are the same. */
+const stopReasons: Readonly<Record<string, string>> = {
+  content_filtered: "refusal",
+  guardrail_intervened: "refusal",
+};
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Translates a complete response.
+ *
+ * @param answer The parsed body.
+ * @param facts What it does not say itself.
+ * @throws {UpstreamError} `invalid_response` when there is no message in it.
+ */
+export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatCompletion {
+  const { message } = asObject(answer.output);
+  const { content } = asObject(message);
+  if (!Array.isArray(content)) {
+    throw new UpstreamError("The provider's answer has no message", { kind: "invalid_response" });
+  }
+  return toChatCompletion({
+    id: facts.id,
+    content: content.flatMap((block) => fromConverseBlock(asObject(block), facts.signs)),
+    stop_reason: stopReasonOf(answer.stopReason),
+    usage: usageOf(answer.usage),
+  }, facts);
+}
+
+/** Translates one streamed response, event by event. */
+export class ConverseStream {
+  readonly #facts: ConverseFacts;
+  readonly #messages: MessageStream;
+  /** Blocks of thoughts and tools that have begun; only those of tools are announced. */
+  readonly #open = new Set<unknown>();
+  #stopped = false;
+
+  /** @param facts What the response does not say itself. */
+  constructor(facts: ConverseFacts) {
+    this.#facts = facts;
+    this.#messages = new MessageStream(facts);
+  }
+
+  /**
+   * Translates the next event.
+   *
+   * @param frame The message that carries it.
+   * @returns The chunks it makes, often none.
+   * @throws {UpstreamError} For an exception, and for what cannot be read.
+   */
+  push({ headers, body }: EventFrame): ChatCompletionChunk[] {
+    const text = decoder.decode(body);
+    const type = headers.get(":message-type");
+    if (type === "exception") throw exceptionFault(headers.get(":exception-type") ?? "", parsed(text));
+    if (type === "error") {
+      throw exceptionFault(headers.get(":error-code") ?? "", { message: headers.get(":error-message") });
+    }
+    return this.#take(headers.get(":event-type"), text);
+  }
+
+  /**
+   * Ends the response.
+   *
+   * @returns The last chunks.
+   * @throws {UpstreamError} `invalid_response` when the provider did not report an end.
+   */
+  finish(): ChatCompletionChunk[] {
+    if (this.#stopped) return this.#messages.take({ type: "message_stop" });
+    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  }
+
+  #take(type: string | undefined, text: string): ChatCompletionChunk[] {
+    switch (type) {
+      case "messageStart":
+        return this.#messages.take({ type: "message_start", message: { id: this.#facts.id } });
+      case "contentBlockStart":
+        return this.#start(parseObject(text));
+      case "contentBlockDelta":
+        return this.#continue(parseObject(text));
+      case "contentBlockStop": {
+        const { contentBlockIndex: index } = parseObject(text);
+        return this.#messages.take({ type: "content_block_stop", index });
+      }
+      case "messageStop": {
+        const { stopReason } = parseObject(text);
+        this.#stopped = true;
+        return this.#messages.take({ type: "message_delta", delta: { stop_reason: stopReasonOf(stopReason) } });
+      }
+      case "metadata":
+        return this.#messages.take({ type: "message_delta", usage: usageOf(parseObject(text).usage) });
+      default:
+        return []; // kinds that may come
+    }
+  }
+
+  #start({ contentBlockIndex: index, start }: JsonObject): ChatCompletionChunk[] {
+    const [block] = fromConverseBlock(asObject(start), false);
+    this.#open.add(index);
+    return block === undefined ? [] : this.#begin(index, { ...block, input: {} });
+  }
+
+  #begin(index: unknown, content_block: JsonObject): ChatCompletionChunk[] {
+    return this.#messages.take({ type: "content_block_start", index, content_block });
+  }
+
+  #continue({ contentBlockIndex: index, delta }: JsonObject): ChatCompletionChunk[] {
+    const { text, toolUse, reasoningContent } = asObject(delta);
+    const push = (more: JsonObject) => this.#messages.take({ type: "content_block_delta", index, delta: more });
+    if (text !== undefined) return push({ type: "text_delta", text });
+    if (toolUse !== undefined) return push({ type: "input_json_delta", partial_json: asObject(toolUse).input });
+    const { text: thinking, signature, redactedContent } = asObject(reasoningContent);
+    const chunks = this.#beginThought(index, redactedContent);
+    if (thinking !== undefined) chunks.push(...push({ type: "thinking_delta", thinking }));
+    if (signature !== undefined && this.#facts.signs) push({ type: "signature_delta", signature });
+    return chunks;
+  }
+
+  #beginThought(index: unknown, redacted: unknown): ChatCompletionChunk[] {
+    if (this.#open.has(index)) return [];
+    this.#open.add(index);
+    const isRedacted = typeof redacted === "string";
+    if (isRedacted && !this.#facts.signs) return [];
+    return this.#begin(
+      index,
+      isRedacted ? { type: "redacted_thinking", data: redacted } : { type: "thinking", thinking: "" },
+    );
+  }
+}
+
+function stopReasonOf(reason: unknown): unknown {
+  if (broken.includes(reason)) {
+    throw new UpstreamError(`The provider ended its answer with "${reason}"`, { kind: "invalid_response" });
+  }
+  return stopReasons[String(reason)] ?? reason;
+}
+
+/** What a cache gave or took is counted apart from the input, as the Messages API does. */
+function usageOf(usage: unknown): JsonObject {
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = asObject(usage);
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_read_input_tokens: cacheReadInputTokens,
+    cache_creation_input_tokens: cacheWriteInputTokens,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // an exception's name is enough
+  }
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
+}

@@ -1,0 +1,41 @@
+/**
+ * Amazon Bedrock, by Converse.
+ *
+ * Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11-22.
+ * @module
+ */
+import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import { generationOf, isClaude } from "./_anthropic_generations.ts";
+import { knownModels } from "./_catalogue.ts";
+import { entries } from "./catalogue/bedrock.ts";
+
+/**
+ * Amazon Bedrock. It is detected by the key of its own alone: the variables of AWS's keys are set for many purposes. A
+ * configured one signs its calls with those.
+ */
+export const bedrock: ProviderDeclaration = {
+  kind: "provider",
+  id: "aws.bedrock.v1",
+  vendor: "bedrock",
+  detection: {
+    keys: ["AWS_BEARER_TOKEN_BEDROCK"],
+    baseUrl: ["BEDROCK_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
+    requires: { region: ["AWS_REGION", "AWS_DEFAULT_REGION"] },
+  },
+  models: knownModels(entries, {
+    features: { json_mode: false, system_prompt: true, logprobs: false },
+    rulesOf: ({ id }) =>
+      isClaude(id) && !generationOf(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
+  }),
+  keyless: true,
+  attributes: {
+    region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
+    access_key_id: { type: "text", about: "The id of AWS's key; else `AWS_ACCESS_KEY_ID`." },
+    secret_access_key: { type: "text", about: "AWS's key; else `AWS_SECRET_ACCESS_KEY`." },
+    session_token: { type: "text", about: "Of a key for a time; else `AWS_SESSION_TOKEN`." },
+  },
+  parameters: {
+    drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity", "parallel_tool_calls"],
+    refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
+  },
+};
