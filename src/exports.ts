@@ -38,6 +38,7 @@ export type {
   SavedSpending,
   SavedUsage,
 } from "./state/persistence/snapshot.ts";
-export type { BudgetSnapshot, SavedWindow } from "./state/limits/budget.ts";
+export type { BudgetSnapshot } from "./state/limits/budget.ts";
+export type { SavedWindow } from "./state/limits/window_counter.ts";
 export type { UsageCounts } from "./state/limits/quota.ts";
 export { version } from "./version.ts";

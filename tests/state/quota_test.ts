@@ -83,6 +83,22 @@ describe("A quota", () => {
     });
   }
 
+  it("of a window settles a call in the window it was reserved in, as budgets do", () => {
+    const { quota, wall } = quotaOf({ tokenLimit: 100, quotaWindow: "daily" });
+    const reservation = quota.reserve(100, 0);
+    wall.now += 12 * hourMs;
+    assertEquals(quota.reserved, undefined, "the new day has nothing reserved");
+    quota.settle(reservation, { tokens: 100 });
+    assertEquals([quota.decision(), quota.snapshot()], [undefined, undefined]);
+  });
+
+  it("of a window stays in it when the wall clock goes back", () => {
+    const { quota, wall } = quotaOf({ requestLimit: 1, quotaWindow: "daily" });
+    serve(quota);
+    wall.now -= 24 * hourMs;
+    assertEquals(quota.decision()?.standbyMs, 36 * hourMs);
+  });
+
   it("stores reservations as used: after a restart nothing is left that could settle them", () => {
     const { quota } = quotaOf({ tokenLimit: 100 });
     quota.reserve(60, 6);

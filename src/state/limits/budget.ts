@@ -3,17 +3,12 @@
  * nano-dollars, which is nine million USD in one window, and stay there beyond it.
  * @module
  */
-import { dayWindow, monthWindow, type Window } from "../../util/windows.ts";
+import { dayWindow, monthWindow } from "../../util/windows.ts";
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** Sums of a window that is over are kept for so long, for requests that end in the next one, ms. */
 const afterlifeMs = 86_400_000;
-
-/**
- * Windows that are remembered of each kind, the last ones used: the present one, one that requests straddle, and those
- * a wall clock that jumps may come back to.
- */
-const windowsKept = 8;
 
 /** What may be spent, nano-dollars; no limit where none is given. */
 export interface BudgetLimits {
@@ -33,38 +28,12 @@ export interface Reservation {
   isConfirmed: boolean;
 }
 
-/** What one window has cost, as stored. */
-export interface SavedWindow {
-  /** First moment of the window, wall clock, ms. */
-  readonly start: number;
-  /** Nano-dollars settled. */
-  readonly spent: number;
-  /** Nano-dollars reserved for requests in flight. */
-  readonly reserved: number;
-}
-
 /** A {@linkcode Budget} as stored: plain JSON. */
 export interface BudgetSnapshot {
   /** Days, the last used one last. */
   readonly days: readonly SavedWindow[];
   /** Months, the last used one last. */
   readonly months: readonly SavedWindow[];
-}
-
-/** What one window has cost, and until when it counts. */
-export interface WindowSums {
-  readonly start: number;
-  readonly end: number;
-  spent: number;
-  reserved: number;
-  /** Of what is reserved, what other processes have yet to agree to. */
-  unconfirmed: number;
-  /** What other processes have spent. */
-  othersSpent: number;
-  /** What other processes have spent or reserved. */
-  othersTaken: number;
-  /** What all together are known to have spent. */
-  reached: number;
 }
 
 /**
@@ -83,6 +52,7 @@ export interface WindowSums {
 export class Budget implements CounterSource {
   readonly #days: WindowCounter;
   readonly #months: WindowCounter;
+  readonly #name: string;
   #isShared = false;
 
   /**
@@ -91,23 +61,29 @@ export class Budget implements CounterSource {
    * @param before The same money under other limits: what is spent and reserved with one counts for both.
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
-    this.#days = new WindowCounter(limits.daily, dayWindow, { name: `${name} day`, before: before && before.#days });
-    this.#months = new WindowCounter(limits.monthly, monthWindow, {
-      name: `${name} month`,
-      before: before && before.#months,
-    });
+    const { daily, monthly } = limits;
+    this.#name = name;
+    this.#days = new WindowCounter({ limit: daily, windowAt: dayWindow, before: before && before.#days });
+    this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
 
   /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
   startReplication(): void {
     this.#isShared = true;
-    for (const counter of [this.#days, this.#months]) counter.clear();
+    for (const { windows } of [this.#days, this.#months]) windows.length = 0;
   }
 
   /** What of it other processes have to know. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
-    yield* this.#days.counters(wall);
-    yield* this.#months.counters(wall);
+    for (const counter of [this.#days, this.#months]) {
+      if (counter.limit === Infinity) continue;
+      const present = counter.at(wall);
+      for (const window of counter.windows) {
+        const isPresent = window === present;
+        yield { ...this.#counter(counter, window, "spent"), isPresent };
+        yield { ...this.#counter(counter, window, "taken"), isPresent };
+      }
+    }
   }
 
   /**
@@ -116,8 +92,32 @@ export class Budget implements CounterSource {
    * @param reservation The reservation.
    */
   counterRequests({ nano, windows = [] }: Reservation): CounterRequest[] {
-    const [day, month] = windows;
-    return [...this.#days.counterRequests(nano, day), ...this.#months.counterRequests(nano, month)];
+    return [this.#days, this.#months].flatMap((counter, index) => {
+      const window = windows[index];
+      if (nano === 0 || window === undefined || counter.limit === Infinity) return [];
+      return { counter: this.#counter(counter, window, "taken"), amount: nano, limit: counter.limit };
+    });
+  }
+
+  /** What is spent is taken, too: a store that has lost it gets it again. */
+  #counter(counter: WindowCounter, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+    const span = counter === this.#days ? "day" : "month";
+    const { start, end, spent, reserved, unconfirmed, reached } = window;
+    return {
+      key: `budget ${this.#name} ${span} ${new Date(start).toISOString().slice(0, 10)} ${what}`,
+      expiresAt: end + afterlifeMs,
+      isPresent: true,
+      atLeast: reached,
+      own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
+      apply(others, total) {
+        if (what === "taken") {
+          window.othersTaken = others;
+        } else {
+          window.othersSpent = others;
+          window.reached = Math.max(window.reached, total);
+        }
+      },
+    };
   }
 
   /**
@@ -141,10 +141,7 @@ export class Budget implements CounterSource {
   reserve(nano: number, wall: number): Reservation {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
     const reservation: Reservation = { nano: whole(nano), windows, isConfirmed: false };
-    for (const window of windows) {
-      window.reserved = sum(window.reserved, reservation.nano);
-      window.unconfirmed = sum(window.unconfirmed, reservation.nano);
-    }
+    for (const window of windows) window.reserve(reservation.nano);
     return reservation;
   }
 
@@ -156,9 +153,7 @@ export class Budget implements CounterSource {
   confirm(reservation: Reservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
-    for (const window of reservation.windows ?? []) {
-      window.unconfirmed = Math.max(0, window.unconfirmed - reservation.nano);
-    }
+    for (const window of reservation.windows ?? []) window.confirm(reservation.nano);
   }
 
   /**
@@ -173,12 +168,7 @@ export class Budget implements CounterSource {
     if (windows === undefined) return;
     this.confirm(reservation);
     reservation.windows = undefined;
-    const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
-    const cost = isKnown ? whole(actual) : reservation.nano;
-    for (const window of windows) {
-      window.reserved = Math.max(0, window.reserved - reservation.nano);
-      window.spent = sum(window.spent, cost);
-    }
+    for (const window of windows) window.settle(reservation.nano, actual);
   }
 
   /**
@@ -249,120 +239,4 @@ export class Budget implements CounterSource {
     this.#days.merge(stored.days, known?.days);
     this.#months.merge(stored.months, known?.months);
   }
-}
-
-/** The windows of one limit. */
-class WindowCounter {
-  readonly #limit: number;
-  readonly #windowAt: (wall: number) => Window;
-  readonly #name: string;
-  /** The last used one last. Requests keep theirs, even when it is forgotten here. */
-  readonly #windows: WindowSums[];
-
-  constructor(
-    limit: number | undefined,
-    windowAt: (wall: number) => Window,
-    { name, before }: { readonly name: string; readonly before: WindowCounter | undefined },
-  ) {
-    this.#limit = limit ?? Infinity;
-    this.#windowAt = windowAt;
-    this.#name = name;
-    this.#windows = before === undefined ? [] : before.#windows;
-  }
-
-  clear(): void {
-    this.#windows.length = 0;
-  }
-
-  *counters(wall: number): Iterable<ReplicatedCounter> {
-    if (this.#limit === Infinity) return;
-    const present = this.at(wall);
-    for (const window of this.#windows) {
-      yield this.#spentCounter(window, window === present);
-      yield this.#takenCounter(window, window === present);
-    }
-  }
-
-  *counterRequests(amount: number, window: WindowSums | undefined): Iterable<CounterRequest> {
-    if (amount > 0 && window !== undefined && this.#limit < Infinity) {
-      yield { counter: this.#takenCounter(window, true), amount, limit: this.#limit };
-    }
-  }
-
-  #spentCounter(window: WindowSums, isPresent: boolean): ReplicatedCounter {
-    return {
-      ...this.#counter("spent", window, isPresent),
-      own: window.spent,
-      apply(others, total) {
-        window.othersSpent = others;
-        window.reached = Math.max(window.reached, total);
-      },
-    };
-  }
-
-  /** What is spent is taken: a store that has lost it gets it again. */
-  #takenCounter(window: WindowSums, isPresent: boolean): ReplicatedCounter {
-    return {
-      ...this.#counter("taken", window, isPresent),
-      own: sum(window.spent, window.reserved - window.unconfirmed),
-      apply: (others) => void (window.othersTaken = others),
-    };
-  }
-
-  #counter(what: string, { start, end, reached }: WindowSums, isPresent: boolean) {
-    const key = `budget ${this.#name} ${new Date(start).toISOString().slice(0, 10)} ${what}`;
-    return { key, expiresAt: end + afterlifeMs, isPresent, atLeast: reached };
-  }
-
-  /** The window of a time. */
-  at(wall: number): WindowSums {
-    const latest = this.#windows.at(-1);
-    if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
-    const { start, end } = this.#windowAt(wall);
-    const index = this.#windows.findIndex((one) => one.start === start);
-    const [window = { start, end, spent: 0, reserved: 0, unconfirmed: 0, othersSpent: 0, othersTaken: 0, reached: 0 }] =
-      index < 0 ? [] : this.#windows.splice(index, 1);
-    this.#windows.push(window);
-    if (this.#windows.length > windowsKept) this.#windows.shift();
-    return window;
-  }
-
-  isSpent({ spent, othersSpent }: WindowSums): boolean {
-    return sum(spent, othersSpent) >= this.#limit;
-  }
-
-  fits({ spent, reserved, othersTaken }: WindowSums, nano: number): boolean {
-    return sum(sum(sum(spent, reserved), othersTaken), nano) <= this.#limit;
-  }
-
-  snapshot(): SavedWindow[] {
-    return this.#windows.map(({ start, spent, reserved }) => ({ start, spent, reserved }));
-  }
-
-  merge(stored: readonly SavedWindow[], known: readonly SavedWindow[] = []): void {
-    for (const one of stored.slice(-windowsKept)) {
-      const before = known.find(({ start }) => start === one.start);
-      const grown = one.spent + one.reserved - (before === undefined ? 0 : before.spent + before.reserved);
-      const window = this.at(one.start);
-      window.spent = Math.max(0, sum(window.spent, grown));
-    }
-  }
-
-  restore(stored: unknown): void {
-    if (!Array.isArray(stored)) return;
-    for (const one of stored.slice(-windowsKept) as (Partial<SavedWindow> | null)[]) {
-      if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
-      const window = this.at(one.start);
-      window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.reserved)));
-    }
-  }
-}
-
-function sum(one: number, other: number): number {
-  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
-}
-
-/** Costs may be fractions of a nano-dollar by estimate: rounded up, what makes no sense is nothing. */
-function whole(nano: unknown): number {
-  return typeof nano === "number" && nano > 0 ? Math.min(Math.ceil(nano), Number.MAX_SAFE_INTEGER) : 0;
 }

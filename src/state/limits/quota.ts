@@ -4,23 +4,25 @@
  * @module
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
-import { dayWindow, monthWindow } from "../../util/windows.ts";
+import { dayWindow, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long counts that do not change are shared, ms. */
 const lifeMs = 2_678_400_000;
 
-const nothing: Readonly<Counts> = { requests: 0, tokens: 0, nano: 0 };
+/** What counts between two standbys has one window, which begins anew. */
+const always: Window = { start: 0, end: Infinity };
 
-type LimitName = "request_limit" | "token_limit" | "budget_limit";
+/** What is counted, and its limit. */
+const limitNames = { requests: "request_limit", tokens: "token_limit", nano: "budget_limit" } as const;
 
-/** What was counted. */
-interface Counts {
-  requests: number;
-  tokens: number;
-  nano: number;
-}
+type Measure = keyof typeof limitNames;
+
+type LimitName = (typeof limitNames)[Measure];
+
+const measures = Object.keys(limitNames) as Measure[];
 
 /** What was used of the limits of a model in a pool. */
 export interface UsageCounts {
@@ -36,10 +38,10 @@ export interface UsageCounts {
 
 /** What a call reserves of the limits, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */
 export interface QuotaReservation {
-  /** Tokens. */
   readonly tokens: number;
-  /** Nano-dollars. */
   readonly nano: number;
+  /** The windows it was taken in. */
+  readonly windows: Readonly<Record<"tokens" | "nano", WindowSums>>;
 }
 
 /**
@@ -51,12 +53,13 @@ export class Quota implements CounterSource {
   readonly #settings: DeactivationSettings;
   readonly #wall: () => number;
   readonly #name: string;
-  /** What other processes have counted. */
-  #others: Counts = { requests: 0, tokens: 0, nano: 0 };
+  readonly #counters: Readonly<Record<Measure, WindowCounter>>;
+  readonly #limited: readonly Measure[];
+  /** Requests that are admitted and not sent yet. */
+  readonly #admitted: { requests: number };
   #generation = 0;
-  /** Rests that were over here. */
+  /** Standbys that were over here. */
   #recoveries = 0;
-  readonly #counts: Counts & { windowEnd: number; readonly reserved: Counts };
 
   /**
    * @param settings The limits.
@@ -68,13 +71,20 @@ export class Quota implements CounterSource {
     wall: () => number,
     { name = "", before }: { readonly name?: string; readonly before?: Quota | undefined } = {},
   ) {
+    const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = settings;
     this.#settings = settings;
     this.#wall = wall;
     this.#name = name;
-    const isSameWindow = before !== undefined && before.#settings.quotaWindow === settings.quotaWindow;
-    this.#counts = isSameWindow
-      ? before.#counts
-      : { requests: 0, tokens: 0, nano: 0, windowEnd: -Infinity, reserved: { ...nothing } };
+    const isSameWindow = before !== undefined && before.#settings.quotaWindow === quotaWindow;
+    const counters = isSameWindow ? before.#counters : undefined;
+    const windowAt = quotaWindow === undefined ? () => always : quotaWindow === "monthly" ? monthWindow : dayWindow;
+    this.#counters = {
+      requests: new WindowCounter({ limit: requestLimit, windowAt, before: counters?.requests }),
+      tokens: new WindowCounter({ limit: tokenLimit, windowAt, before: counters?.tokens }),
+      nano: new WindowCounter({ limit: budgetLimitNano, windowAt, before: counters?.nano }),
+    };
+    this.#admitted = isSameWindow ? before.#admitted : { requests: 0 };
+    this.#limited = measures.filter((measure) => this.#counters[measure].limit < Infinity);
   }
 
   /** Other processes count, too, and a store knows what was counted so far. */
@@ -84,27 +94,28 @@ export class Quota implements CounterSource {
 
   /** What of them other processes have to know. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
-    const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = this.#settings;
-    if (requestLimit === undefined && tokenLimit === undefined && budgetLimitNano === undefined) return;
-    this.#turn();
-    if (quotaWindow === undefined) yield this.#generationPart(wall);
+    if (this.#limited.length === 0) return;
+    const isCalendar = this.#settings.quotaWindow !== undefined;
+    if (!isCalendar) yield this.#generationCounter(wall);
     const generation = this.#generation;
-    const time = quotaWindow === undefined ? generation : new Date(this.#counts.windowEnd).toISOString().slice(0, 10);
-    const part = (what: keyof Counts, own: number): ReplicatedCounter => ({
-      key: `limit ${this.#name} ${time} ${what}`,
-      expiresAt: quotaWindow === undefined ? wall + lifeMs : this.#counts.windowEnd,
-      own,
-      isPresent: true,
-      apply: (others) => {
-        if (generation === this.#generation) this.#others[what] = others;
-      },
-    });
-    if (requestLimit !== undefined) yield part("requests", this.#counts.requests);
-    if (tokenLimit !== undefined) yield part("tokens", this.#counts.tokens);
-    if (budgetLimitNano !== undefined) yield part("nano", this.#counts.nano);
+    for (const measure of this.#limited) {
+      const present = this.#window(measure);
+      for (const window of this.#counters[measure].windows) {
+        const time = isCalendar ? new Date(window.end).toISOString().slice(0, 10) : generation;
+        yield {
+          key: `limit ${this.#name} ${time} ${measure}`,
+          expiresAt: isCalendar ? window.end : wall + lifeMs,
+          own: window.spent,
+          isPresent: window === present,
+          apply: (others) => {
+            if (generation === this.#generation) window.othersSpent = others;
+          },
+        };
+      }
+    }
   }
 
-  #generationPart(wall: number): ReplicatedCounter {
+  #generationCounter(wall: number): ReplicatedCounter {
     return {
       key: `limit ${this.#name} generation`,
       expiresAt: wall + lifeMs,
@@ -126,25 +137,26 @@ export class Quota implements CounterSource {
 
   /** The limit that is reached by what is reserved, and not by what was used: then the model is in standby. */
   get reserved(): LimitName | undefined {
-    this.#turn();
-    return this.#spent(nothing) === undefined ? this.#spent(this.#reserved) : undefined;
+    const full = this.#spent === undefined
+      ? this.#limited.find((measure) => this.#isReached(measure, true))
+      : undefined;
+    return full && limitNames[full];
   }
 
   /** A request was admitted. */
   reserveRequest(): void {
-    this.#reserved.requests++;
+    this.#admitted.requests++;
   }
 
   /** It is sent. */
   addRequest(): void {
-    this.#turn();
-    this.#reserved.requests--;
-    this.#counts.requests++;
+    this.#admitted.requests--;
+    this.#window("requests").grow(1);
   }
 
   /** It was not sent after all. */
   withdrawRequest(): void {
-    this.#reserved.requests--;
+    this.#admitted.requests--;
   }
 
   /**
@@ -154,32 +166,34 @@ export class Quota implements CounterSource {
    * @param nano Upper bound of its cost, nano-dollars.
    */
   reserve(tokens: number, nano: number): QuotaReservation {
-    this.#reserved.tokens += tokens;
-    this.#reserved.nano += nano;
-    return { tokens, nano };
+    const windows = { tokens: this.#window("tokens"), nano: this.#window("nano") };
+    const reservation = { tokens: whole(tokens), nano: whole(nano), windows };
+    windows.tokens.reserve(reservation.tokens);
+    windows.nano.reserve(reservation.nano);
+    return reservation;
   }
 
   /**
    * Ends a reservation: the call was answered, failed, or was not sent.
    *
-   * @param own The reservation.
+   * @param reservation The reservation.
    * @param taken What it took; as reserved where that is not known.
    */
-  settle(own: QuotaReservation, { tokens = own.tokens, nano = own.nano }: Partial<QuotaReservation>): void {
-    this.#turn();
-    this.#reserved.tokens -= own.tokens;
-    this.#reserved.nano -= own.nano;
-    this.#counts.tokens += tokens;
-    this.#counts.nano += nano;
+  settle(
+    { windows, ...reserved }: QuotaReservation,
+    taken: { readonly tokens?: number | undefined; readonly nano?: number | undefined },
+  ): void {
+    windows.tokens.settle(reserved.tokens, taken.tokens);
+    windows.nano.settle(reserved.nano, taken.nano);
   }
 
   /** The standby that a spent limit asks for. */
   decision(): DeactivationDecision | undefined {
-    this.#turn();
-    const limit = this.#spent(nothing);
-    if (limit === undefined) return undefined;
+    const measure = this.#spent;
+    if (measure === undefined) return undefined;
+    const limit = limitNames[measure];
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
-    const standbyMs = Math.max(0, this.#counts.windowEnd - this.#wall());
+    const standbyMs = Math.max(0, this.#window(measure).end - this.#wall());
     return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
@@ -192,67 +206,53 @@ export class Quota implements CounterSource {
 
   /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
   snapshot(): UsageCounts | undefined {
-    this.#turn();
-    const { requestLimit, tokenLimit, budgetLimitNano } = this.#settings;
-    const isLimited = [requestLimit, tokenLimit, budgetLimitNano].some((limit) => limit !== undefined);
-    const { reserved, windowEnd } = this.#counts;
     // what is reserved counts as used after a restart: no process is left that could settle it
-    const sum = (name: keyof Counts) => exact(this.#counts[name] + reserved[name]);
-    const [requests, tokens, nano] = [sum("requests"), sum("tokens"), sum("nano")];
-    if (!isLimited || requests === 0 && tokens === 0 && nano === 0) return undefined;
-    const counts = { requests, tokens, nano };
-    return this.#settings.quotaWindow === undefined ? counts : { ...counts, window_end: windowEnd };
+    const [requests, tokens, nano] = measures.map((measure) => this.#taken(measure)) as [number, number, number];
+    if (this.#limited.length === 0 || requests + tokens + nano === 0) return undefined;
+    const { end } = this.#window("requests");
+    return { requests, tokens, nano, ...(end < Infinity && { window_end: end }) };
   }
 
   /**
-   * Takes up what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
+   * Takes in what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
    *
    * @param stored As it is stored now; undefined: nothing has been counted.
    * @param known As it was stored when this one looked last.
    */
   merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
-    this.#turn();
-    for (const name of ["requests", "tokens", "nano"] as const) {
-      const grown = this.#present(stored, name) - this.#present(known, name);
-      this.#counts[name] = Math.max(0, this.#counts[name] + grown);
+    for (const measure of measures) {
+      const window = this.#window(measure);
+      const countOf = (counts: UsageCounts | undefined) =>
+        (counts?.window_end ?? Infinity) === window.end ? counts?.[measure] ?? 0 : 0;
+      window.grow(countOf(stored) - countOf(known));
     }
   }
 
-  #present(counts: UsageCounts | undefined, name: "requests" | "tokens" | "nano"): number {
-    const windowEnd = this.#settings.quotaWindow === undefined ? undefined : this.#counts.windowEnd;
-    return counts?.window_end === windowEnd ? counts?.[name] ?? 0 : 0;
-  }
-
-  get #reserved(): Counts {
-    return this.#counts.reserved;
-  }
-
-  #spent(reserved: Readonly<Counts>): LimitName | undefined {
-    const { requestLimit = Infinity, tokenLimit = Infinity, budgetLimitNano = Infinity } = this.#settings;
-    const { requests, tokens, nano } = this.#counts;
-    const others = this.#others;
-    if (requests + reserved.requests + others.requests >= requestLimit) return "request_limit";
-    if (tokens + reserved.tokens + others.tokens >= tokenLimit) return "token_limit";
-    return nano + reserved.nano + others.nano >= budgetLimitNano ? "budget_limit" : undefined;
-  }
-
   /** A wall clock that goes back stays in the window it was in. */
-  #turn(): void {
-    const { quotaWindow } = this.#settings;
-    if (quotaWindow === undefined) return;
-    const wall = this.#wall();
-    if (wall < this.#counts.windowEnd) return;
-    this.#counts.windowEnd = (quotaWindow === "monthly" ? monthWindow : dayWindow)(wall).end;
-    this.#clear();
+  #window(measure: Measure): WindowSums {
+    return this.#counters[measure].latest(this.#wall());
+  }
+
+  /** What was used and is reserved here. */
+  #taken(measure: Measure): number {
+    const { spent, reserved } = this.#window(measure);
+    return sum(spent, reserved + (measure === "requests" ? this.#admitted.requests : 0));
+  }
+
+  #isReached(measure: Measure, withReserved: boolean): boolean {
+    const { spent, othersSpent } = this.#window(measure);
+    return (withReserved ? this.#taken(measure) : spent) + othersSpent >= this.#counters[measure].limit;
+  }
+
+  /** The first limit that is spent. */
+  get #spent(): Measure | undefined {
+    return this.#limited.find((measure) => this.#isReached(measure, false));
   }
 
   #clear(): void {
-    Object.assign(this.#counts, { requests: 0, tokens: 0, nano: 0 });
-    this.#others = { requests: 0, tokens: 0, nano: 0 };
+    for (const measure of measures) {
+      const window = this.#window(measure);
+      window.spent = window.othersSpent = 0;
+    }
   }
-}
-
-/** A sum as it can be stored: sums of absurd limits end at the last exact number. */
-function exact(sum: number): number {
-  return Math.min(Math.max(0, sum), Number.MAX_SAFE_INTEGER);
 }

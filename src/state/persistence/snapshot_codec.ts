@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError } from "../../errors.ts";
-import type { SavedWindow } from "../limits/budget.ts";
+import type { SavedWindow } from "../limits/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
 /** A snapshot that comes from outside, as far as it can be read. */
