@@ -5,7 +5,9 @@
 import type { PluggableConnector } from "../src/contracts/connector.ts";
 import { consoleDeclaration } from "./observability/declarations.ts";
 import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
+import { declarationOf } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
+import { azure } from "./providers/azure.ts";
 import { bedrock } from "./providers/bedrock.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
@@ -57,6 +59,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),
   lazyOpenAiCompatible(cloudflare),
+  { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   lazyOpenAiCompatible(ollama),
   lazyOpenAiCompatible(lmstudio),

@@ -13,7 +13,7 @@ const signingName = "bedrock";
 export class BedrockAccess {
   readonly #settings: ProviderSettings;
   readonly #runtime: Runtime;
-  readonly #region: string;
+  readonly #region: string | undefined;
   /** Address of models; no slash at its end. */
   readonly modelsUrl: string;
   /** Address of lists; no slash at its end. */
@@ -22,14 +22,20 @@ export class BedrockAccess {
   /**
    * @param settings The entry's.
    * @param runtime For time and environment.
-   * @throws {ConfigError} When there is no region.
+   * @throws {ConfigError} When there is neither a region nor an address.
    */
   constructor(settings: ProviderSettings, runtime: Runtime) {
     this.#settings = settings;
     this.#runtime = runtime;
-    this.#region = this.#regionOf();
-    const suffix = this.#region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+    this.#region = this.#read("region", "AWS_REGION") ?? this.#read("region", "AWS_DEFAULT_REGION");
     const own = settings.baseUrl?.replace(/\/+$/, "");
+    if (own === undefined && !/^[a-z]{2}[a-z0-9-]+$/.test(this.#region ?? "")) {
+      throw new ConfigError([{
+        path: `providers.${settings.id}.config.region`,
+        message: 'Bedrock needs a region such as "eu-central-1": set it, or the variable AWS_REGION',
+      }]);
+    }
+    const suffix = this.#region?.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
     this.modelsUrl = own ?? `https://bedrock-runtime.${this.#region}.${suffix}`;
     this.listsUrl = own ?? `https://bedrock.${this.#region}.${suffix}`;
   }
@@ -39,10 +45,13 @@ export class BedrockAccess {
    *
    * @param call Yet without.
    * @param credential The entry's key, if it has one.
-   * @throws {UpstreamError} `auth` when there is neither.
+   * @throws {UpstreamError} `auth` when there is neither, `misconfigured` when there is no region to sign for.
    */
   async authorized(call: UnsignedCall, credential: string | undefined): Promise<Readonly<Record<string, string>>> {
     if (credential !== undefined) return { ...call.headers, authorization: `Bearer ${credential}` };
+    if (this.#region === undefined) {
+      throw new UpstreamError("There is no region to sign the call for", { kind: "misconfigured" });
+    }
     const now = this.#runtime.clock.now();
     return await signed(call, { keys: this.#keys(), region: this.#region, service: signingName, now });
   }
@@ -59,15 +68,6 @@ export class BedrockAccess {
     const isConfigured = this.#own("access_key_id") !== undefined;
     const sessionToken = isConfigured ? this.#own("session_token") : this.#read("session_token", "AWS_SESSION_TOKEN");
     return { accessKeyId, secretAccessKey, sessionToken };
-  }
-
-  #regionOf(): string {
-    const region = this.#read("region", "AWS_REGION") ?? this.#read("region", "AWS_DEFAULT_REGION");
-    if (region !== undefined && /^[a-z]{2}[a-z0-9-]+$/.test(region)) return region;
-    throw new ConfigError([{
-      path: `providers.${this.#settings.id}.config.region`,
-      message: 'Bedrock needs a region such as "eu-central-1": set it, or the variable AWS_REGION',
-    }]);
   }
 
   #read(name: string, variable: string): string | undefined {

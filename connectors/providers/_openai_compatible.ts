@@ -67,7 +67,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.#runtime = runtime;
     this.#faults = {
-      readError: readOpenAiError,
+      readError: vendor.readError ?? readOpenAiError,
       ...(vendor.readRetryAfter === undefined ? {} : { readRetryAfter: vendor.readRetryAfter }),
     };
   }
@@ -85,7 +85,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {
       readWhole: completionOf,
-      readChunk: (data) => chunks.read(data),
+      readChunk: (data) => {
+        const chunk = chunks.read(data);
+        // some vendors begin with notes about the prompt; many a client takes a choice for granted
+        return chunk.value.choices.length > 0 || chunk.value.usage ? chunk : undefined;
+      },
       chunks,
       joins: request.wire !== undefined,
     });
@@ -94,7 +98,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** Asks `GET /models`. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const response = await options.send({
-      url: `${this.#baseUrl}/models`,
+      url: this.#vendor.address?.("models") ?? `${this.#baseUrl}/models`,
       method: "GET",
       headers: this.#headers(options),
     });
@@ -119,7 +123,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   #callOf(request: CompletionRequest, options: CallOptions): UpstreamRequest {
-    return { url: this.#chatUrl, headers: this.#headers(options), body: this.#write(request) };
+    const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
+    return { url, headers: this.#headers(options), body: this.#write(request) };
   }
 
   #write(request: CompletionRequest): string {

@@ -31,8 +31,12 @@ export interface OpenAiCompatible {
   readonly attributes?: Attributes;
   /** Headers that carry the key; `Authorization: Bearer` by default. */
   readonly authorize?: (credential: string) => Record<string, string>;
+  /** Where a path of the API is for a model, in place of `<baseUrl>/<path>`. */
+  readonly address?: (path: string, model?: string) => string;
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;
+  /** Its errors, where they are not quite OpenAI's. */
+  readonly readError?: FaultReader["readError"];
   /** A wait the vendor names in a place of its own. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }

@@ -12,7 +12,7 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
   [/rate_limit|too_many_requests|resource_exhausted/, "rate_limited"],
   [/invalid_api_key|authentication|unauthorized|permission|forbidden/, "auth"],
   [/model_not_found/, "model_not_found"],
-  [/invalid_request|invalid_value|context_length|bad_request|content_policy|request_too_large/, "request"],
+  [/invalid_request|invalid_value|context_length|bad_request|content_(?:policy|filter)|request_too_large/, "request"],
 ];
 
 /**

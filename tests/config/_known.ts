@@ -26,7 +26,11 @@ export const zeta: ProviderConnector = connector({
   id: "zeta.api.v1",
   vendor: "zeta",
   models: [{ id: "small" }, { id: "acme/large" }],
-  detection: { keys: ["ZETA_API_KEY"], requires: { account: ["ZETA_ACCOUNT", "ZETA_ACCOUNT_ID"] } },
+  detection: {
+    keys: ["ZETA_API_KEY"],
+    baseUrl: ["ZETA_BASE_URL"],
+    requires: { account: ["ZETA_ACCOUNT", "ZETA_ACCOUNT_ID"] },
+  },
 });
 
 export const open: ProviderConnector = connector({ id: "open.compatible.v1", vendor: "open", needsBaseUrl: true });

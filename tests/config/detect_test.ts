@@ -130,6 +130,12 @@ Deno.test("detectProviders() fills in what else a provider needs", () => {
   }]);
 });
 
+Deno.test("detectProviders() asks for no more than a key and an address where that is given", () => {
+  const { providers, warnings } = detect({ ZETA_API_KEY: "k", ZETA_BASE_URL: "https://zeta.example/v1" });
+  assertEquals([providers[0]?.entry.baseUrl, providers[0]?.entry.config], ["https://zeta.example/v1", {}]);
+  assertEquals(warnings, []);
+});
+
 Deno.test("detectProviders() keeps to the filter and names what it misses", () => {
   const variables = { ACME_API_KEY: "a", HOME_HOST: "box:1" };
   const { providers, missing } = detect(variables, ["zeta", "home.local.v1", "acme"]);

@@ -67,6 +67,7 @@ Deno.test("serverConnectors lists the providers in the contract's order of detec
     "nvidia.nim.v1",
     "huggingface.inference.v1",
     "cloudflare.workers-ai.v1",
+    "azure.openai.v1",
     "aws.bedrock.v1",
     "ollama.local.v1",
     "lmstudio.local.v1",

@@ -37,6 +37,7 @@ Deno.test("classifyFault goes by status, then by code and words", () => {
     [200, { type: "overloaded_error" }, "server"],
     [200, { type: "authentication_error" }, "auth"],
     [200, { type: "invalid_request_error" }, "request"],
+    [200, { code: "content_filter" }, "request"],
     [200, { code: "insufficient_quota" }, "quota_exhausted"],
   ];
   for (const [status, { code = null, type = "", message = "" }, kind] of cases) {

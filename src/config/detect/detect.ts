@@ -158,11 +158,18 @@ function detect(connector: ProviderDeclaration, env: Environment, report: Report
   const key = firstKey(detection.keys, env, report);
   const source = connector.local ? host?.variable : key?.variable ?? host?.variable;
   if (source === undefined) return undefined;
-  const required = readRequired(detection, source, env, report);
-  if (required === undefined) return undefined;
+  const address = readAddress(connector, detection, env, report);
+  const required = readRequired(detection, env);
+  // what else is needed makes up an address: one that is given needs none of it
+  const missing = Object.keys(detection.requires ?? {}).filter((setting) => !Object.hasOwn(required, setting));
+  if (address === undefined && missing.length > 0) {
+    const variables = detection.requires![missing[0]!]!.join(" or ");
+    report.warn(source, `is set, but ${variables} is not: the provider is left out`);
+    return undefined;
+  }
   const entry = buildProvider(connector.id, {
     api_key: key === undefined ? [] : [escapeReferences(key.value)],
-    base_url: readAddress(connector, detection, env, report),
+    base_url: address,
     config: required,
   });
   return { connector, entry: { ...entry, source }, source };
@@ -194,21 +201,12 @@ function firstKey(variables: readonly string[], env: Environment, report: Report
   return key;
 }
 
-/** What further variables give; undefined when one is missing. */
-function readRequired(
-  { requires = {} }: DetectionFacts,
-  source: string,
-  env: Environment,
-  report: Report,
-): Record<string, string> | undefined {
+/** What further variables give. */
+function readRequired({ requires = {} }: DetectionFacts, env: Environment): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [setting, variables] of Object.entries(requires)) {
     const found = firstSet(variables, env);
-    if (found === undefined) {
-      report.warn(source, `is set, but ${variables.join(" or ")} is not: the provider is left out`);
-      return undefined;
-    }
-    settings[setting] = escapeReferences(found.value);
+    if (found !== undefined) settings[setting] = escapeReferences(found.value);
   }
   return settings;
 }

@@ -1,0 +1,98 @@
+/**
+ * Azure OpenAI: OpenAI's dialect at addresses of one's own resource.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { readOpenAiError } from "./_http.ts";
+import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
+import { declarationOf } from "./_openai_vendor.ts";
+import { azure } from "./azure.ts";
+
+/** Azure OpenAI, with its code. */
+export const azureConnector: ProviderConnector = {
+  ...declarationOf(azure),
+  create(settings, runtime) {
+    const given = settings as ProviderSettings;
+    const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");
+    const vendor = {
+      ...azure,
+      address: addressesOf(given, runtime, version),
+      authorize: (credential: string) => ({ "api-key": credential }),
+      readError: readAzureError,
+      readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
+        positive(headers.get("x-ms-retry-after-ms")),
+    };
+    return new OpenAiCompatibleProvider(vendor, given, runtime);
+  },
+};
+
+/** What no deployment, or none of this operation, is answered with. */
+const missing: readonly (string | null)[] = ["DeploymentNotFound", "OperationNotSupported", "ModelNotFound"];
+
+/**
+ * The error object of a response. Codes that are a status say nothing, and those of a missing deployment are its own.
+ *
+ * @param body The parsed body.
+ * @param status The HTTP status.
+ */
+export function readAzureError(body: unknown, status: number): OpenAiError {
+  const said = readOpenAiError(body, status);
+  if (missing.includes(said.code)) return { ...said, type: "invalid_request_error", code: "model_not_found" };
+  if (said.code === "content_filter") return { ...said, type: "invalid_request_error" };
+  return said.code === String(status) ? { ...said, code: null } : said;
+}
+
+/** Addresses of the v1 API, or those by deployment that came before it. */
+function addressesOf(
+  settings: ProviderSettings,
+  runtime: Runtime,
+  version: string | undefined,
+): (path: string, model?: string) => string {
+  const isDated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version);
+  if (version !== undefined && !isDated && !/^(preview|latest|v1)$/.test(version)) {
+    throw problem(settings, "api_version", 'expected a date such as "2024-10-21", or "preview"');
+  }
+  const query = version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
+  const root = (settings.baseUrl ?? `${endpointOf(settings, runtime)}/openai/v1`).replace(/\/+$/, "");
+  if (!isDated) return (path) => `${root}/${path}${query}`;
+  const above = root.replace(/\/v1$/, "");
+  return (path, model) => {
+    const deployment = model === undefined ? "" : `/deployments/${encodeURIComponent(model)}`;
+    return `${above}${deployment}/${path}${query}`;
+  };
+}
+
+/** The resource's address without what is the same for all. */
+function endpointOf(settings: ProviderSettings, runtime: Runtime): string {
+  const endpoint = attribute(settings, "endpoint") ?? variable(runtime, "AZURE_OPENAI_ENDPOINT") ??
+    variable(runtime, "AZURE_RESOURCE_NAME");
+  if (endpoint === undefined) {
+    throw problem(settings, "endpoint", "missing: set it, or the variable AZURE_OPENAI_ENDPOINT, or a base_url");
+  }
+  if (/^[a-z0-9-]+$/i.test(endpoint)) return `https://${endpoint}.openai.azure.com`;
+  if (!/^https?:\/\/[^/\s?#]+[^\s?#]*$/i.test(endpoint)) {
+    throw problem(settings, "endpoint", "expected the resource's https address, or its name");
+  }
+  return endpoint.replace(/\/+$/, "").replace(/\/openai(\/v1)?$/, "");
+}
+
+function problem({ id }: ProviderSettings, name: string, message: string): ConfigError {
+  return new ConfigError([{ path: `providers.${id}.config.${name}`, message }]);
+}
+
+function attribute(settings: ProviderSettings, name: string): string | undefined {
+  const value = settings[name] ?? (settings.config as Record<string, unknown> | undefined)?.[name];
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function variable(runtime: Runtime, name: string): string | undefined {
+  return runtime.env?.(name)?.trim() || undefined;
+}
+
+function positive(text: string | null): number | undefined {
+  const value = Number(text ?? NaN);
+  return value > 0 && Number.isFinite(value) ? value : undefined;
+}

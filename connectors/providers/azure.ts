@@ -1,0 +1,31 @@
+/**
+ * Azure OpenAI. Its models are deployments, which go by names of one's own: none is known beforehand.
+ *
+ * Sources, read 2026-11-22: https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (addresses),
+ * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
+ * @module
+ */
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
+
+/** Azure OpenAI. Its addresses are made by what its code reads. */
+export const azure: OpenAiCompatible = {
+  id: "azure.openai.v1",
+  vendor: "azure",
+  baseUrl: "",
+  detection: {
+    keys: ["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
+    baseUrl: ["AZURE_OPENAI_BASE_URL"],
+    requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
+  },
+  attributes: {
+    endpoint: {
+      type: "text",
+      about: "The resource's address, or its name; else `AZURE_OPENAI_ENDPOINT` or `AZURE_RESOURCE_NAME`.",
+    },
+    api_version: {
+      type: "text",
+      about: "A dated version, such as `2024-10-21`, for addresses by deployment, or `preview`; else " +
+        "`OPENAI_API_VERSION`, else the v1 API.",
+    },
+  },
+};
