@@ -20,9 +20,7 @@ export interface SecretFormat {
 
 /** Which file, and whose. */
 export interface SecretFileOptions {
-  /** The connector's id, for messages. */
   readonly store: string;
-  /** The file. */
   readonly path: string;
   /** Where files are. */
   readonly files: FileSystem;

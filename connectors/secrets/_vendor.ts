@@ -39,7 +39,6 @@ export interface VendorResponse {
 
 /** Calls one vendor for one store. */
 export class Vendor {
-  /** The connector's id, for messages. */
   readonly store: string;
   /** For time, environment and network. */
   readonly runtime: Runtime;

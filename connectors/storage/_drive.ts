@@ -23,7 +23,6 @@ export type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appP
 
 /** Where files are. */
 export interface DriveFolderOptions {
-  /** The connector's id, for errors. */
   readonly id: string;
   /** The folder's id; `appDataFolder` for the one that no other app sees. */
   readonly folder: string;
@@ -101,7 +100,6 @@ export class DriveFolder {
     return (await this.#upload("PATCH", `/${id}`, facts, content)).status !== 404;
   }
 
-  /** Whether there was one to delete. */
   async delete({ id }: Pick<DriveFile, "id">): Promise<boolean> {
     const query = { supportsAllDrives: "true" };
     return (await this.#call({ method: "DELETE", path: `/drive/v3/files/${id}`, query })).status !== 404;

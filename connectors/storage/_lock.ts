@@ -38,7 +38,6 @@ export type TryLock = (wanted: LockRecord) => Promise<boolean>;
 
 /** What a wait for a lock needs. */
 export interface LockWait {
-  /** The connector's id, for errors. */
   readonly connector: string;
   readonly clock: Clock;
   readonly key: string;

@@ -111,7 +111,6 @@ export class RedisConnection {
     };
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const client = await this.#client?.catch(() => undefined);

@@ -55,7 +55,6 @@ export class RedisShared implements Shared {
     this.#prefix = prefix;
   }
 
-  /** Changes sums. */
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
     if (changes.length === 0) return [];
     return (await this.#run(addScript, changes, ({ by }) => [by, 0])).sums;
@@ -67,12 +66,10 @@ export class RedisShared implements Shared {
     return await this.#run(reserveScript, claims, ({ amount, limit }) => [amount, limit]);
   }
 
-  /** Tells everybody who listens. */
   async publish(channel: string, message: string): Promise<void> {
     await this.#connection.send("PUBLISH", this.#channel(channel), message);
   }
 
-  /** Listens. */
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
     return this.#connection.subscribe(this.#channel(channel), (message) => receive(message));
   }

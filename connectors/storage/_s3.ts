@@ -8,9 +8,7 @@ import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts"
 
 /** Where objects are, and who asks for them. */
 export interface BucketOptions extends AwsKeys {
-  /** The bucket's name. */
   readonly bucket: string;
-  /** Its region. */
   readonly region: string;
   /** The service's address, without a bucket. */
   readonly endpoint: string;

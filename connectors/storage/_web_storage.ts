@@ -20,7 +20,6 @@ export interface WebStorage {
 
 /** Which of the two, and for whom. */
 export interface WebAreaParts {
-  /** The connector's id, for errors. */
   readonly connector: string;
   /** Which one. */
   readonly name: "localStorage" | "sessionStorage";
@@ -56,7 +55,6 @@ export class WebArea {
     this.#use("save", key, (area) => area.setItem(this.nameOf(key), text));
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): boolean {
     if (this.get(key) === undefined) return false;
     this.#use("delete", key, (area) => area.removeItem(this.nameOf(key)));

@@ -51,7 +51,6 @@ export class DenoKvStorage implements Storage {
     this.#path = path;
   }
 
-  /** A record. */
   load(key: string): Promise<Uint8Array | undefined> {
     return this.#use(async (store) => {
       for (;;) {
@@ -63,13 +62,11 @@ export class DenoKvStorage implements Storage {
     });
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     const bytes = data.slice();
     return this.#queue.run(key, () => this.#use((store) => this.#save(store, key, bytes)));
   }
 
-  /** The keys that begin with `prefix`. */
   list(prefix = ""): Promise<readonly string[]> {
     return this.#use(async (store) => {
       const keys = (await store.list(["modelmesh", "head"])).map((parts) => parts[2]!);
@@ -77,7 +74,6 @@ export class DenoKvStorage implements Storage {
     });
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, () =>
       this.#use(async (store) => {
@@ -88,7 +84,6 @@ export class DenoKvStorage implements Storage {
       }));
   }
 
-  /** Size and time. */
   stat(key: string): Promise<StorageStat | undefined> {
     return this.#use(async (store) => {
       const head = headOf((await store.get(headKey(key))).value);
@@ -96,12 +91,10 @@ export class DenoKvStorage implements Storage {
     });
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.stat(key) !== undefined;
   }
 
-  /** Takes a lock. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, (wanted) =>
       this.#use(async (store) => {
@@ -111,7 +104,6 @@ export class DenoKvStorage implements Storage {
       }));
   }
 
-  /** Gives a lock back. */
   release({ key, owner }: Lock): Promise<void> {
     return this.#use(async (store) => {
       const { value, version } = await store.get(lockKey(key));
@@ -120,7 +112,6 @@ export class DenoKvStorage implements Storage {
     });
   }
 
-  /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean> {
     return this.#use(async (store) => isHeld(lockOf((await store.get(lockKey(key))).value), this.#clock.now()));
   }

@@ -48,19 +48,16 @@ export class DriveStorage implements Storage {
     this.#prefix = prefix;
   }
 
-  /** A record. */
   async load(key: string): Promise<Uint8Array | undefined> {
     const file = await this.#find(key);
     return file && await this.#folder.read(file);
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     const bytes = data.slice();
     return this.#queue.run(key, () => this.#save(key, bytes));
   }
 
-  /** The keys that begin with `prefix`. */
   async list(prefix = ""): Promise<readonly string[]> {
     const start = `${this.#prefix}.`;
     const names = (await this.#folder.find()).flatMap(({ name }) =>
@@ -70,7 +67,6 @@ export class DriveStorage implements Storage {
     return [...new Set(keys)].filter((key) => key.startsWith(prefix)).sort();
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, async () => {
       const files = await this.#folder.find(this.#nameOf(key));
@@ -79,13 +75,11 @@ export class DriveStorage implements Storage {
     });
   }
 
-  /** Size and time. */
   async stat(key: string): Promise<StorageStat | undefined> {
     const file = await this.#find(key);
     return file && { size: Number(file.size), modifiedAt: Date.parse(file.modifiedTime) };
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.#find(key) !== undefined;
   }
@@ -96,13 +90,11 @@ export class DriveStorage implements Storage {
     return acquireLock(wait, (wanted) => this.#take(this.#lockName(key), wanted));
   }
 
-  /** Gives a lock back. */
   async release({ key, owner }: Lock): Promise<void> {
     const own = (await this.#locks(this.#lockName(key))).filter((file) => recordOf(file).owner === owner);
     await Promise.all(own.map((file) => this.#folder.delete(file)));
   }
 
-  /** Whether anybody has the lock. */
   async isLocked(key: string): Promise<boolean> {
     return (await this.#locks(this.#lockName(key))).length > 0;
   }

@@ -60,18 +60,15 @@ export class IndexedDbStorage implements Storage {
     this.#factory = factory as DatabaseFactory | undefined;
   }
 
-  /** A record. */
   async load(key: string): Promise<Uint8Array | undefined> {
     return (await this.#find(key))?.data;
   }
 
-  /** Writes a record. */
   async save(key: string, data: Uint8Array): Promise<void> {
     const record: StoredRecord = { data: data.slice(), modifiedAt: this.#clock.now() }; // a view would keep all of its buffer
     await this.#transact("save", key, (store) => request(store.put(record, ["data", key])));
   }
 
-  /** The keys that begin with `prefix`. */
   async list(prefix = ""): Promise<readonly string[]> {
     // texts come before lists in the order of keys, and "lock" after "data"
     const found = await this.#transact("list", prefix, (store) => request(store.getAllKeys()));
@@ -79,7 +76,6 @@ export class IndexedDbStorage implements Storage {
     return keys.filter((key) => key.startsWith(prefix)).sort();
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#transact("delete", key, async (store) => {
       const isThere = await request(store.getKey(["data", key])) !== undefined;
@@ -88,13 +84,11 @@ export class IndexedDbStorage implements Storage {
     });
   }
 
-  /** Size and time. */
   async stat(key: string): Promise<StorageStat | undefined> {
     const record = await this.#find(key);
     return record && { size: record.data.length, modifiedAt: record.modifiedAt };
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.#transact("read", key, (store) => request(store.getKey(["data", key]))) !== undefined;
   }
@@ -113,7 +107,6 @@ export class IndexedDbStorage implements Storage {
     );
   }
 
-  /** Gives a lock back. */
   release({ key, owner }: Lock): Promise<void> {
     return this.#transact("unlock", key, async (store) => {
       const held = await request(store.get(["lock", key]));
@@ -121,7 +114,6 @@ export class IndexedDbStorage implements Storage {
     });
   }
 
-  /** Whether anybody has the lock. */
   async isLocked(key: string): Promise<boolean> {
     return isHeld(await this.#transact("read", key, (store) => request(store.get(["lock", key]))), this.#clock.now());
   }

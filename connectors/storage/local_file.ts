@@ -71,12 +71,10 @@ export class LocalFileStorage implements Storage {
     this.#hasBackup = backup;
   }
 
-  /** A record. */
   load(key: string): Promise<Uint8Array | undefined> {
     return this.#use("read", key, (path) => this.#disk.read(path));
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     const bytes = data.slice();
     return this.#queue.run(key, () =>
@@ -87,7 +85,6 @@ export class LocalFileStorage implements Storage {
       }));
   }
 
-  /** The keys that begin with `prefix`. */
   async list(prefix = ""): Promise<readonly string[]> {
     const others = await this.#use("list", prefix, () => this.#names(`${this.#path}.`));
     const keys = others.flatMap((name) => name === "" ? "" : keyOfName(name === "%" ? "" : name) ?? []);
@@ -95,33 +92,27 @@ export class LocalFileStorage implements Storage {
     return all.filter((key) => key.startsWith(prefix)).sort();
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, () => this.#use("delete", key, (path) => this.#disk.remove(path)));
   }
 
-  /** Size and time. */
   stat(key: string): Promise<StorageStat | undefined> {
     return this.#use("read", key, (path) => this.#disk.stat(path));
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.stat(key) !== undefined;
   }
 
-  /** Takes a lock. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     const wait = { connector: id, clock: this.#clock, key, options };
     return acquireLock(wait, (wanted) => this.#use("lock", key, () => this.#lock(key).take(wanted)));
   }
 
-  /** Gives a lock back. */
   release({ key, owner }: Lock): Promise<void> {
     return this.#use("unlock", key, () => this.#lock(key).release(owner));
   }
 
-  /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean> {
     return this.#use("lock", key, () => this.#lock(key).isHeld());
   }

@@ -62,7 +62,6 @@ export class LocalStorageStorage implements Storage {
     this.#locks = new WebArea({ ...parts, prefix: `${start}.lock.` });
   }
 
-  /** A record. */
   load(key: string): Promise<Uint8Array | undefined> {
     return settled(() => {
       const found = this.#find(key);
@@ -70,22 +69,18 @@ export class LocalStorageStorage implements Storage {
     });
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     return settled(() => this.#records.set(key, `${this.#clock.now()},${toBase64(data)}`));
   }
 
-  /** The keys that begin with `prefix`. */
   list(prefix?: string): Promise<readonly string[]> {
     return settled(() => this.#records.keys(prefix));
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return settled(() => this.#records.delete(key));
   }
 
-  /** Size and time. */
   stat(key: string): Promise<StorageStat | undefined> {
     return settled(() => {
       const found = this.#find(key);
@@ -93,7 +88,6 @@ export class LocalStorageStorage implements Storage {
     });
   }
 
-  /** Whether there is a record. */
   exists(key: string): Promise<boolean> {
     return settled(() => this.#records.get(key) !== undefined);
   }
@@ -108,14 +102,12 @@ export class LocalStorageStorage implements Storage {
     });
   }
 
-  /** Gives a lock back. */
   release({ key, owner }: Lock): Promise<void> {
     return settled(() => {
       if (this.#lock(key)?.owner === owner) this.#locks.delete(key);
     });
   }
 
-  /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean> {
     return settled(() => isHeld(this.#lock(key), this.#clock.now()));
   }

@@ -20,34 +20,28 @@ export class MemoryStorage implements Storage {
     this.#clock = clock;
   }
 
-  /** A record. */
   load(key: string): Promise<Uint8Array | undefined> {
     return Promise.resolve(this.#records.get(key)?.data.slice());
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     this.#records.set(key, { data: data.slice(), modifiedAt: this.#clock.now() });
     return Promise.resolve();
   }
 
-  /** The keys that begin with `prefix`. */
   list(prefix = ""): Promise<readonly string[]> {
     return Promise.resolve([...this.#records.keys()].filter((key) => key.startsWith(prefix)).sort());
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return Promise.resolve(this.#records.delete(key));
   }
 
-  /** Size and time. */
   stat(key: string): Promise<StorageStat | undefined> {
     const record = this.#records.get(key);
     return Promise.resolve(record && { size: record.data.length, modifiedAt: record.modifiedAt });
   }
 
-  /** Whether there is a record. */
   exists(key: string): Promise<boolean> {
     return Promise.resolve(this.#records.has(key));
   }
@@ -61,13 +55,11 @@ export class MemoryStorage implements Storage {
     });
   }
 
-  /** Gives a lock back. */
   release({ key, owner }: Lock): Promise<void> {
     if (this.#locks.get(key)?.owner === owner) this.#locks.delete(key);
     return Promise.resolve();
   }
 
-  /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean> {
     return Promise.resolve(isHeld(this.#locks.get(key), this.#clock.now()));
   }

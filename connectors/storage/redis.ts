@@ -68,36 +68,30 @@ export class RedisStorage implements Storage {
     this.shared = new RedisShared(this.#connection, clock, prefix);
   }
 
-  /** A record. */
   async load(key: string): Promise<Uint8Array | undefined> {
     const text = await this.#connection.send("HGET", this.#record(key), "data");
     return typeof text === "string" ? bytesOf(text) : undefined;
   }
 
-  /** Writes a record. */
   async save(key: string, data: Uint8Array): Promise<void> {
     const values = [textOf(data), data.length, this.#clock.now(), key];
     await this.#connection.run(saveScript, [this.#record(key), this.#keys], values);
   }
 
-  /** The keys that begin with `prefix`. */
   async list(prefix = ""): Promise<readonly string[]> {
     const keys = await this.#connection.send("SMEMBERS", this.#keys) as Iterable<string>;
     return [...keys].filter((key) => key.startsWith(prefix)).sort();
   }
 
-  /** Whether there was one to delete. */
   async delete(key: string): Promise<boolean> {
     return await this.#connection.run(deleteScript, [this.#record(key), this.#keys], [key]) === 1;
   }
 
-  /** Size and time. */
   async stat(key: string): Promise<StorageStat | undefined> {
     const [size, at] = await this.#connection.send("HMGET", this.#record(key), "size", "at") as (string | null)[];
     return typeof size === "string" ? { size: Number(size), modifiedAt: Number(at) } : undefined;
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.#connection.send("EXISTS", this.#record(key)) === 1;
   }
@@ -110,22 +104,18 @@ export class RedisStorage implements Storage {
     });
   }
 
-  /** Gives a lock back. */
   async release({ key, owner }: Lock): Promise<void> {
     await this.#connection.run(releaseScript, [this.#lock(key)], [owner]);
   }
 
-  /** Whether anybody has the lock. */
   async isLocked(key: string): Promise<boolean> {
     return await this.#connection.send("EXISTS", this.#lock(key)) === 1;
   }
 
-  /** Gives the connection back. */
   close(): Promise<void> {
     return this.#connection.close();
   }
 
-  /** All records' keys. */
   get #keys(): string {
     return `${this.#prefix}:keys`;
   }

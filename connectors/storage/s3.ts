@@ -62,7 +62,6 @@ export class S3Storage implements Storage {
     this.#name = options.bucket;
   }
 
-  /** A record. */
   async load(key: string): Promise<Uint8Array | undefined> {
     const { status, headers, bytes } = await this.#bucket.call({
       method: "GET",
@@ -76,7 +75,6 @@ export class S3Storage implements Storage {
     return undefined;
   }
 
-  /** Writes a record. */
   save(key: string, data: Uint8Array): Promise<void> {
     const body = data.slice();
     return this.#queue.run(key, async () => {
@@ -85,7 +83,6 @@ export class S3Storage implements Storage {
     });
   }
 
-  /** The keys that begin with `prefix`. */
   async list(prefix = ""): Promise<readonly string[]> {
     const keys: string[] = [];
     for (let page: string | undefined = ""; page !== undefined;) {
@@ -106,7 +103,6 @@ export class S3Storage implements Storage {
     return keys.sort();
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, async () => {
       if (!await this.exists(key)) return false;
@@ -115,7 +111,6 @@ export class S3Storage implements Storage {
     });
   }
 
-  /** Size and time. */
   async stat(key: string): Promise<StorageStat | undefined> {
     const { status, headers } = await this.#bucket.call({ method: "HEAD", name: this.#nameOf(key), accepts: [404] });
     if (status === 404) return undefined;
@@ -123,12 +118,10 @@ export class S3Storage implements Storage {
     return { size: Number(headers.get("content-length")), modifiedAt: Number(saved) || 0 };
   }
 
-  /** Whether there is a record. */
   async exists(key: string): Promise<boolean> {
     return await this.stat(key) !== undefined;
   }
 
-  /** Takes a lock. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, async (wanted) => {
       const { record, etag } = await this.#lock(key);
@@ -140,13 +133,11 @@ export class S3Storage implements Storage {
     });
   }
 
-  /** Gives a lock back. */
   async release({ key, owner }: Lock): Promise<void> {
     const { record, etag } = await this.#lock(key);
     if (Object(record).owner === owner) await this.#writeLock(key, { owner: "", expiresAt: 0 }, etag);
   }
 
-  /** Whether anybody has the lock. */
   async isLocked(key: string): Promise<boolean> {
     return isHeld((await this.#lock(key)).record, this.#clock.now());
   }

@@ -65,11 +65,7 @@ export function servesOperation(leaf: CapabilityPath, operation: Operation): boo
   return operation === "chat" ? servesChat(leaf) : isAtOrBelow(leaf, nodes[operation]);
 }
 
-/**
- * Whether a chat call serves a leaf; whatever the delivery mode.
- *
- * @param leaf Full path of a leaf.
- */
+/** Whether a chat call serves a leaf, in any delivery mode. */
 export function servesChat(leaf: CapabilityPath): boolean {
   return chatNodes.some((node) => isAtOrBelow(leaf, node)) && !exceptions.some((node) => isAtOrBelow(leaf, node));
 }

@@ -139,12 +139,7 @@ export function capabilityTree(custom: readonly CapabilityPath[] = []): Capabili
   return new CapabilityTree(custom);
 }
 
-/**
- * Whether a path is a node or below it, by its text alone.
- *
- * @param path A full path.
- * @param node The full path of a node.
- */
+/** Whether a path is a node or below it, by its text alone. */
 export function isAtOrBelow(path: CapabilityPath, node: CapabilityPath): boolean {
   return path === node || path.startsWith(`${node}.`);
 }

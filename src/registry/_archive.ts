@@ -5,19 +5,16 @@
 import { ConnectorError } from "../errors.ts";
 import { contentOf, readEntries, type ZipEntry } from "./_zip.ts";
 
-/** Most that an archive may hold, unpacked, bytes. */
+/** Unpacked, bytes. */
 export const maxBytes = 67_108_864;
 
-/** Most files that it may hold. */
 const maxFiles = 1_000;
 
 /**
  * Unpacks an archive. What it claims to hold is looked at before any of it is unpacked, and each file has to be what the
  * archive claims of it.
  *
- * @param bytes The archive.
- * @param name What it is called, for messages.
- * @returns Files by their path, folders left out.
+ * @returns Files by path, without folders.
  * @throws {ConnectorError} For what is no archive, too much, reaches out of the archive, or is not what it claims.
  */
 export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyMap<string, Uint8Array>> {

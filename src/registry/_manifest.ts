@@ -6,12 +6,11 @@ import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
 
-/** `connector.json`. */
 export interface Manifest {
   readonly id: string;
   readonly kind: keyof ConnectorKinds;
   readonly version: string;
-  /** The module to import, by its path in the package. */
+  /** Path of the module in the package. */
   readonly entry: string;
   /** A JSON Schema of its attributes. */
   readonly configSchema?: Readonly<Record<string, unknown>>;
@@ -28,8 +27,6 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
 /**
  * Reads the manifest of a package.
  *
- * @param files The package's.
- * @param name What the package is called, for messages.
  * @throws {ConnectorError} With all that is wrong.
  */
 export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: string): Manifest {
@@ -63,8 +60,6 @@ export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: strin
  * The connector of a package, whose attributes are held against its schema whenever it makes something.
  *
  * @param exported What its module exports.
- * @param manifest What the package says of itself.
- * @param name What the package is called, for messages.
  * @throws {ConnectorError} When it is not what the manifest says.
  */
 export async function connectorOf(

@@ -20,7 +20,7 @@ const hasDescriptor = 1 << 3;
 const encrypted = 1 << 0;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What an archive claims of one entry. */
+/** An entry as an archive declares it. */
 export interface ZipEntry {
   readonly path: string;
   /** Unpacked, bytes. */
@@ -36,8 +36,7 @@ export interface ZipEntry {
 /**
  * The entries of an archive, nothing unpacked.
  *
- * @param bytes The archive.
- * @throws When it is none, or its directory is damaged.
+ * @throws Unless it is a ZIP archive with an intact directory.
  */
 export function readEntries(bytes: Uint8Array): ZipEntry[] {
   const view = viewOf(bytes);
@@ -64,8 +63,7 @@ export function readEntries(bytes: Uint8Array): ZipEntry[] {
 /**
  * The content of an entry; no more of it is unpacked than the entry claims.
  *
- * @param bytes The archive.
- * @param entry One of its entries.
+ * @param entry Of this archive.
  * @returns Undefined when its size, its checksum or its local header is not what it claims.
  * @throws When it is damaged, encrypted or packed in another way.
  */
@@ -117,7 +115,6 @@ const checksumTable = Uint32Array.from({ length: 256 }, (_, index) => {
   return value;
 });
 
-/** CRC-32. */
 function checksumOf(bytes: Uint8Array): number {
   let checksum = 0xffffffff;
   for (const byte of bytes) checksum = checksumTable[(checksum ^ byte) & 0xff]! ^ checksum >>> 8;

@@ -12,17 +12,14 @@ import { fillAsConfigured, type FillParts, strategyOf } from "./configured.ts";
 import type { ProviderAnswers } from "./provider_answers.ts";
 import { type ProviderInstance, Registry } from "./registry.ts";
 
-/** What a registry is built from. */
 export interface BuildParts extends FillParts {
   readonly state: MeshState;
-  /** What providers answered about their models. */
   readonly answers?: ProviderAnswers | undefined;
 }
 
 /**
- * Builds a registry. Sends nothing.
+ * Builds a registry without sending anything.
  *
- * @param parts What it is built from.
  * @throws {ConfigError} When a strategy or connector does not exist.
  */
 export function buildRegistry(parts: BuildParts): Registry {
@@ -40,11 +37,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   return registry;
 }
 
-/**
- * Makes a pool for every leaf that some pooled model serves and some endpoint asks for.
- *
- * @param registry Without configured pools.
- */
+/** Makes a pool for every leaf that some pooled model serves and some endpoint asks for. */
 export function addLeafPools(registry: Registry): void {
   const served = new Set(registry.models.flatMap(({ pooled, leaves }) => pooled ? leaves : []));
   for (const leaf of registry.tree.leaves()) {

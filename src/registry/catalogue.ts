@@ -20,7 +20,6 @@ export class ConnectorCatalogue {
   readonly #connectors: Map<string, PluggableConnector> = new Map();
   readonly #loaded: Map<PluggableConnector, ConnectorImplementation> = new Map();
 
-  /** @param connectors Those it begins with, in order. */
   constructor(connectors: Iterable<PluggableConnector>) {
     for (const connector of connectors) this.register(connector.id, connector);
   }
@@ -31,12 +30,11 @@ export class ConnectorCatalogue {
     this.#connectors.set(`${connector.kind} ${id}`, named);
   }
 
-  /** All of them, in order. */
+  /** In order of registration. */
   get all(): readonly PluggableConnector[] {
     return [...this.#connectors.values()];
   }
 
-  /** The ids of a kind, in order. */
   ids(kind: keyof ConnectorKinds): string[] {
     return [...this.#connectors.values()].flatMap((one) => one.kind === kind ? one.id : []);
   }
@@ -86,7 +84,6 @@ export class ConnectorCatalogue {
 /**
  * The code of a connector, imported where that has not been done.
  *
- * @param connector Any.
  * @throws {ConnectorError} When its code cannot be imported.
  */
 export async function implementationOf<Kind extends keyof ConnectorKinds>(
@@ -101,10 +98,8 @@ export async function implementationOf<Kind extends keyof ConnectorKinds>(
 }
 
 /**
- * Imports the code of the providers and strategies that settings name.
+ * Imports the code of the providers and strategies that settings name, and of no others.
  *
- * @param settings Names them.
- * @param catalogue Has them.
  * @throws {ConnectorError} When code cannot be imported.
  */
 export async function loadConnectors(
@@ -121,10 +116,8 @@ export async function loadConnectors(
 }
 
 /**
- * Makes the sinks that settings name.
+ * Creates the sinks that settings name.
  *
- * @param settings Names them.
- * @param parts Connectors, and what the sinks run on.
  * @throws {ConnectorError} When code cannot be imported.
  */
 export async function loadSinks(
@@ -136,11 +129,7 @@ export async function loadSinks(
   }));
 }
 
-/**
- * What settings are made with: the connectors that can be named and detected, and the environment.
- *
- * @param mesh Whose connectors and runtime they are.
- */
+/** What settings are made with: the connectors that can be named and detected, and the environment. */
 export function configContextOf(
   { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Pick<Runtime, "env"> },
 ): ConfigContext {

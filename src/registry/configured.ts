@@ -17,7 +17,6 @@ import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registry.ts";
 
-/** What models and pools are made of. */
 export interface FillParts {
   readonly settings: Settings;
   readonly catalogue: ConnectorCatalogue;
@@ -27,10 +26,8 @@ export interface FillParts {
 }
 
 /**
- * Puts in the models configured, those of the catalogue that may stand beside them, and the pools configured.
+ * Adds configured models, the catalogue models beside them, and configured pools. Providers have been added before.
  *
- * @param registry Knows its providers.
- * @param parts The settings, and what servers listed.
  * @throws {ConfigError} When a pool's strategy does not exist.
  */
 export function fillAsConfigured(registry: Registry, parts: FillParts): void {
@@ -51,10 +48,8 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
 }
 
 /**
- * Makes a strategy.
+ * Creates a strategy by its connector's id.
  *
- * @param id Its connector's.
- * @param parts The catalogue.
  * @throws {ConfigError} When there is none.
  */
 export function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {

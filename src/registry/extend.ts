@@ -7,19 +7,16 @@ import { type BuildParts, buildRegistry } from "./build.ts";
 import { addDistinct } from "./offered.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./registry.ts";
 
-/** The registry that the settings alone would make. */
 export interface Draft {
-  /** That registry. Its models get no requests. */
   readonly registry: Registry;
   /** The new provider in it; undefined when it is switched off. */
   readonly instance?: ProviderInstance;
 }
 
 /**
- * Builds the registry that settings with the new provider make up, with states of its own.
+ * Builds a registry of the settings with the new provider, with states of its own; its models get no requests.
  *
- * @param id The provider's entry id.
- * @param parts What a registry is built from.
+ * @param id Entry id of the new provider.
  * @throws {ConfigError} When a connector does not exist.
  */
 export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
@@ -32,7 +29,6 @@ export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
 /**
  * Puts the new provider of a draft, its models and their memberships in pools into a registry; it comes last in each.
  *
- * @param registry In use.
  * @param drafted Its provider has been opened.
  * @param parts The states, and the settings of the draft.
  */

@@ -52,12 +52,7 @@ export interface ModelList {
   readonly data: readonly ListedEntry[];
 }
 
-/**
- * The list of everything a request may name.
- *
- * @param registry What exists.
- * @param clock For the pools' states.
- */
+/** Lists every name that a request may use. */
 export function modelList(registry: Registry, clock: Clock): ModelList {
   const pools = registry.pools.map((pool): ListedEntry => {
     const { capability, strategy, active, standby } = statusOf(pool, clock);

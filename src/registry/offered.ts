@@ -13,8 +13,6 @@ import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
  * The models that a provider offers: those of the catalogue, or those that it listed itself. Pools at a capability take
  * in the catalogue's defaults, and where it knows none all of them.
  *
- * @param instance The provider.
- * @param registry For the tree of capabilities.
  * @param discovered What servers listed, by provider entry id.
  */
 export function catalogueModels(
@@ -40,9 +38,6 @@ export function catalogueModels(
 /**
  * Takes in a model. A second account at a vendor, or a second server of one's own, has models of the same names: the
  * entry's id distinguishes them.
- *
- * @param model The model, by its catalogue name.
- * @param registry Where it goes.
  */
 export function addDistinct(model: ModelEntry, registry: Registry): void {
   const { instance, info } = model;
@@ -54,8 +49,7 @@ export function addDistinct(model: ModelEntry, registry: Registry): void {
 /**
  * A model with what its connector says of all its models.
  *
- * @param info The model.
- * @param connector Its provider's; undefined for an instance given by the program.
+ * @param connector Undefined for an instance given by the program.
  */
 export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclaration | undefined): ModelInfo {
   return {
@@ -65,12 +59,7 @@ export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclarati
   };
 }
 
-/**
- * The leaves a model serves; an unknown model counts as a chat model, or by its name as one for embeddings.
- *
- * @param info The model.
- * @param tree The tree of capabilities.
- */
+/** The leaves a model serves; an unknown model counts as a chat model, or by its name as one for embeddings. */
 export function leavesOf({ id, capabilities }: ModelInfo, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return [...new Set(names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name)))];

@@ -11,12 +11,11 @@ import { maxBytes, unpack } from "./_archive.ts";
 import { connectorOf, readManifest } from "./_manifest.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
-/** Longest time a download may take, ms. */
+/** Limit of a download, ms. */
 const downloadMs = 60_000;
 /** Hosts of releases redirect, once or twice. */
 const maxRedirects = 5;
 
-/** One package, as configured. */
 interface PackageEntry {
   /** A file, or an https address. */
   readonly source: string;
@@ -60,11 +59,7 @@ export async function loadPackages(
   }
 }
 
-/**
- * Whether a document names packages.
- *
- * @param document A configuration.
- */
+/** Whether a document names packages. */
 export function namesPackages(document: unknown): boolean {
   return packagesOf(document).length > 0;
 }

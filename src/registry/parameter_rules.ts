@@ -5,10 +5,9 @@
 import type { ParameterRules } from "../contracts/provider.ts";
 
 /**
- * Two sets of rules as one.
+ * Merges two sets of rules.
  *
- * @param one The wider ones.
- * @param other The ones that win where both say something.
+ * @param other Its values win.
  */
 export function mergeRules(
   one: ParameterRules | undefined,

@@ -7,29 +7,23 @@ import { isObject } from "../util/is_object.ts";
 import { isAmount, pricingIn } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
 
-/** What a provider answers about one of its models. What it does not know is left out. */
+/** A provider's answers about one of its models; what it does not know is undefined. */
 export interface ModelAnswers {
-  /** The leaves that it says the model serves, full paths. */
+  /** Full paths. */
   readonly leaves?: readonly CapabilityPath[] | undefined;
   /** Features, constraints, and whatever else it knows. */
   readonly info?: ModelInfo | undefined;
-  /** Prices, oldest first. */
+  /** Oldest first. */
   readonly pricing?: readonly DatedPricing[] | undefined;
-  /** What it takes per time. */
   readonly limits?: RateLimits | undefined;
-  /** What it says of that since. */
+  /** As reported since. */
   latestLimits?: RateLimits;
 }
 
 /** By provider entry id, by the id the provider knows the model by. */
 export type ProviderAnswers = ReadonlyMap<string, ReadonlyMap<string, ModelAnswers>>;
 
-/**
- * A model with what its provider answers about it.
- *
- * @param known What the catalogue has; undefined: nothing.
- * @param answers What the provider says, if it was asked.
- */
+/** Adds a provider's answers to what the catalogue knows of a model. */
 export function withAnswers<Known extends ModelInfo | undefined>(
   known: Known,
   answers: ModelAnswers | undefined,
@@ -49,11 +43,7 @@ export function withAnswers<Known extends ModelInfo | undefined>(
   };
 }
 
-/**
- * Limits, where a value has some: numbers above 0.
- *
- * @param value What a provider answered.
- */
+/** Rate limits in a provider's response: numbers above 0; undefined without any. */
 export function limitsIn(value: unknown): RateLimits | undefined {
   if (!isObject(value)) return undefined;
   const names = ["rpm", "tpm", "rpd", "concurrent"] as const;
@@ -64,11 +54,7 @@ export function limitsIn(value: unknown): RateLimits | undefined {
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
 }
 
-/**
- * Facts on a model, where a value has some; sizes that are none are left out.
- *
- * @param value What a provider answered.
- */
+/** Facts about a model in a provider's response; invalid sizes are left out. */
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters } = value;

@@ -17,19 +17,17 @@ import type { RetryBudget } from "../state/limits/retry_budget.ts";
 
 /** One provider of a mesh. */
 export interface ProviderInstance {
-  /** As configured or detected. */
+  /** Configured or detected. */
   readonly entry: ProviderEntry;
-  /** The vendor's facts; undefined for an instance given by the program. */
+  /** Undefined for an instance given by the program. */
   readonly connector?: ProviderDeclaration;
-  /** Short vendor name. */
   readonly vendor: string;
   /** Why it could not be asked for its models: `did not list its models: …`. */
   readonly listProblem?: string;
-  /** Same-model retries its traffic allows. */
   readonly retryBudget: RetryBudget;
-  /** What it answered about its models, by the id it knows them by; undefined before it was asked. */
+  /** By the provider's own model ids; undefined before it was asked. */
   answers?: ReadonlyMap<string, ModelAnswers>;
-  /** Made when the mesh is initialised. */
+  /** Undefined before the mesh is initialised. */
   provider?: Provider;
   /** Resolved when the mesh is initialised, and again when it takes over from another. */
   credential?: string;
@@ -39,21 +37,20 @@ export interface ProviderInstance {
 
 /** One model of a mesh. */
 export interface ModelEntry {
-  /** The name it goes by here. */
+  /** As requests and pools name it. */
   readonly name: string;
-  /** What is known of it; `id` is what its provider calls it. */
+  /** `id` is the provider's own. */
   readonly info: ModelInfo;
   /** Capability leaves, full paths. */
   readonly leaves: readonly string[];
-  /** Whether pools that target a capability take it in; others reach it by name. */
+  /** Whether capability pools include it; other models are reached by name. */
   readonly pooled: boolean;
   /** Whether it offers a delivery mode. */
   readonly delivers: (delivery: Delivery) => boolean;
-  /** Share under strategies that weigh. */
+  /** For strategies that weigh models. */
   readonly weight: number;
-  /** What its vendor allows, as declared. */
+  /** As declared, per vendor. */
   readonly limits?: RateLimits;
-  /** Its provider. */
   readonly instance: ProviderInstance;
 }
 
@@ -72,7 +69,7 @@ export interface Pool {
   readonly capability: string | null;
   readonly members: readonly Member[];
   readonly routing: RoutingSettings;
-  /** The strategy's id, for people. */
+  /** For status and messages. */
   readonly strategyId: string;
   readonly strategy: SelectionStrategy;
   readonly fallback?: SelectionStrategy;
@@ -82,22 +79,19 @@ export interface Pool {
   current?: Member;
   /** Its rotations by failed attempts. */
   readonly rotations: ReportedRotations;
-  /** Members by operation and delivery, worked out at first use. */
+  /** Computed at first use. */
   readonly membersByDelivery: Map<`${Operation}:${Delivery}`, readonly Member[]>;
 }
 
-/** What a pool is made of. */
 export interface PoolPlan {
   readonly name: string;
   readonly capability: string | null;
   readonly models: readonly ModelEntry[];
   readonly routing: RoutingSettings;
-  /** Most that may be spent through it. */
   readonly budget?: BudgetSettings | undefined;
   readonly listed: boolean;
 }
 
-/** What a registry needs. */
 export interface RegistryParts {
   readonly settings: Settings;
   readonly tree: CapabilityTree;
@@ -109,7 +103,7 @@ export interface RegistryParts {
 export class Registry {
   readonly tree: CapabilityTree;
   readonly instances: readonly ProviderInstance[];
-  /** Names that may have been meant by one that stands for nothing, where that is looked into. */
+  /** Nearest known names, where the registry is built with suggestions. */
   suggest: (name: string) => readonly string[] = () => [];
   /** A pool's strategy with the one that stands in for it, where such are configured. */
   declare backUp?: (strategy: SelectionStrategy, routing: RoutingSettings) => Partial<BackedUp>;
@@ -123,8 +117,7 @@ export class Registry {
   readonly #implicit = new Map<string, Pool>();
 
   /**
-   * @param parts What it is made of.
-   * @param instances The providers, in order.
+   * @param instances In the order of the settings.
    */
   constructor(parts: RegistryParts, instances: readonly ProviderInstance[]) {
     this.#parts = parts;
@@ -132,7 +125,7 @@ export class Registry {
     this.instances = instances;
   }
 
-  /** Names to pools or models. */
+  /** From alias to pool or model. */
   get aliases(): ReadonlyMap<string, string> {
     return this.#parts.settings.aliases;
   }
@@ -142,7 +135,6 @@ export class Registry {
     return this.#byUpstreamId.keys();
   }
 
-  /** All models, in order. */
   get models(): readonly ModelEntry[] {
     return [...this.#models.values()];
   }
@@ -152,7 +144,7 @@ export class Registry {
     return [...this.#pools.values()];
   }
 
-  /** Takes in a model; a name that is there already keeps its first meaning. */
+  /** A name that is taken keeps its first model. */
   addModel(model: ModelEntry): void {
     if (this.#models.has(model.name)) return;
     this.#models.set(model.name, model);
@@ -165,12 +157,11 @@ export class Registry {
     }
   }
 
-  /** Those, and the ones made for names that came along. */
+  /** Configured and detected pools, and those made on demand. */
   get allPools(): readonly Pool[] {
     return [...this.#pools.values(), ...this.#implicit.values()];
   }
 
-  /** Makes a pool. */
   addPool(plan: PoolPlan): Pool {
     const { makeStrategy, state } = this.#parts;
     const { name, routing, budget } = plan;

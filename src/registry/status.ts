@@ -52,12 +52,7 @@ export interface ListedModel {
   readonly status: "active" | "standby";
 }
 
-/**
- * The state of a pool now.
- *
- * @param pool The pool.
- * @param clock For what is over by now, and for times of day.
- */
+/** The current state of a pool. */
 export function statusOf(pool: Pool, clock: Clock): PoolStatus {
   const models = pool.members.map((member) => modelStatus(member, clock));
   const active = models.filter(({ status }) => status === "active").length;
@@ -87,12 +82,7 @@ function modelStatus({ state }: Member, clock: Clock): ModelStatus {
   };
 }
 
-/**
- * All models of a registry.
- *
- * @param registry What exists.
- * @param now Monotonic ms.
- */
+/** All models of a registry, with their state over all pools. */
 export function listModels(registry: Registry, now: number): ListedModel[] {
   const members = registry.allPools.flatMap((pool) => pool.members);
   return registry.models.map((model) => ({

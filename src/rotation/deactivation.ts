@@ -5,11 +5,7 @@
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
 
-/**
- * The default policy: `retry_limit` requests in a row that the model failed to serve.
- *
- * @param settings The pool's settings.
- */
+/** The default policy: `retry_limit` requests in a row that the model failed to serve. */
 export function consecutiveFailures(settings: DeactivationSettings): DeactivationPolicy {
   const isOver = (model: ModelView) => model.consecutiveFailures >= settings.retryLimit;
   return {

@@ -11,12 +11,7 @@ export interface BackedUp {
   readonly fallback: SelectionStrategy;
 }
 
-/**
- * Has a strategy choose no model once no candidate is on a list of priority that there is.
- *
- * @param strategy The pool's.
- * @param fallback The one that stands in.
- */
+/** Has a strategy choose no model once no candidate is on a list of priority that there is. */
 export function withFallback(strategy: SelectionStrategy, fallback: SelectionStrategy): BackedUp {
   return {
     fallback,
@@ -32,12 +27,7 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
   };
 }
 
-/**
- * Whether there are lists of priority, and no model on them is left.
- *
- * @param views The models that are left.
- * @param context The lists.
- */
+/** Whether lists of priority exist and none of their models is left. */
 export function isExhausted(views: readonly ModelView[], context: SelectionContext): boolean {
   const { modelPriority, providerPriority } = context;
   return modelPriority.length + providerPriority.length > 0 &&

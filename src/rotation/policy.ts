@@ -57,11 +57,7 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
   };
 }
 
-/**
- * The policies that a rotation connector brings, bound to it.
- *
- * @param strategy The connector's instance.
- */
+/** The policies that a rotation connector brings, bound to it. */
 export function policiesIn(strategy: OwnPolicies): OwnPolicies {
   return {
     ...(strategy.shouldDeactivate && { shouldDeactivate: (model) => strategy.shouldDeactivate!(model) }),

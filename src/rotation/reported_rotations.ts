@@ -9,17 +9,16 @@ export class ReportedRotations {
   /** By the model left. */
   readonly #last = new Map<string, { readonly to: string; readonly count: number }>();
 
-  /** How many there were. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * Adds a rotation.
+   * Counts a rotation.
    *
    * @param from The model left.
    * @param to The model asked instead.
-   * @param since What `count` was when the model left was chosen.
+   * @param since Value of `count` when the model left was chosen.
    * @returns Whether it is yet to be reported.
    */
   add(from: string, to: string, since: number): boolean {
