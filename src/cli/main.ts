@@ -9,14 +9,17 @@ import { readFlags } from "./args.ts";
 import { check } from "./check.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { applyEnvFiles, envFileHint } from "./env_files.ts";
+import { models } from "./models.ts";
 import { proxy } from "./proxy.ts";
 import { secrets } from "./secrets.ts";
 
-const commands: Readonly<Record<string, Command>> = { proxy, check, secrets };
+const commands: Readonly<Record<string, Command>> = { proxy, check, models, secrets };
 
 /**
- * Runs a command line; errors become messages on stderr.
+ * Runs a command line.
  *
+ * @param args Its arguments.
+ * @param parts Connectors, runtime, shell.
  * @returns 0 ok · 1 failed · 2 usage.
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {

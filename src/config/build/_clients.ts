@@ -10,21 +10,14 @@ import { referencesIn } from "../schema/references.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ClientSettings, PoolSettings } from "../settings/settings.ts";
 
-/** What clients are checked against. */
 export interface ClientParts {
-  /** By name. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
   /** Whose nodes are pools on demand. */
   readonly tree: CapabilityTree;
   readonly report: Report;
 }
 
-/**
- * The clients of the proxy.
- *
- * @param entries As read: tokens, and tokens with facts about their holders.
- * @param parts The pools there are, and where problems go.
- */
+/** Resolves the pool names of clients, also those of pools on demand; a bare token becomes a client without limits. */
 export function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {

@@ -4,7 +4,7 @@
  */
 import { defaultNonRetryableCodes, defaultRetryableCodes } from "../settings/defaults.ts";
 
-/** A layer's own lists. */
+/** One layer's lists; a list that is left out leaves the layer below in effect. */
 export interface CodeLists {
   readonly retryable?: readonly number[];
   readonly nonRetryable?: readonly number[];

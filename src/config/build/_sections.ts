@@ -21,13 +21,7 @@ import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
 import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings, Settings } from "../settings/settings.ts";
 import { buildClients, type ClientParts } from "./_clients.ts";
 
-/**
- * The secret store.
- *
- * @param values As read.
- * @param known Connectors there are.
- * @param report Where problems go.
- */
+/** Checks the store's connector and attributes, and adds defaults. */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
   const { store = defaultSecretStore, resolution, ...others } = values;
   if (values.store !== undefined && !known.secretStores.includes(store)) {
@@ -51,13 +45,7 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   });
 }
 
-/**
- * The sinks of routing events.
- *
- * @param sinks As read.
- * @param known Connectors there are.
- * @param report Where problems go.
- */
+/** Checks the connectors and attributes of sinks. */
 export function buildObservability(
   sinks: readonly SinkValues[],
   known: KnownConnectors,
@@ -79,12 +67,7 @@ export function buildObservability(
   });
 }
 
-/**
- * Probing providers.
- *
- * @param values As read.
- * @param parts The providers there are, and where problems go.
- */
+/** Resolves the names of probed providers, and adds defaults. */
 export function buildHealth(
   values: HealthValues,
   { report, ...parts }: ProviderParts & { readonly report: Report },
@@ -103,12 +86,7 @@ export function buildHealth(
   };
 }
 
-/**
- * The proxy.
- *
- * @param values As read.
- * @param parts The pools there are, and where problems go.
- */
+/** Adds defaults to the proxy's section and resolves its clients. */
 export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
   return {
     host: values.host ?? defaultProxy.host,

@@ -10,13 +10,7 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { StorageValues } from "../schema/storage.ts";
 import type { StorageSettings } from "../settings/storage.ts";
 
-/**
- * Where state is kept.
- *
- * @param values As read; undefined: nowhere.
- * @param known Connectors there are.
- * @param report Where problems and warnings go.
- */
+/** Checks the storage's connector, attributes and locking, and adds defaults; undefined without the section. */
 export function buildStorage(
   values: StorageValues | undefined,
   { storages, attributesOf }: Pick<KnownConnectors, "storages" | "attributesOf">,

@@ -30,7 +30,6 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
 /**
  * A complete configuration for a `BrowserBaseProvider`, checked and frozen.
  *
- * @param options What is special about the provider; `models` at least.
  * @throws {ConfigError} With everything that is wrong. It shows no key.
  *
  * @example A provider at an address of its own
@@ -62,7 +61,6 @@ export function createBrowserProviderConfig(options: BrowserProviderOptions): Br
   return complete(options, models);
 }
 
-/** Takes what a check answers. */
 type Collect = (path: string, result: true | string) => void;
 
 function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {

@@ -21,11 +21,9 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { DocumentValues, PackageValues } from "../schema/schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "../settings/settings.ts";
 
-/** What a document is validated against. */
+/** What a document may refer to. */
 export interface BuildOptions {
-  /** Where it came from, for messages. */
   readonly source?: string;
-  /** The connectors it may name. */
   readonly known: KnownConnectors;
   /** Providers found in the environment, for a document that has no `providers`. */
   readonly detected?: readonly ProviderEntry[];
@@ -34,9 +32,7 @@ export interface BuildOptions {
 /**
  * Checks what refers to something else, and fills in what was left out.
  *
- * @param values As read.
- * @param options What they are checked against.
- * @param report Where problems go; with any, the settings are not valid.
+ * @param report With any problem in it, the returned settings are not valid.
  */
 export function buildSettings(values: DocumentValues, options: BuildOptions, report: Report): Settings {
   const tree = buildTree(values.capabilities ?? [], report);

@@ -19,37 +19,31 @@ import {
 } from "../settings/defaults.ts";
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
-/** What a program gives. */
+/** Providers and strategy as instances, in place of a document. */
 export interface ExplicitOptions {
-  /** Instances, in order of preference. */
+  /** In order of preference. */
   readonly providers?: readonly ProviderInstance[];
-  /** Strategy of every pool. */
   readonly strategy?: SelectionStrategy | Connector<"strategy">;
 }
 
-/** What that makes up. */
 export interface ExplicitPlan {
-  /** The settings: no pools, they are made on demand. */
   readonly settings: Settings;
-  /** The providers' connectors, and the strategy's. */
   readonly connectors: readonly Connector[];
 }
 
-/** A valid provider. */
 interface Known {
   readonly path: string;
   readonly id: string;
   readonly provider: ProviderInstance;
   readonly own: InstanceSettings;
-  /** The name of its key, where keys are secrets. */
+  /** Name of its first secret, under which {@linkcode keySecrets} finds its key. */
   readonly secret: string;
 }
 
 /**
- * Makes settings of providers.
+ * Makes settings and connectors of instances that a program constructed.
  *
- * @param options What a program gives.
- * @param builtIn The strategy in use when it gives none.
+ * @param builtIn Default strategy.
  * @throws {NoProvidersError} When there is no provider.
  * @throws {ConfigError} With everything else that is wrong.
  */
@@ -117,24 +111,16 @@ function readProviders(given: readonly ProviderInstance[], problems: ConfigProbl
 /** What no key has: blanks, controls, and what people leave in from examples. */
 const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
 
-/**
- * What is wrong with a key, as far as can be known before it is asked for.
- *
- * @param apiKey What was given.
- */
+/** Why a string cannot be an API key, without asking the provider; undefined when it may be one. */
 export function apiKeyProblem(apiKey: unknown): string | undefined {
   if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
   return "expected a key: not blank, no example's, without spaces and characters beyond ASCII";
 }
 
-/** Statuses and what to do after them. */
+/** Both lists of statuses, with defaults. */
 export type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
-/**
- * The lists in effect: a given list removes its codes from the built-in other one.
- *
- * @param given A provider's own lists.
- */
+/** The lists in effect: a given list removes its codes from the built-in other one. */
 export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
   return {
     retryableCodes: retryableCodes ?? without(nonRetryableCodes, defaultRetryableCodes),

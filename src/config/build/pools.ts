@@ -16,28 +16,20 @@ import { resolveStrategy, shortNameOf } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
 
-/** What pools refer to. */
 export interface PoolParts extends RoutingParts, RoutingFacts {
   readonly models: ModelNames;
   readonly tree: CapabilityTree;
 }
 
-/** The pools of a document. */
+/** Configured pools, and what pools made on demand start with. */
 export interface Pools {
-  /** By name, in order. */
+  /** In the order of the document. */
   readonly pools: Map<string, PoolSettings>;
-  /** The routing of pools made on demand. */
   readonly defaultRouting: RoutingSettings;
-  /** Their budget. */
   readonly defaultBudget?: BudgetSettings;
 }
 
-/**
- * The pools of the document, and the settings of those made on demand.
- *
- * @param values As read.
- * @param parts What they refer to.
- */
+/** Merges each pool's settings with those of `*` and the defaults, and checks them. */
 export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolParts): Pools {
   const common = values.get(everyPool) ?? {};
   const others = [...values.values()].filter((value) => value !== common);

@@ -17,13 +17,7 @@ import type { ModelValues } from "../schema/models.ts";
 import type { ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 
-/**
- * The providers of the document.
- *
- * @param values As read.
- * @param known Connectors there are.
- * @param report Where problems go.
- */
+/** Checks each provider's connector, credentials and attributes, and adds defaults. */
 export function buildProviders(
   values: ReadonlyMap<string, ProviderValues>,
   known: readonly KnownProvider[],
@@ -39,12 +33,7 @@ export function buildProviders(
   return entries;
 }
 
-/**
- * An entry with the defaults of a provider.
- *
- * @param id The entry's id.
- * @param value As read.
- */
+/** One entry with the defaults of a provider; it is not checked. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
   const { execution, retry } = value;
   return {
@@ -71,12 +60,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
   };
 }
 
-/**
- * The models of the document.
- *
- * @param values As read.
- * @param parts What they refer to, and where problems go.
- */
+/** Resolves each model's provider and capabilities; what is left out is left to the catalogue. */
 export function buildModels(
   values: ReadonlyMap<string, ModelValues>,
   parts: {

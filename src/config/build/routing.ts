@@ -25,18 +25,16 @@ import type { PoolValues } from "../schema/pools.ts";
 import type { CodeValues, ProviderValues } from "../schema/providers.ts";
 import type { DeactivationSettings, RecoverySettings, RetrySettings, RoutingSettings } from "../settings/settings.ts";
 
-/** What routing refers to. */
 export interface RoutingParts extends ProviderParts {
-  /** The providers of the document, as read: they may have lists of codes and retries of their own. */
+  /** As read: a provider may have lists of codes and retries of its own. */
   readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
 }
 
 /**
- * The routing of a pool.
+ * Merges layers key by key; what none of them has is the default.
  *
- * @param layers Settings, the strongest first.
- * @param parts What they refer to.
+ * @param layers The strongest first.
  */
 export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
   const first = firstOf(layers);

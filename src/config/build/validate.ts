@@ -9,15 +9,13 @@ import { inspectTree } from "../schema/tree.ts";
 import { schema } from "../schema/schema.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** What a document is validated against. */
 export type ValidateOptions = BuildOptions;
 
 /**
- * Validates a document.
+ * Validates a whole document, and returns complete settings or throws all its problems at once.
  *
- * @param document As written, or given by a program.
- * @param options What it is validated against.
- * @throws {ConfigError} With everything that is wrong.
+ * @param document As parsed from a file, or an object of a program.
+ * @throws {ConfigError} With every problem and its path.
  *
  * @example
  * ```ts ignore

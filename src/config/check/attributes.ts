@@ -8,25 +8,18 @@ import { quoted, type Report, snakeCase, suggest, under } from "../schema/report
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn } from "../schema/references.ts";
 
-/** Where attributes stand, and whose they are. */
 export interface AttributeContext {
-  /** The path of what they are in. */
+  /** Path of the attributes' section. */
   readonly path: string;
-  /** The connector's id, for messages. */
   readonly connector: string;
-  /** What it declares; undefined for one that declares nothing: all attributes are passed through then. */
+  /** Undefined for a connector without a declaration: it gets all attributes unchecked. */
   readonly declared: Attributes | undefined;
   /** Attributes of the section that another connector may read: here they have no effect, which is a warning. */
   readonly common?: readonly string[];
   readonly report: Report;
 }
 
-/**
- * Reports attributes that a connector does not read, or cannot.
- *
- * @param given As configured.
- * @param context Whose they are.
- */
+/** Reports attributes that a connector does not declare, and values of another type than declared. */
 export function checkAttributes(given: Readonly<Record<string, unknown>>, context: AttributeContext): void {
   const { declared, connector, common = [], report } = context;
   if (declared === undefined) return;

@@ -16,12 +16,7 @@ const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof
   service_account: ["credentials", "token_url", "scope"],
 };
 
-/**
- * How tokens are fetched.
- *
- * @param auth As read.
- * @returns Undefined for a provider with keys, or none.
- */
+/** How tokens are fetched; undefined for a provider with API keys, or without credentials. */
 export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
   if (method === "api_key") return undefined;
   const { token_url, client_id, client_secret, refresh_token, scope, credentials } = auth;
@@ -36,13 +31,7 @@ export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): Toke
   };
 }
 
-/**
- * Reports what of a provider's credentials does not go together.
- *
- * @param value The provider, as read.
- * @param path Where it stands.
- * @param report Where problems go.
- */
+/** Reports credentials of a provider that exclude one another, or lack one another. */
 export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
   const { method = "api_key" } = auth;
   if (report.isBlamed(`${path}.auth.method`)) return;
@@ -62,13 +51,7 @@ export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, 
   if (warning !== undefined) report.warn(`${path}.auth.token_url`, warning);
 }
 
-/**
- * Reports what is wrong with tokens once the secrets are known.
- *
- * @param tokens How they are fetched.
- * @param path Where that stands.
- * @param report Where problems go.
- */
+/** Reports tokens that cannot be fetched, with secrets resolved: a malformed address or service-account key. */
 export function checkTokens(tokens: TokenSettings, path: string, report: Report): void {
   const { tokenUrl, clientSecret, refreshToken, credentials } = tokens;
   const blame = (key: string, problem: string | undefined) =>
@@ -123,12 +106,11 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
   }
 }
 
-/** Whether a string in it refers to a secret. */
 function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {
   return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
 }
 
-/** What is wrong with a JSON key; `hasTokenUrl`: an address is given beside it. */
+/** `hasTokenUrl`: the document gives a token address, so that the key needs none. */
 function serviceAccountProblem(
   credentials: string | Readonly<Record<string, unknown>>,
   hasTokenUrl: boolean,

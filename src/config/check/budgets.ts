@@ -13,25 +13,18 @@ import type { BudgetValues } from "../schema/providers.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 
-/** What money limits are checked against. */
 export interface BudgetParts {
   readonly members: Members;
   readonly pools: ReadonlyMap<string, PoolSettings>;
   readonly report: Report;
 }
 
-/** A limit, and the models it applies to. */
 interface Limit {
   readonly path: string;
   readonly holdsFor: (model: ConfiguredModel) => boolean;
 }
 
-/**
- * Reports what is wrong with the money limits of a document.
- *
- * @param values As read.
- * @param parts What they refer to.
- */
+/** Reports limits that contradict each other, and models under a limit whose price is unknown. */
 export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   const { members, report } = parts;
   const common = values.pools?.get(everyPool);
@@ -80,7 +73,7 @@ function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] 
   return limits;
 }
 
-/** The proxy's clients, a bare token being one without limits. */
+/** A bare token is a client without limits. */
 function clientsOf({ proxy }: DocumentValues): TokenValues[] {
   return (proxy?.auth?.tokens ?? []).map((entry) => typeof entry === "string" ? {} : entry);
 }
@@ -125,7 +118,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
   return missing.length === 0 ? undefined : quoted(missing);
 }
 
-/** What a provider of the program's own says: it is there already. */
+/** An instance of the program exists already, so it can be asked for prices. */
 function answeredPricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
   try {
     return pricingIn(providers?.get(provider)?.instance?.getPricing(id));

@@ -12,7 +12,6 @@ import type { DocumentValues } from "../schema/schema.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import type { HealthSettings, PoolSettings } from "../settings/settings.ts";
 
-/** What pools are checked against. */
 export interface PoolFacts extends ProviderParts {
   readonly members: Members;
   readonly health: HealthSettings;
@@ -20,12 +19,7 @@ export interface PoolFacts extends ProviderParts {
   readonly report: Report;
 }
 
-/**
- * Warns of what contradicts which models there are.
- *
- * @param values As read.
- * @param facts What they make up.
- */
+/** Warns of pools without a possible member, and of settings for models that are not in their pool. */
 export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
   const common = values.pools?.get(everyPool) ?? {};
   for (const [name, value] of values.pools ?? []) {
@@ -64,7 +58,7 @@ function checkRate(value: PoolValues, path: string, pool: PoolSettings, { member
   report.warn(`${path}.rate_limit.max_rpm`, `is above "limits.rpm" of ${names}, which is reached first`);
 }
 
-/** A provider that only a probe takes back has to be probed. */
+/** Without probes, a provider whose recovery is `on_probe_success` never recovers. */
 function checkProbes(pool: PoolSettings, { entries, members, health, report }: PoolFacts): void {
   const { providerRecovery, providerDeactivation, recovery } = pool.routing;
   if (providerRecovery !== "on_probe_success" || !providerDeactivation?.size) return;

@@ -6,7 +6,7 @@ import type { KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 
-/** The names of models. */
+/** The names that requests and settings may use for models. */
 export class ModelNames {
   readonly #names = new Set<string>();
   readonly #upstream = new Set<string>();
@@ -14,9 +14,7 @@ export class ModelNames {
   #isPartial = false;
 
   /**
-   * @param entries The providers.
    * @param connectorOf An entry's connector; undefined when it is not known.
-   * @param configured Models of the document.
    */
   constructor(
     entries: ReadonlyMap<string, ProviderEntry>,
@@ -41,7 +39,7 @@ export class ModelNames {
     }
   }
 
-  /** Whether a model goes, or may come to go, by this name here. */
+  /** Whether a model has, or may come to have, this name. */
   has(name: string): boolean {
     return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix)) ||
       this.#isPartial && /[./]/.test(name);

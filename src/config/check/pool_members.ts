@@ -9,9 +9,7 @@ import type { KnownModel, KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
-/** What pools take their models from. */
 export interface MemberParts extends ProviderParts {
-  /** Models of the document. */
   readonly models: ReadonlyMap<string, ConfiguredModel>;
   readonly tree: CapabilityTree;
 }
@@ -21,12 +19,10 @@ export class Members {
   readonly #parts: MemberParts;
   readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
   readonly #configuredIn = new Map<PoolSettings, readonly ConfiguredModel[]>();
-  /** Upstream ids of the models of the document, by provider. */
+  /** By provider entry id. */
   readonly #ownIds = new Map<string, Set<string>>();
-  /** The models of the document whose provider is not switched off. */
   readonly usable: readonly ConfiguredModel[];
 
-  /** @param parts What pools take their models from. */
   constructor(parts: MemberParts) {
     this.#parts = parts;
     this.usable = [...parts.models.values()].filter(({ provider }) => parts.entries.get(provider)?.enabled);
@@ -105,7 +101,7 @@ export class Members {
     const connector = this.#connectorOf(entry.id);
     const own = this.#ownIds.get(entry.id);
     const offer = offerOf(entry, connector, own !== undefined);
-    // What is asked for is known only then; what an instance has, never.
+    // A listed catalogue is known only after the start; an instance's models are known now.
     if (offer === "list" || connector === undefined && own === undefined) return true;
     if (offer === "none" || connector === undefined) return false;
     const defaults = connector.models.filter(({ id, defaultFor }) => defaultFor?.length && !own?.has(id));
@@ -122,7 +118,6 @@ export class Members {
     return (providers.length === 0 || providers.includes(id)) && !excludedProviders.includes(id);
   }
 
-  /** The providers that a name begins with. */
   #entriesOf(name: string): ProviderEntry[] {
     return [...this.#parts.entries.values()].filter(({ id, enabled }) => {
       return enabled && [this.#vendorOf(id), id].some((prefix) => name.startsWith(`${prefix}.`));

@@ -7,23 +7,16 @@ import type { CodeValues } from "../schema/providers.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import type { ProviderEntry } from "../settings/settings.ts";
 
-/** An entry's connector; undefined for an instance and for one that is not registered. */
+/** Undefined for an instance, and for a connector that is not registered. */
 export type ConnectorOf = (entry: ProviderEntry) => KnownProvider | undefined;
 
-/** The providers there are. */
 export interface ProviderParts {
-  /** By entry id, in order. */
+  /** By entry id, in the order of the document. */
   readonly entries: ReadonlyMap<string, ProviderEntry>;
-  /** Their connectors. */
   readonly connectorOf: ConnectorOf;
 }
 
-/**
- * Entry ids by name; a connector's id or a vendor stands for all of its entries.
- *
- * @param names As written; one that stands for none is left out.
- * @param parts The providers there are.
- */
+/** Resolves names to entry ids; a connector's id or a vendor stands for all of its entries, an unknown one for none. */
 export function expandProviders(
   names: readonly string[] | undefined,
   { entries, connectorOf }: ProviderParts,
@@ -38,13 +31,7 @@ export function expandProviders(
   return [...new Set(ids)];
 }
 
-/**
- * Reports names that stand for no provider.
- *
- * @param names As written.
- * @param path Where they stand.
- * @param parts The providers there are, and where problems go.
- */
+/** Reports names that stand for no provider, with the nearest ones. */
 export function checkProviders(
   names: readonly string[] | undefined,
   path: string,
@@ -56,13 +43,7 @@ export function checkProviders(
   });
 }
 
-/**
- * Reports statuses that are in both lists.
- *
- * @param codes The lists.
- * @param path Where they stand.
- * @param report Where problems go.
- */
+/** Reports statuses that are in both lists, since neither would win. */
 export function checkCodes(codes: CodeValues | undefined, path: string, report: Report): void {
   const both = new Set(codes?.retryable_codes?.filter((code) => codes.non_retryable_codes?.includes(code)));
   if (both.size > 0) {

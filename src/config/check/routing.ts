@@ -11,17 +11,13 @@ import { resolveStrategy, shortNameOf } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import { formatDuration } from "../schema/units.ts";
 
-/** What the routing of a pool is checked against. */
 export interface RoutingFacts {
-  /** Ids of the strategies there are. */
   readonly strategies: readonly string[];
-  /** Whether providers are probed in the background. */
   readonly hasHealthProbes: boolean;
-  /** Where problems go. */
   readonly report: Report;
 }
 
-/** A key that does something only beside others. */
+/** A key that has an effect only beside others. */
 interface Rule {
   readonly key: string;
   readonly isGiven: (layer: PoolValues) => boolean;
@@ -96,12 +92,10 @@ const rulesOf = (): readonly Rule[] => [
 ];
 
 /**
- * Reports what contradicts something else in the routing of one pool, or of all.
+ * Reports contradictions in the routing of one pool, or of `*`.
  *
- * @param value The pool's settings, or those of `*`.
- * @param path Where they stand.
- * @param layers The layers of each pool in which they count, the strongest first; the first is the pool itself.
- * @param facts What they are checked against.
+ * @param value As read.
+ * @param layers The layers of each pool in which `value` counts, the strongest first.
  */
 export function checkContradictions(
   value: PoolValues,

@@ -8,9 +8,6 @@ import { type Report, show, suggest } from "../schema/report.ts";
 /**
  * Whether a provider goes by a name: its id, its vendor, or what its variable says before `_API_KEY`, since people know
  * Google's Gemini by that.
- *
- * @param connector The provider's.
- * @param name As written.
  */
 export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
@@ -22,13 +19,12 @@ export interface ModelOwner {
   readonly entry: { readonly id: string };
 }
 
-/** A model that a program asks for. */
 export interface ChosenModel {
-  /** The name it goes by. */
+  /** As pools and records name it. */
   readonly name: string;
-  /** Its provider's entry id. */
+  /** Entry id. */
   readonly provider: string;
-  /** The id its provider knows it by. */
+  /** As its provider knows it. */
   readonly id: string;
 }
 
@@ -36,8 +32,6 @@ export interface ChosenModel {
  * The models a name stands for: those known by it, else what follows a provider's name.
  *
  * @param name `<vendor>.<id>`, `<vendor>/<id>` or the provider's own id.
- * @param path Where it stands.
- * @param owners The providers there are.
  * @param report Takes a problem for each name that stands for nothing.
  */
 export function findModels(

@@ -8,7 +8,6 @@
  * on becomes a loopback one, a missing path becomes the version prefix.
  *
  * @param host Such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a whole URL.
- * @param port The server's usual port.
  */
 export function addressOfHost(host: string, port?: number): string {
   const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ??

@@ -21,31 +21,26 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 /** Reads a variable; undefined when it is unset. */
 export type Environment = (name: string) => string | undefined;
 
-/** A provider that is there. */
 export interface DetectedProvider {
-  /** Its connector. */
   readonly connector: ProviderDeclaration;
-  /** The entry that stands for it, its id the connector's. */
+  /** Its id is the connector's. */
   readonly entry: ProviderEntry;
-  /** The variable by which it was detected. */
+  /** Name of the variable by which it was detected. */
   readonly source: string;
 }
 
-/** What was found. */
 export interface Detection {
   /** In the connectors' order. */
   readonly providers: readonly DetectedProvider[];
-  /** Names of the filter that nothing was found for. */
+  /** Names of the filter that no provider was found for. */
   readonly missing: readonly string[];
-  /** Warnings about the environment. */
   readonly warnings: readonly ConfigProblem[];
 }
 
 /**
  * Finds the providers whose variables are set.
  *
- * @param connectors What to look for, in order.
- * @param env The environment.
+ * @param connectors Those to look for, in order of preference.
  * @param filter Vendors, connector ids or entry ids; all when left out.
  * @throws {NoProvidersError} When there is none; its message lists the variables.
  * @throws {ConfigError} When the filter has an unknown name, or a variable a value that cannot be used.
@@ -68,8 +63,6 @@ export function detectProviders(
 /**
  * An environment in which further keys are set.
  *
- * @param connectors The providers that may be named.
- * @param env The environment below.
  * @param apiKeys Keys by variable, vendor or connector id.
  * @throws {ConfigError} For a name that stands for no provider.
  */
@@ -98,9 +91,7 @@ export function overlayKeys(
   return (name) => keys.get(name) ?? env(name);
 }
 
-/** What a program adds to detection. */
 export interface DetectedSettingsOptions {
-  /** The connectors there are. */
   readonly known: KnownConnectors;
   /** Strategy of every pool: an id, a short name, or an instance. */
   readonly strategy?: string | SelectionStrategy;
@@ -111,8 +102,6 @@ export interface DetectedSettingsOptions {
 /**
  * The settings that detected providers make up: no pools, they are made on demand.
  *
- * @param detection What was found.
- * @param options What a program adds.
  * @throws {ConfigError} For a strategy or a model that does not exist.
  */
 export function detectedSettings(detection: Detection, options: DetectedSettingsOptions): Settings {

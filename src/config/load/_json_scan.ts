@@ -16,11 +16,7 @@ const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 /** Ends a scan at the first mistake. */
 class JsonMistake extends Error {}
 
-/**
- * Finds what is wrong with a JSON text: keys given twice, or the first mistake.
- *
- * @param text The text.
- */
+/** Problems of a JSON text: keys given twice, or the first syntax error with its line. */
 export function scanJson(text: string): readonly ConfigProblem[] {
   const scanner = new JsonScanner(text);
   try {

@@ -7,7 +7,6 @@ import { inspectTree, isPlainObject } from "../schema/tree.ts";
 
 /** The part of `@std/yaml` that is used. */
 export interface YamlModule {
-  /** Reads one document. */
   parse(content: string, options?: { schema?: "core" | "failsafe" }): unknown;
 }
 
@@ -17,9 +16,7 @@ const plainNumber = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
  * Reads a YAML document. Numbers have to be written so that every reader takes them for the same number, and keys so
  * that none takes them for numbers; tags are not taken.
  *
- * @param text The file's text.
- * @param yaml The YAML module.
- * @param report Where problems go, with lines where they are known; texts of the file are never quoted.
+ * @param report Gets problems with lines where the parser gives them; never with an excerpt of the file.
  */
 export function readYaml(text: string, yaml: YamlModule, report: Report): unknown {
   const tabbed = text.split("\n").findIndex((line) => /^ *\t\s*[^\s#]/.test(line));

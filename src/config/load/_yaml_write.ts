@@ -7,11 +7,7 @@ const plainText = /^[A-Za-z][A-Za-z0-9_./-]*$/;
 const readAsOther = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/**
- * Writes a document as YAML.
- *
- * @param document Plain values.
- */
+/** Writes plain values as YAML. Strings are quoted wherever a reader could take them for something else. */
 export function writeYaml(document: Readonly<Record<string, unknown>>): string {
   return `${lines(document).join("\n")}\n`;
 }

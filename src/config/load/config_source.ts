@@ -10,11 +10,10 @@ import type { MeshConfigBase } from "./mesh_config.ts";
 /** The path of a `.yaml`, `.yml` or `.json` file, a document as an object, or what `MeshConfig` has loaded or parsed. */
 export type ConfigSource = string | Readonly<Record<string, unknown>> | MeshConfigBase;
 
-/** A document, and where it came from. */
+/** A document and its origin. */
 export interface SourcedDocument {
-  /** As written. */
   readonly document: unknown;
-  /** The file, for messages; left out where there is none. */
+  /** Path of its file; undefined for an object. */
   readonly source?: string;
 }
 
@@ -33,8 +32,7 @@ export function givenDocument(config: unknown): SourcedDocument | undefined {
 /**
  * A configuration's document, read from its file where it is one.
  *
- * @param config In either form.
- * @param files Where files are; undefined in runtimes without.
+ * @param files Undefined in runtimes without files.
  * @throws {ConfigError} When the file cannot be read or is no document.
  */
 export async function readSource(config: unknown, files: FileSystem | undefined): Promise<SourcedDocument> {

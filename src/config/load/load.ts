@@ -17,8 +17,7 @@ const maxBytes = 1_048_576;
  * Reads a file as a document; its extension alone says how.
  *
  * @param path A name that ends in `.yaml`, `.yml` or `.json`.
- * @param files Where files are.
- * @param importYaml Loads the YAML module, once it is needed.
+ * @param importYaml Called for `.yaml` and `.yml` only.
  * @throws {ConfigError} When the file cannot be read, is no document, or the YAML module is missing.
  */
 export async function loadDocument(
@@ -34,10 +33,9 @@ export async function loadDocument(
 }
 
 /**
- * Reads a text of JSON as a document.
+ * Parses JSON as a document.
  *
- * @param text The text.
- * @param source Where it came from, for messages.
+ * @param source Its origin, for messages.
  * @throws {ConfigError} When it is no document.
  */
 export function readJsonDocument(text: string, source: string): unknown {
@@ -45,9 +43,8 @@ export function readJsonDocument(text: string, source: string): unknown {
 }
 
 /**
- * What a file of this name is written in; its extension alone says it.
+ * The format that a path's extension stands for; content is never guessed.
  *
- * @param path Its path.
  * @throws {ConfigError} For any other extension.
  */
 export function formatOf(path: string): "yaml" | "json" {

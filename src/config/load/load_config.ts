@@ -8,20 +8,18 @@ import type { KnownConnectors } from "../settings/known.ts";
 import { loadDocument } from "./load.ts";
 import { checkDocument, type CheckedDocument } from "./mesh_config.ts";
 
-/** What configurations are checked against, and read from. */
+/** Connectors and files that configurations may use. */
 export interface ConfigEnvironment {
-  /** The connectors they may name. */
   readonly known: KnownConnectors;
   /** Where files are; absent in browsers. */
   readonly files?: FileSystem;
 }
 
 /**
- * Reads and checks a file.
+ * Reads and validates a file.
  *
  * @param path A name that ends in `.yaml`, `.yml` or `.json`.
- * @param environment What it is checked against.
- * @throws {ConfigError} With everything that is wrong.
+ * @throws {ConfigError} With every problem and its path.
  */
 export async function loadConfig(path: string, { known, files }: ConfigEnvironment): Promise<CheckedDocument> {
   if (files === undefined) throw new MeshError(`Cannot load configuration "${path}": there are no files here`);

@@ -10,20 +10,16 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
-/** A valid document, and its settings. */
+/** A valid document, and the settings it yields. */
 export interface CheckedDocument {
-  /** As written. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** What it means. */
   readonly settings: Settings;
 }
 
 /**
- * Checks a document.
+ * Validates a copy of a document.
  *
- * @param document As given by a program.
- * @param options What it is checked against, and where it came from.
- * @throws {ConfigError} With everything that is wrong.
+ * @throws {ConfigError} With every problem and its path.
  */
 export function checkDocument(
   document: unknown,
@@ -32,12 +28,7 @@ export function checkDocument(
   return checkedDocument(document, validate(document, options));
 }
 
-/**
- * A document with its settings; what its program does with it from now on changes nothing.
- *
- * @param document As given by a program.
- * @param settings What it means.
- */
+/** Pairs a copy of a document with its settings: later changes by the program have no effect. */
 export function checkedDocument(document: unknown, settings: Settings): CheckedDocument {
   const copy = copyTree(document, () => {}, "") as Readonly<Record<string, unknown>>;
   return { document: deepFreeze(copy), settings };

@@ -23,9 +23,6 @@ type Document = Readonly<Record<string, unknown>>;
  * The document with the provider in it. Providers that were detected are written down with it: a document that names
  * some has to name all.
  *
- * @param document Without it.
- * @param provider The provider.
- * @param parts What the document means so far, and what detection has looked at.
  * @throws {ConfigError} When its id or a name of a model is taken, or what was detected cannot be written down.
  */
 export function withProvider(

@@ -14,9 +14,8 @@ const configKey = "config";
 /**
  * Writes a configuration to a file, whole or not at all.
  *
- * @param config The configuration.
  * @param path A name that ends in `.yaml`, `.yml` or `.json`, which says how.
- * @param files Where files are; absent in browsers.
+ * @param files Undefined in browsers.
  * @throws {ConfigError} For another name.
  * @throws {MeshError} When it has what only a program can give, or the file cannot be written: `config_not_saved`.
  */
@@ -37,8 +36,6 @@ export async function saveConfigFile(
 /**
  * Writes a configuration to a storage.
  *
- * @param config The configuration.
- * @param storage Where.
  * @throws {MeshError} When it has what only a program can give.
  * @throws {ConnectorError} When the storage does not take it.
  */
@@ -50,7 +47,6 @@ export async function storeConfig(config: MeshConfigBase, storage: Storage): Pro
 /**
  * The document that {@linkcode storeConfig} wrote.
  *
- * @param storage Where.
  * @throws {ConfigError} When there is none, or what is there is none.
  * @throws {ConnectorError} When the storage cannot be read.
  */

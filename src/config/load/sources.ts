@@ -12,11 +12,11 @@ import { validate } from "../build/validate.ts";
 /** Keys given by a program: by variable or provider name. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
-/** How a document is read. */
+/** How a document is validated. */
 export interface DocumentOptions {
-  /** The file it came from. */
+  /** Path of its file, for messages. */
   readonly source?: string;
-  /** Keys that win over the environment's. */
+  /** These win over the environment's. */
   readonly apiKeys?: ApiKeys;
   /** Whether a document without `providers` is valid although no provider is detected. */
   readonly mayLackProviders?: boolean;
@@ -25,9 +25,6 @@ export interface DocumentOptions {
 /**
  * The settings of a document. One without a `providers` section goes with the providers detected.
  *
- * @param document A configuration as an object.
- * @param context What it may name, and where keys are.
- * @param options Its file, keys.
  * @throws {ConfigError} With everything that is wrong.
  * @throws {NoProvidersError} When it has no providers and none is detected.
  */
@@ -41,7 +38,7 @@ export function settingsOf(document: unknown, context: ConfigContext, options: D
   });
 }
 
-/** What is used of what is detected. */
+/** Limits on detection, and what is added to it. */
 export interface DetectionOptions {
   /** Only these: vendors, connector ids or entry ids. */
   readonly providers?: readonly string[];
@@ -49,15 +46,13 @@ export interface DetectionOptions {
   readonly models?: readonly string[];
   /** Strategy of every pool. */
   readonly strategy?: string | SelectionStrategy;
-  /** Keys that win over the environment's. */
+  /** These win over the environment's. */
   readonly apiKeys?: ApiKeys;
 }
 
 /**
- * The settings that the providers detected make up.
+ * The settings that detected providers yield.
  *
- * @param context Which there can be, and where keys are.
- * @param options What is used of them.
  * @throws {NoProvidersError} When there is none.
  * @throws {ConfigError} For a provider, model or strategy that does not exist.
  */

@@ -7,7 +7,6 @@ import { kindOf, type Report, snakeCase, suggest, under } from "./report.ts";
 import { copyTree, isPlainObject, membersOf } from "./tree.ts";
 import { referencesIn } from "./references.ts";
 
-/** A list. */
 export function list<Item>(
   item: Field<Item>,
   options: { min?: number; default?: unknown } = {},
@@ -21,7 +20,6 @@ export function list<Item>(
   });
 }
 
-/** One value, or a list of them. */
 export function oneOrMany<Item>(item: Field<Item>): Field<readonly Item[]> {
   const many = list(item, { min: 1 });
   return field({ type: "either", options: [item, many] }, (value, path, report) => {
@@ -72,13 +70,9 @@ export function passThrough(): Field<Readonly<Record<string, unknown>>> {
   });
 }
 
-/** How an object is read beyond its keys. */
 export interface ObjectOptions {
-  /** Whether other keys are kept, for the connector. */
   readonly isOpen?: boolean;
-  /** Keys that have to be given. */
   readonly required?: readonly string[];
-  /** Keys that mean the same. */
   readonly aliases?: readonly Aliases[];
 }
 

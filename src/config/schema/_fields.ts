@@ -7,17 +7,12 @@ import { kindOf, quoted, show, suggest } from "./report.ts";
 import { referencesIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
-/** How a string is checked. */
 export interface TextOptions {
-  /** See {@linkcode Shape}. */
   readonly default?: string;
-  /** See {@linkcode Shape}. */
   readonly isSecret?: boolean;
-  /** See {@linkcode Shape}. */
   readonly isLiteral?: boolean;
-  /** Whether it may have line breaks. */
   readonly isMultiline?: boolean;
-  /** What is wrong with a string that has no secret reference, if anything. */
+  /** What is wrong with a string without secret references. */
   readonly check?: (text: string) => string | undefined;
 }
 
@@ -40,15 +35,12 @@ export function flag(options: { default?: boolean } = {}): Field<boolean> {
   return leaf({ type: "flag", ...options }, "true or false", (value) => typeof value === "boolean" ? value : undefined);
 }
 
-/** Bounds of a number. */
 export type Range = Pick<Shape, "min" | "max" | "above"> & { readonly default?: number };
 
-/** A whole number. */
 export function integer(range: Range = {}): Field<number> {
   return numeric({ type: "integer", ...range }, "an integer", Number.isSafeInteger);
 }
 
-/** A number. */
 export function number(range: Range = {}): Field<number> {
   return numeric({ type: "number", ...range }, "a number", Number.isFinite);
 }
@@ -80,7 +72,6 @@ export function size(range: Range = {}): Field<number> {
   );
 }
 
-/** One of some words. */
 export function oneOf<Word extends string>(words: readonly Word[], standard?: Word): Field<Word> {
   return field({ type: "choice", values: words, default: standard }, (value, path, report) => {
     const word = words.find((one) => one === value);
@@ -104,8 +95,7 @@ export function instance<Value>(kind: string, methods: readonly string[]): Field
  * Marks a key whose value is checked but has no effect in this version: a warning says so. Deleting the word
  * puts the key into effect.
  *
- * @param inner The key's field.
- * @param honoured Values that ask for what happens anyway.
+ * @param honoured Values with the effect that the mesh has anyway.
  */
 export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[]): Field<Value> {
   return field({ ...inner.shape, isLater: true }, (value, path, report) => {

@@ -8,7 +8,6 @@ import { referencesIn } from "./references.ts";
 
 /** What a field takes, as data. */
 export interface Shape {
-  /** The kind of value. */
   readonly type:
     | "text"
     | "flag"
@@ -23,45 +22,39 @@ export interface Shape {
     | "either"
     | "instance"
     | "any";
-  /** The default, in base units. */
+  /** In base units. */
   readonly default?: unknown;
-  /** Least number, ms, or count of items. */
+  /** Minimum number, ms, or count of items. */
   readonly min?: number;
-  /** Greatest number. */
+  /** Maximum number. */
   readonly max?: number;
-  /** The number has to be greater than this. */
+  /** Exclusive minimum. */
   readonly above?: number;
-  /** Words of a choice. */
   readonly values?: readonly string[];
-  /** What a list or a map holds. */
+  /** Items of a list or a map. */
   readonly item?: Field;
-  /** Alternatives. */
   readonly options?: readonly Field[];
-  /** Keys of an object. */
   readonly fields?: Fields;
-  /** Keys an object has to have. */
   readonly required?: readonly string[];
-  /** Whether an object takes other keys too, for its connector. */
+  /** Other keys are accepted and passed to the connector. */
   readonly isOpen?: boolean;
-  /** Keys of an object that mean the same. */
+  /** Pairs of keys with one meaning. */
   readonly aliases?: readonly Aliases[];
-  /** Whether the string is never shown. */
+  /** The value is never shown. */
   readonly isSecret?: boolean;
-  /** Whether the string has to be written out, since it names something. */
+  /** Secret references are refused, since the value is a name. */
   readonly isLiteral?: boolean;
-  /** Whether the key is accepted but has no effect yet. */
+  /** Accepted, without effect yet. */
   readonly isLater?: boolean;
 }
 
 /** A key of the document. */
 export interface Field<Value = unknown> {
-  /** What it takes, as data. */
   readonly shape: Shape;
   /** Reads a value as written; undefined when it does not fit, which is reported. */
   read(value: unknown, path: string, report: Report): Value | undefined;
 }
 
-/** Keys of an object. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** Two keys that mean the same, by dotted path. */
@@ -72,12 +65,7 @@ export type FieldsOf<Value> =
   & { readonly [Key in keyof Value]-?: Field<NonNullable<Value[Key]>> }
   & Fields;
 
-/**
- * A field.
- *
- * @param shape What it takes, as data.
- * @param read How it is read.
- */
+/** Makes a field of its description and its reader. */
 export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Value> {
   return { shape, read };
 }
@@ -85,10 +73,9 @@ export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Va
 /**
  * A field that takes single values.
  *
- * @param shape What it takes, as data.
- * @param expected What it takes, in words.
- * @param read The value, undefined when it does not fit.
- * @param readings What a bare number may have meant.
+ * @param expected In words, for messages.
+ * @param read Returns undefined for a value that does not fit.
+ * @param readings Meanings a bare number may have had, for messages.
  */
 export function leaf<Value>(
   shape: Shape,
@@ -104,12 +91,7 @@ export function leaf<Value>(
   });
 }
 
-/**
- * That a value does not fit.
- *
- * @param expected What is taken.
- * @param value What was found, and is shown unless it looks like a secret.
- */
+/** The message about a value that does not fit; a value that looks like a secret is not quoted. */
 export function misfit(expected: string, value: unknown): string {
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
   return `expected ${expected}, found ${isReference ? "a secret reference, which only a text can be" : show(value)}`;

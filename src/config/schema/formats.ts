@@ -7,33 +7,21 @@ import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
 const minTokenLength = 16;
 const minuteMs = 60_000;
 
-/**
- * What is wrong with a key: it goes into a header as it is.
- *
- * @param key The key.
- */
+/** What is wrong with an API key or token; it goes into a header as it is. */
 export function credentialProblem(key: string): string | undefined {
   const at = key.search(/[^\x21-\x7e]/);
   if (at === -1) return undefined;
   return `has a space, a control or a non-ASCII character at position ${at + 1}: a key has none`;
 }
 
-/**
- * The warning about a valid proxy token, if there is one.
- *
- * @param token The token.
- */
+/** A warning about a valid but weak proxy token. */
 export function tokenWarning(token: string): string | undefined {
   return token.length < minTokenLength
     ? `is short: use ${minTokenLength} characters or more, so that it cannot be guessed`
     : undefined;
 }
 
-/**
- * What is wrong with a provider's address.
- *
- * @param address The address.
- */
+/** What is wrong with a provider's address; undefined for a valid one. */
 export function baseUrlProblem(address: string): string | undefined {
   const expected = 'expected an http or https address such as "https://api.example.com/v1"';
   const url = parseUrl(address);
@@ -44,9 +32,8 @@ export function baseUrlProblem(address: string): string | undefined {
 }
 
 /**
- * The warning about a valid address, if there is one.
+ * A warning about a valid address, such as plain HTTP to another machine.
  *
- * @param address The address.
  * @param hasKey Whether a key is sent there.
  */
 export function baseUrlWarning(address: string, hasKey: boolean): string | undefined {
@@ -58,42 +45,26 @@ export function baseUrlWarning(address: string, hasKey: boolean): string | undef
     : undefined;
 }
 
-/**
- * Whether a host name stands for this machine.
- *
- * @param host As in a URL.
- */
+/** Whether a host name stands for this machine. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 
-/**
- * What is wrong with an origin that browsers may come from.
- *
- * @param origin The origin, or `*`.
- */
+/** What is wrong with an allowed origin; `*` is one. */
 export function originProblem(origin: string): string | undefined {
   return origin === "*" || parseUrl(origin)?.origin === origin
     ? undefined
     : 'expected "*" or an origin such as "https://app.example.com", in lower case and without a path';
 }
 
-/**
- * What is wrong with a host name or address.
- *
- * @param host The host.
- */
+/** What is wrong with a host name or address. */
 export function hostProblem(host: string): string | undefined {
   return /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/.test(host)
     ? undefined
     : 'expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"';
 }
 
-/**
- * What is wrong with a cron expression.
- *
- * @param expression Five fields.
- */
+/** What is wrong with a cron expression of five fields; undefined for a valid one. */
 export function cronProblem(expression: string): string | undefined {
   let cron: Cron;
   try {
@@ -110,8 +81,7 @@ const startDays = 400;
 /**
  * Whether what begins at each start goes on until the next one, always.
  *
- * @param expression Five fields that hold.
- * @param durationMs How long it lasts.
+ * @param expression A valid one.
  */
 export function isEndless(expression: string, durationMs: number): boolean {
   const cron = parseCron(expression);
@@ -138,11 +108,7 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/**
- * What is wrong with a SHA-256 as it is written.
- *
- * @param text As written.
- */
+/** What is wrong with a SHA-256; it takes 64 hexadecimal digits. */
 export function hashProblem(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
 }

@@ -9,7 +9,6 @@ import { duration, flag, integer, later, number, size, text } from "./_fields.ts
 import { defaultWeight } from "../settings/defaults.ts";
 import type { ConfiguredModel } from "../settings/settings.ts";
 
-/** An entry of `models`, as read. */
 export interface ModelValues {
   readonly provider?: string;
   readonly model?: string;

@@ -7,11 +7,7 @@ import type { BudgetSettings } from "../settings/settings.ts";
 
 const nanoPerUsd = 1_000_000_000;
 
-/**
- * USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD.
- *
- * @param usd Not negative.
- */
+/** USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD. */
 export function nanoOf(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
@@ -19,7 +15,7 @@ export function nanoOf(usd: number): number {
 /**
  * A budget merged limit by limit; undefined without any.
  *
- * @param layers As read, the strongest first.
+ * @param layers The strongest first.
  */
 export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;

@@ -23,7 +23,6 @@ import {
 import { budget, type BudgetValues, codes, type CodeValues } from "./providers.ts";
 import type { Backoff, ProviderDeactivation, ProviderRecovery, RetryScope } from "../settings/settings.ts";
 
-/** `retry`, as read. */
 export interface RetryValues extends CodeValues {
   readonly max_attempts?: number;
   readonly backoff?: Backoff;
@@ -33,7 +32,6 @@ export interface RetryValues extends CodeValues {
   readonly honor_retry_after?: boolean;
 }
 
-/** `deactivation`, as read. */
 export interface DeactivationValues {
   readonly retry_limit?: number;
   readonly error_codes?: readonly number[];
@@ -48,7 +46,6 @@ export interface DeactivationValues {
   readonly maintenance_duration?: number;
 }
 
-/** `recovery`, as read. */
 export interface RecoveryValues {
   readonly cooldown?: number;
   readonly probe_on_start?: boolean;
@@ -57,14 +54,12 @@ export interface RecoveryValues {
   readonly quota_reset_schedule?: "monthly" | "daily_utc";
 }
 
-/** `rate_limit`, as read. */
 export interface RateLimitValues {
   readonly threshold?: number;
   readonly min_delta?: number;
   readonly max_rpm?: number;
 }
 
-/** An entry of `pools`, as read. */
 export interface PoolValues {
   readonly capability?: string;
   readonly models?: readonly string[];
@@ -205,11 +200,7 @@ export const everyPool = "*";
 /** The value of the strongest layer that has one. */
 export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
 
-/**
- * Looks a key up.
- *
- * @param layers Settings, the strongest first.
- */
+/** Reads a key from the strongest layer that has it. */
 export function firstOf(layers: readonly PoolValues[]): First {
   return (pick) => {
     for (const layer of layers) {

@@ -35,7 +35,6 @@ export interface AuthValues {
   readonly credentials?: TokenSettings["credentials"];
 }
 
-/** An entry of `providers`, as read. */
 export interface ProviderValues {
   readonly enabled?: boolean;
   readonly connector?: string;
@@ -63,13 +62,11 @@ export function codes(standard?: readonly number[]): Field<readonly number[]> {
   return list(integer({ min: 100, max: 599 }), { default: standard });
 }
 
-/** Money that may be spent, in USD, as read. */
 export interface BudgetValues {
   readonly daily_limit?: number;
   readonly monthly_limit?: number;
 }
 
-/** Money that may be spent, in USD. */
 export function budget(): Field<BudgetValues> {
   return object<BudgetValues>({
     /** The most that is spent in a UTC day, in USD; 0 allows nothing. */

@@ -18,7 +18,6 @@ export interface TokenValues {
   readonly rpm?: number;
 }
 
-/** `proxy.cors`, as read. */
 export interface CorsValues {
   readonly enabled?: boolean;
   readonly origins?: readonly string[];
@@ -27,7 +26,6 @@ export interface CorsValues {
   readonly max_age?: number;
 }
 
-/** `proxy`, as read. */
 export interface ProxyValues {
   readonly host?: string;
   readonly port?: number;

@@ -9,18 +9,14 @@ const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
 /** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
-/**
- * Whether a name can stand in a reference.
- *
- * @param name Any string.
- */
+/** Whether a name can stand in a reference. */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
 /** The references of a string. */
 export interface References {
-  /** Secret names, in order, each once. */
+  /** In order of appearance, each once. */
   readonly names: readonly string[];
   /** What is wrong with the string, if anything. */
   readonly problem?: string;
@@ -30,8 +26,6 @@ type Part = { readonly literal: string } | { readonly name: string };
 
 /**
  * Finds the references of a string.
- *
- * @param text As written in the configuration.
  *
  * @example
  * ```ts ignore
@@ -48,8 +42,7 @@ export function referencesIn(text: string): References {
 /**
  * Replaces the references of a string; references inside a secret's value are not resolved.
  *
- * @param text As written in the configuration.
- * @param get A secret's value; undefined when there is none of that name.
+ * @param get Undefined for a secret that does not exist.
  */
 export function resolveReferences(
   text: string,
@@ -66,11 +59,7 @@ export function resolveReferences(
   return { text: resolved.join(""), missing: [...missing] };
 }
 
-/**
- * A string that {@linkcode resolveReferences} turns back into the one given.
- *
- * @param text Any string.
- */
+/** A string that {@linkcode resolveReferences} turns back into the one given. */
 export function escapeReferences(text: string): string {
   return text.split(opening).join(escaped);
 }

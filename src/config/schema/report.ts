@@ -9,14 +9,14 @@ const maxShownLength = 80;
 const maxListed = 40;
 /** Strings that are probably keys or tokens: they are never shown, whatever key they were written under. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
-/** What a reader cannot see, and would look for in vain: all kinds of blanks but a space, and marks without a shape. */
+/** Characters that a message would show as nothing: separators other than a space, and category C. */
 const unseen = /[^\P{Z} ]|\p{C}/gu;
 
 /** Collects what is wrong with a document. */
 export class Report {
-  /** Reasons not to start. */
+  /** They prevent a start. */
   readonly problems: ConfigProblem[] = [];
-  /** Warnings: the configuration is valid with them. */
+  /** The configuration is valid with them. */
   readonly warnings: ConfigProblem[] = [];
 
   /** Adds a problem; returns undefined, so that a reader can end with it. */
@@ -31,38 +31,24 @@ export class Report {
     });
   }
 
-  /** Adds a warning. */
   warn(path: string, message: string): void {
     this.warnings.push({ path, message });
   }
 }
 
-/**
- * The path of a member.
- *
- * @param path The path of what it is in; empty for the document.
- * @param key Its key.
- */
+/** The path of a member; the document's own path is empty. */
 export function under(path: string, key: string): string {
   const name = /^[\x21-\x7e]{1,80}$/.test(key) ? key : shortened(key);
   return path === "" ? name : `${path}.${name}`;
 }
 
-/**
- * A value in a message. Strings that look like secrets are described, not shown.
- *
- * @param value What was found.
- */
+/** A value as messages show it. Strings that look like secrets are described, not shown. */
 export function show(value: unknown): string {
   if (typeof value === "string" && !secretLike.test(value)) return shortened(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : kindOf(value);
 }
 
-/**
- * What a value is, without showing it.
- *
- * @param value What was found.
- */
+/** The type of a value in words, in place of the value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "string") return "a text";
@@ -70,21 +56,12 @@ export function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/**
- * Names in a message, quoted.
- *
- * @param names In the order they are shown.
- */
+/** Names in a message, each quoted, in their order. */
 export function quoted(names: Iterable<string>): string {
   return [...names].map((name) => JSON.stringify(name)).join(", ");
 }
 
-/**
- * `, did you mean "…"?`, or nothing when nothing is near, then what is allowed.
- *
- * @param name What was written.
- * @param candidates What there is.
- */
+/** `, did you mean "…"?`, or an empty string when no candidate is near, then the candidates. */
 export function suggest(name: string, candidates: readonly string[]): string {
   const [near] = nearest(name, candidates, 1);
   const omitted = candidates.length - maxListed;

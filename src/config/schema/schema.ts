@@ -14,7 +14,6 @@ import { budget, type BudgetValues, providers, type ProviderValues } from "./pro
 import { proxy, type ProxyValues } from "./proxy.ts";
 import { storage, type StorageValues } from "./storage.ts";
 
-/** `secrets`, as read, beside what is passed through. */
 export interface SecretValues {
   readonly store?: string;
   readonly path?: string;
@@ -27,7 +26,6 @@ export interface SecretValues {
   };
 }
 
-/** An entry of `observability.routing`, as read. */
 export interface SinkValues {
   readonly connector?: string;
   readonly url?: string;
@@ -36,7 +34,6 @@ export interface SinkValues {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** `discovery.health`, as read. */
 export interface HealthValues {
   readonly enabled?: boolean;
   readonly interval?: number;
@@ -45,19 +42,16 @@ export interface HealthValues {
   readonly providers?: readonly string[];
 }
 
-/** `discovery.sync`, as read. */
 export interface SyncValues {
   readonly providers?: readonly string[];
 }
 
-/** An entry of `connectors.packages`, as read. */
 export interface PackageValues {
   readonly path?: string;
   readonly url?: string;
   readonly sha256?: string;
 }
 
-/** The whole document, as read. */
 export interface DocumentValues {
   readonly secrets?: SecretValues;
   readonly providers?: ReadonlyMap<string, ProviderValues>;

@@ -8,7 +8,6 @@ import { defaultLocking, defaultStorage } from "../settings/defaults.ts";
 import type { StorageSettings, SyncPolicy } from "../settings/storage.ts";
 import { duration, flag, oneOf, text } from "./_fields.ts";
 
-/** The section as read. */
 export interface StorageValues {
   readonly connector?: string;
   readonly sync_policy?: SyncPolicy;

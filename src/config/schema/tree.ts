@@ -18,11 +18,7 @@ interface Size {
 
 const leaf: Size = { nodes: 1, height: 0 };
 
-/**
- * Whether a value is an object of plain members: no list, no instance, nothing with methods.
- *
- * @param value Any value.
- */
+/** Whether a value is an object of plain members: no list, no instance, nothing with methods. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -34,8 +30,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 /**
  * The members of an object that may be read: keys that reach into prototypes are reported by
  * {@linkcode inspectTree} and left out here.
- *
- * @param value A plain object.
  */
 export function membersOf(value: Readonly<Record<string, unknown>>): [key: string, value: unknown][] {
   return Object.entries(value).filter(([key, member]) => member !== undefined && !forbiddenKeys.includes(key));
@@ -44,9 +38,6 @@ export function membersOf(value: Readonly<Record<string, unknown>>): [key: strin
 /**
  * Whether a document may be walked: no cycles, not too deep, not too large once what is shared is counted
  * wherever it stands. What is wrong is reported.
- *
- * @param document Any value.
- * @param report Where to.
  */
 export function inspectTree(document: unknown, report: Report): boolean {
   return new TreeInspector(report).inspect(document);
@@ -111,9 +102,7 @@ class TreeInspector {
 /**
  * A deep copy of plain values without prototypes; leaves are kept as they are.
  *
- * @param value Any value that {@linkcode inspectTree} let pass.
  * @param visit Called with each string and its path.
- * @param path Where the value stands.
  */
 export function copyTree(value: unknown, visit: (text: string, path: string) => void, path: string): unknown {
   if (typeof value === "string") visit(value, path);
@@ -124,11 +113,7 @@ export function copyTree(value: unknown, visit: (text: string, path: string) => 
   return copy;
 }
 
-/**
- * Freezes plain values deeply, maps and sets too; objects with methods and instances are left alone.
- *
- * @param value What the program must not change.
- */
+/** Freezes plain values deeply, maps and sets too; objects with methods and instances are left alone. */
 export function deepFreeze<Value>(value: Value): Value {
   const isCollection = value instanceof Map || value instanceof Set;
   if (!isCollection && !Array.isArray(value) && !isPlainObject(value) || Object.isFrozen(value)) return value;

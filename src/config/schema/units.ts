@@ -37,11 +37,7 @@ export function parseDuration(text: string): number | undefined {
   return ms > maxDurationMs ? undefined : ms;
 }
 
-/**
- * The shortest string that {@linkcode parseDuration} reads as that many ms.
- *
- * @param ms Not negative, whole.
- */
+/** The shortest string that {@linkcode parseDuration} reads as that many ms. */
 export function formatDuration(ms: number): string {
   let remainingMs = ms;
   let text = "";

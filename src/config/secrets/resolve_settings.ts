@@ -14,11 +14,9 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 type Values = ReadonlyMap<string, string>;
 
 /**
- * Puts secrets in where one provider's entry refers to them.
+ * Replaces the secret references of one provider's entry by their values.
  *
- * @param id The entry's id.
- * @param settings As validated.
- * @param get Looks a secret up.
+ * @param get See {@linkcode Get}.
  * @throws {SecretNotFoundError} With all that are missing.
  * @throws {ConfigError} When a resolved key, token or address is not valid.
  */
@@ -42,9 +40,8 @@ export async function resolveEntry(
 }
 
 /**
- * Puts secrets in where settings refer to them. Providers that are switched off are left as they are.
+ * Replaces secret references by their values. Providers that are switched off keep theirs.
  *
- * @param settings As validated.
  * @param get Looks a secret up; each is asked for once. One that is blank counts as missing.
  * @throws {SecretNotFoundError} With all that are missing. Unless `fail_on_missing` is off: then a provider does
  * without a missing key, and one with no key left or without its address is switched off, with a warning.

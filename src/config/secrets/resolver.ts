@@ -6,40 +6,33 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { SecretStore } from "../../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 
-/** How long values are kept. */
 export interface CachePolicy {
-  /** Values are kept in memory for so long, ms; 0: each time they are needed they are looked up. */
+  /** How long a value is reused, ms; 0: each use looks it up. */
   readonly cacheTtlMs: number;
 }
 
-/** What a resolver works with. */
 export interface ResolverParts {
-  /** The store's id, for messages. */
+  /** The store's connector id, for messages. */
   readonly id: string;
-  /** The store. */
   readonly store: Pick<SecretStore, "get">;
-  /** How long values are kept. */
   readonly policy: CachePolicy;
-  /** Measures how long values are cached. */
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Looks secrets up in one store. Values are kept for a while, and what many ask for at once is looked up once. */
+/** Looks up secrets in one store. Values are cached, and simultaneous look-ups of one secret are one. */
 export class SecretResolver {
   readonly #parts: ResolverParts;
   readonly #cached = new Map<string, { readonly value: string; readonly until: number }>();
   readonly #pending = new Map<string, Promise<string | undefined>>();
 
-  /** @param parts Store, cache policy, clock. */
   constructor(parts: ResolverParts) {
     this.#parts = parts;
   }
 
   /**
-   * A secret's value; undefined when there is none of that name, which is not remembered.
+   * A secret's value; undefined when the store has none of that name, which is not cached.
    *
-   * @param name The secret.
-   * @param options `anew`: what is kept does not do.
+   * @param options `anew`: a cached value is not used.
    * @throws {ConnectorError} When the store fails.
    */
   get(name: string, { anew = false }: { readonly anew?: boolean } = {}): Promise<string | undefined> {

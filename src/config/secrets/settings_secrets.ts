@@ -8,17 +8,14 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { resolveEntry, resolveSettings } from "./resolve_settings.ts";
 import { SecretResolver } from "./resolver.ts";
 
-/** What secrets are looked up with. */
 export interface SecretParts {
-  /** Has the store's connector. */
   readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };
-  /** What the store runs on. */
   readonly runtime: Runtime;
-  /** Takes every value out of what is logged. */
+  /** Its values are replaced in every log line and event. */
   readonly redactor: { add(value: string): void };
 }
 
-/** The secrets of one configuration. */
+/** The secrets of one configuration, resolved through its secret store. */
 export class SettingsSecrets {
   readonly #written: Settings;
   readonly #resolver: SecretResolver;
@@ -33,8 +30,7 @@ export class SettingsSecrets {
   /**
    * Opens the store.
    *
-   * @param written As validated, with a section `secrets`.
-   * @param parts Connectors, runtime, redactor.
+   * @param written Validated settings with a section `secrets`.
    * @throws {ConfigError} When there is no such store.
    * @throws {ConnectorError} When its code cannot be imported.
    */
@@ -46,7 +42,7 @@ export class SettingsSecrets {
   }
 
   /**
-   * The settings with their secrets.
+   * The settings with secret references replaced by values.
    *
    * @throws {SecretNotFoundError} With all that are missing.
    * @throws {ConfigError} When a resolved key, token or address is not valid.
@@ -58,9 +54,8 @@ export class SettingsSecrets {
   }
 
   /**
-   * A provider's entry with its secrets as they are in the store.
+   * A provider's entry with the current values of its secrets.
    *
-   * @param provider Its entry id.
    * @param options `anew`: cached values are not used.
    * @throws {SecretNotFoundError} With all that are missing.
    * @throws {ConfigError} When a resolved key, token or address is not valid.

@@ -16,25 +16,23 @@ import type {
 } from "./settings.ts";
 import type { StorageSettings } from "./storage.ts";
 
-/** Built-in strategy of a pool. */
 export const defaultStrategy = "mesh.stick-until-failure.v1";
 
-/** Built-in secret store: environment variables. */
 export const defaultSecretStore = "mesh.env.v1";
 
-/** Resolved secrets are kept for so long, ms. */
+/** Cache time of resolved secrets, ms. */
 export const defaultSecretTtlMs = 300_000;
 
-/** Built-in sink of routing events, once they are configured. */
+/** Sink of a configuration that asks for routing events without naming a sink. */
 export const defaultSink = "mesh.console.v1";
 
-/** Statuses that are retried unless configured otherwise. */
+/** Statuses retried by default. */
 export const defaultRetryableCodes: readonly number[] = [408, 409, 425, 429, 500, 502, 503, 504, 529];
 
-/** Statuses that are not retried unless configured otherwise. */
+/** Statuses not retried by default. */
 export const defaultNonRetryableCodes: readonly number[] = [400, 401, 403, 404, 413, 422];
 
-/** Built-in retrying, but for the lists of codes. */
+/** The lists of codes have defaults of their own. */
 export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableCodes"> = {
   maxAttempts: 2,
   backoff: "exponential_jitter",
@@ -44,16 +42,16 @@ export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableC
   honorRetryAfter: true,
 };
 
-/** Built-in retry budget of a provider. */
+/** Per provider. */
 export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, windowMs: 10_000 };
 
-/** Failures in a row that deactivate a model. */
+/** Consecutive failures that deactivate a model. */
 export const defaultRetryLimit = 3;
 
-/** The share of failures that deactivates a model, once its threshold is given. */
+/** Applies once an error-rate threshold is configured. */
 export const defaultErrorRate: Omit<ErrorRateSettings, "threshold"> = { windowMs: 60_000, minRequests: 10 };
 
-/** Where state is kept, once there is a section for it. */
+/** Applies once the section `storage` exists. */
 export const defaultStorage: Pick<StorageSettings, "connector" | "policy" | "intervalMs" | "format"> = {
   connector: "mesh.local-file.v1",
   policy: "sync-on-boundary",
@@ -61,34 +59,30 @@ export const defaultStorage: Pick<StorageSettings, "connector" | "policy" | "int
   format: "json",
 };
 
-/** How processes wait for each other. */
 export const defaultLocking: Required<StorageSettings>["locking"] = { timeoutMs: 30_000, retryIntervalMs: 1_000 };
 
-/** How long maintenance lasts, ms, once its start is given. */
+/** Duration of maintenance, ms, once its start is configured. */
 export const defaultMaintenanceMs = 3_600_000;
 
 /** Time in standby, ms. */
 export const defaultCooldownMs = 60_000;
 
-/** When a model recovers. */
 export const defaultRecovery: Required<Pick<RecoverySettings, "probeOnStart" | "onQuotaReset">> = {
   probeOnStart: false,
   onQuotaReset: true,
 };
 
-/** Keeping clear of the vendors' limits. */
 export const defaultRateLimit: RateLimitSettings = { threshold: 0.8 };
 
-/** How load-balanced shares requests out. */
 export const defaultBalanceMode: BalanceMode = "absolute";
 
-/** Tries within one attempt beyond the first. */
+/** Tries within one attempt, beyond the first. */
 export const defaultMaxRetries = 0;
 
-/** Probing providers, once an interval is given. */
+/** Applies once an interval is configured. */
 export const defaultHealth: HealthSettings = { enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
 
-/** Share of a model under strategies that weigh. */
+/** For strategies that weigh models. */
 export const defaultWeight = 1;
 
 /** Time limits of calls to a provider, ms. */
@@ -98,13 +92,11 @@ export const defaultTimeouts: { readonly answer: number; readonly silence: numbe
   connect: 10_000,
 };
 
-/** Built-in cross-origin rules. */
 export const defaultCors: CorsSettings = { enabled: true, maxAgeSeconds: 600 };
 
 /** Deadline of a request, ms. */
 export const defaultDeadlineMs = 600_000;
 
-/** The proxy's limits and address. */
 export const defaultProxy: {
   readonly host: string;
   readonly port: number;

@@ -5,47 +5,35 @@
 import type { Attributes, PluggableConnector, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 
-/** What has to be known of a model of the catalogue. */
+/** The facts of a catalogue model that validation needs. */
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
-/** What has to be known of a provider's connector; a {@linkcode ProviderDeclaration} is one as it stands. */
+/** The facts of a provider's connector that validation needs; a {@linkcode ProviderDeclaration} has them all. */
 export interface KnownProvider
   extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
-  /** Models of the catalogue. */
   readonly models: readonly KnownModel[];
 }
 
-/** The connectors a configuration may name. */
+/** Connectors that a configuration may name: ids, and providers with their facts. */
 export interface KnownConnectors {
-  /** Of providers. */
   readonly providers: readonly KnownProvider[];
-  /** Ids of strategies. */
   readonly strategies: readonly string[];
-  /** Ids of secret stores. */
   readonly secretStores: readonly string[];
-  /** Ids of storages. */
   readonly storages: readonly string[];
-  /** Ids of sinks. */
   readonly observability: readonly string[];
-  /** What a connector of a kind declares that it reads; undefined where it declares nothing. */
+  /** Undefined where the connector declares no attributes. */
   readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
 }
 
-/** What settings are made with. */
+/** What validation and detection depend on. */
 export interface ConfigContext {
-  /** The connectors a document may name. */
   readonly known: KnownConnectors;
-  /** Those that can be detected, in order. */
+  /** Providers that can be detected, in order of preference. */
   readonly providers: readonly ProviderDeclaration[];
-  /** The environment. */
   readonly env: (name: string) => string | undefined;
 }
 
-/**
- * Sorts connectors by kind.
- *
- * @param connectors All of a shell's, in order.
- */
+/** Sorts a shell's connectors by kind, keeping their order. */
 export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
   const idsOf = (kind: PluggableConnector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
   return {
@@ -59,10 +47,9 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
 }
 
 /**
- * The id of a strategy by its id or short name.
+ * The id of the strategy that an id or short name stands for; undefined for an unknown name.
  *
  * @param name Such as `mesh.round-robin.v1`, `round-robin` or `priority`.
- * @param strategies Ids of those there are.
  */
 export function resolveStrategy(name: string, strategies: readonly string[]): string | undefined {
   const short = name === "priority" ? "priority-selection" : name;
@@ -78,11 +65,7 @@ export function shortNameOf(id: string): string {
   return id.split(".").slice(1, -1).join(".");
 }
 
-/**
- * Whether a connector is a provider's.
- *
- * @param connector Any.
- */
+/** Narrows a connector to a provider's. */
 export function isProvider(connector: PluggableConnector): connector is PluggableConnector & ProviderDeclaration {
   return connector.kind === "provider";
 }

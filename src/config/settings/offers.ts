@@ -11,7 +11,6 @@ export type Offer = "catalogue" | "list" | "none";
 /**
  * Where the models that a provider offers come from. One without a catalogue is asked unless its models are configured.
  *
- * @param entry The provider.
  * @param connector Its connector; undefined for an instance given by the program.
  * @param hasOwn Whether models are configured for it.
  */

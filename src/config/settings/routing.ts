@@ -5,109 +5,102 @@
 import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
 
-/** How the wait before a retry is found. */
 export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
 
-/** Where a request may go after a failure. */
+/** Models to which a request may go after a failure. */
 export type RetryScope = "same_model" | "same_provider" | "any";
 
-/** Retrying one model. */
+/** Retries of one model. */
 export interface RetrySettings {
-  /** Retries on the same model, beyond the first try. */
+  /** Beyond the first try. */
   readonly maxAttempts: number;
-  /** How the wait is found. */
   readonly backoff: Backoff;
-  /** First wait, ms. */
+  /** ms. */
   readonly initialDelayMs: number;
-  /** Longest wait, ms. */
+  /** ms. */
   readonly maxDelayMs: number;
   /** Statuses that are retried whatever their class. */
   readonly retryableCodes: ReadonlySet<number>;
   /** Statuses that are not retried whatever their class. */
   readonly nonRetryableCodes: ReadonlySet<number>;
-  /** Where a request may go next. */
   readonly scope: RetryScope;
-  /** Whether a provider's hint is followed. */
+  /** Whether a provider's `retry-after` is followed. */
   readonly honorRetryAfter: boolean;
 }
 
-/** The share of a provider's traffic that may be same-model retries. */
+/** Upper bound of same-model retries as a share of a provider's traffic. */
 export interface RetryBudgetSettings {
   /** Retries per request. */
   readonly ratio: number;
-  /** Retries that are always allowed per window. */
+  /** Always allowed per window, whatever the ratio. */
   readonly min: number;
-  /** Window, ms. */
+  /** ms. */
   readonly windowMs: number;
 }
 
-/** Money limits, nano-dollars (10⁻⁹ USD); no limit where none is given. */
+/** Spending limits, nano-dollars (10⁻⁹ USD); an absent one does not limit. */
 export interface BudgetSettings {
-  /** In one day of the UTC calendar. */
+  /** Per day of the UTC calendar. */
   readonly dailyNano?: number;
-  /** In one month of the UTC calendar. */
+  /** Per month of the UTC calendar. */
   readonly monthlyNano?: number;
 }
 
-/** Keeping clear of the vendors' limits. */
+/** Distance to vendors' rate limits. */
 export interface RateLimitSettings {
-  /** Share of a limit at which rate-limit-aware takes another model, above 0, up to 1. */
+  /** Share of a limit, above 0, up to 1, at which rate-limit-aware takes another model. */
   readonly threshold: number;
-  /** Least time between two requests to one model, ms. */
+  /** Minimum time between two requests to one model, ms. */
   readonly minDeltaMs?: number;
-  /** Requests a minute before another model is taken. */
+  /** Requests per minute, after which another model is taken. */
   readonly maxRpm?: number;
 }
 
-/** The share of failures that deactivates a model. */
 export interface ErrorRateSettings {
   /** Failures per request, above 0, up to 1. */
   readonly threshold: number;
-  /** Sliding window the share is taken over, ms. */
+  /** Length of the sliding window, ms. */
   readonly windowMs: number;
-  /** Requests the window has to have. */
+  /** Requests in the window below which the rate is not evaluated. */
   readonly minRequests: number;
 }
 
-/** Hours a model is out of service by plan. */
+/** Planned time out of service. */
 export interface MaintenanceSettings {
-  /** When they start, UTC. */
+  /** Start, UTC. */
   readonly cron: Cron;
-  /** How long they last, ms. */
+  /** ms. */
   readonly durationMs: number;
 }
 
-/** When a model is deactivated. */
 export interface DeactivationSettings {
-  /** Requests it failed to serve in a row. */
+  /** Consecutive failures. */
   readonly retryLimit: number;
-  /** Statuses that count toward the limit although their class does not. */
+  /** Statuses that count as failures although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
-  /** The share of failures; undefined: any share will do. */
+  /** Undefined: any rate. */
   readonly errorRate?: ErrorRateSettings;
-  /** Requests it may serve; undefined: any number. */
+  /** Undefined: any number. */
   readonly requestLimit?: number;
-  /** Tokens it may use, read and written; undefined: any number. */
+  /** Input and output together; undefined: any number. */
   readonly tokenLimit?: number;
-  /** What it may cost, nano-dollars; undefined: anything. */
+  /** Nano-dollars; undefined: any cost. */
   readonly budgetLimitNano?: number;
-  /** What the three limits count over; undefined: since the last cooldown. */
+  /** Period of the three limits; undefined: since the last cooldown. */
   readonly quotaWindow?: "daily" | "monthly";
-  /** Maintenance. */
   readonly maintenance?: MaintenanceSettings;
 }
 
-/** When it recovers. */
 export interface RecoverySettings {
-  /** Time in standby, ms. */
+  /** ms. */
   readonly cooldownMs: number;
-  /** Whether models in standby are probed at start. */
+  /** Probes models in standby at the start. */
   readonly probeOnStart?: boolean;
-  /** How often models in standby are probed, ms; undefined: never. */
+  /** Interval of probes of models in standby, ms; undefined: none. */
   readonly probeIntervalMs?: number;
-  /** Whether a quota's reset reactivates the models that were in standby for it. */
+  /** Reactivates models whose standby an exhausted quota caused. */
   readonly onQuotaReset?: boolean;
-  /** When quotas start anew; undefined: as the provider's `quotaReset` says, else each UTC day. */
+  /** Undefined: the provider's `quotaReset`, else each UTC day. */
   readonly quotaReset?: "monthly" | "daily_utc";
 }
 
@@ -119,37 +112,33 @@ export type ProviderRecovery = "on_probe_success" | "on_manual";
 
 /** A pool's routing settings, merged: the pool's own, those of `*`, the built-in ones. */
 export interface RoutingSettings {
-  /** Strategy id, or an instance. */
+  /** Id, or an instance of the program. */
   readonly strategy: string | SelectionStrategy;
   /** Asked once no candidate is on a list of priority that there is, or when the strategy chooses none. */
   readonly fallbackStrategy?: string;
-  /** Ordered model preference. */
+  /** Names, the preferred first. */
   readonly modelPriority: readonly string[];
-  /** Ordered provider preference. */
+  /** Entry ids, the preferred first. */
   readonly providerPriority: readonly string[];
-  /** Retrying, for providers without settings of their own. */
+  /** For providers without retry settings of their own. */
   readonly retry: RetrySettings;
-  /** Retrying by provider entry id, for those with lists of codes or retries of their own. */
+  /** By entry id, for providers with lists of codes or retries of their own. */
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
-  /** Deactivation. */
   readonly deactivation: DeactivationSettings;
-  /** Recovery. */
   readonly recovery: RecoverySettings;
-  /** Keeping clear of the vendors' limits; left out where nothing counts. */
+  /** Undefined where no strategy or limit counts requests. */
   readonly rateLimit?: RateLimitSettings;
-  /** How load-balanced shares requests out. */
   readonly balanceMode?: BalanceMode;
-  /** What deactivates a provider in all pools; left out or empty: nothing. */
+  /** Effective in all pools; undefined or empty: none. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
-  /** What lets it recover; undefined: the pool's cooldown. */
+  /** Undefined: after the pool's cooldown. */
   readonly providerRecovery?: ProviderRecovery;
 }
 
 /**
- * How calls to a provider are retried.
+ * The retry settings for calls to one provider: its own, else the pool's.
  *
- * @param routing A pool's routing settings.
- * @param provider The provider's entry id.
+ * @param provider Entry id.
  */
 export function retryFor(
   { retry, providerRetry }: Pick<RoutingSettings, "retry" | "providerRetry">,

@@ -18,21 +18,17 @@ import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./rou
 
 export type * from "./routing.ts";
 
-/** One pool as configured. */
 export interface PoolSettings {
-  /** Its name. */
   readonly name: string;
-  /** The node it targets, as written; undefined when `models` alone says what is in it. */
+  /** As written; undefined when `models` alone selects the members. */
   readonly capability?: string;
-  /** A fixed list of models, by name. */
+  /** Names; empty: selected by capability. */
   readonly models: readonly string[];
-  /** Only these providers, when not empty. */
+  /** Entry ids; empty: all. */
   readonly providers: readonly string[];
-  /** Not these providers. */
+  /** Entry ids. */
   readonly excludedProviders: readonly string[];
-  /** Routing. */
   readonly routing: RoutingSettings;
-  /** The most that may be spent through it. */
   readonly budget?: BudgetSettings;
 }
 
@@ -40,51 +36,42 @@ export interface PoolSettings {
 export interface TokenSettings {
   /** `oauth`: a refresh token where there is one, else client credentials; `service_account`: a signed assertion. */
   readonly method: "oauth" | "service_account";
-  /** Where tokens are fetched; a service account's own address unless given. */
+  /** Undefined: a service account's own address. */
   readonly tokenUrl?: string;
-  /** The client's id. */
   readonly clientId?: string;
-  /** The client's secret. */
   readonly clientSecret?: string;
-  /** A refresh token. */
   readonly refreshToken?: string;
-  /** Scopes that are asked for, separated by spaces. */
+  /** Separated by spaces. */
   readonly scope?: string;
-  /** A service account's JSON key, as text or parsed. */
+  /** JSON key of a service account, as text or parsed. */
   readonly credentials?: string | Readonly<Record<string, unknown>>;
 }
 
-/** One provider as configured. */
 export interface ProviderEntry {
-  /** The entry's id. */
   readonly id: string;
-  /** The connector that makes it. */
+  /** Connector id. */
   readonly connector: string;
-  /** A ready-made provider in place of a connector. */
+  /** Used in place of a connector. */
   readonly instance?: Provider;
-  /** False: kept in the file, not used. */
+  /** False: kept in the document, not used. */
   readonly enabled: boolean;
   /** Keys as written, secret references unresolved. */
   readonly apiKeys: readonly string[];
-  /** Tokens in place of keys. */
   readonly tokens?: TokenSettings;
   /** Replaces the vendor's address, secret references unresolved. */
   readonly baseUrl?: string;
   /** Where it was found: `config`, or the variable's name. */
   readonly source: string;
-  /** Limit of a whole answer, ms. */
+  /** Limit of a whole response, ms. */
   readonly timeoutMs: number;
-  /** Limit of silence in a stream, ms. */
+  /** Maximum time between two events of a stream, ms. */
   readonly silenceMs: number;
-  /** Limit of connecting, ms. */
+  /** Limit for connecting, ms. */
   readonly connectTimeoutMs: number;
-  /** Same-model retries over all its traffic. */
   readonly retryBudget: RetryBudgetSettings;
-  /** The most that may be spent with it. */
   readonly budget?: BudgetSettings;
-  /** Whether it is asked for its models at the start; undefined: where it has no catalogue and no models are configured. */
+  /** Whether its models are listed at the start; undefined: if it has no catalogue and no configured models. */
   readonly enumerateModels?: boolean;
-  /** When its quota resets. */
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -92,148 +79,134 @@ export interface ProviderEntry {
 
 /** One model as configured; what is left out is taken from the catalogue. */
 export interface ConfiguredModel {
-  /** Its name. */
   readonly name: string;
-  /** Its provider's entry id. */
+  /** Entry id. */
   readonly provider: string;
-  /** The id sent upstream. */
+  /** Upstream id. */
   readonly id: string;
   /** Capability leaves as written. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** Delivery modes it is narrowed to. */
+  /** Can only narrow the modes of its capabilities. */
   readonly delivery: { readonly synchronous?: boolean; readonly streaming?: boolean; readonly batch?: boolean };
-  /** Feature flags. */
   readonly features: ModelFeatures;
-  /** Sizes. */
   readonly constraints: ModelConstraints;
-  /** Prices, field by field over the catalogue's. */
+  /** Replace the catalogue's field by field. */
   readonly pricing?: DatedPricing;
-  /** What the vendor allows. */
   readonly limits: RateLimits;
-  /** Share under strategies that weigh. */
+  /** For strategies that weigh models. */
   readonly weight: number;
-  /** Rewording beyond the connector's. */
+  /** Applied after the connector's own rules. */
   readonly parameters?: ParameterRules;
 }
 
-/** CORS for browser clients. */
 export interface CorsSettings {
-  /** On unless switched off. */
   readonly enabled: boolean;
-  /** Origins allowed; undefined: any with a token, loopback ones without. */
+  /** Allowed origins; undefined: any with a token, loopback ones without. */
   readonly origins?: readonly string[];
-  /** Request headers allowed; undefined: whatever is asked for. */
+  /** Allowed request headers; undefined: those a preflight asks for. */
   readonly headers?: readonly string[];
-  /** Methods allowed; undefined: those of the path. */
+  /** Allowed methods; undefined: those of the path. */
   readonly methods?: readonly string[];
-  /** How long a preflight answer may be kept, seconds. */
+  /** Lifetime of a preflight response, seconds. */
   readonly maxAgeSeconds: number;
 }
 
-/** A client of the proxy: its token, and what it may do. */
+/** A holder of a proxy token. */
 export interface ClientSettings {
-  /** What it sends, secret references unresolved. */
+  /** Secret references unresolved. */
   readonly token: string;
-  /** Its name in records; left out where a token is just a token. */
+  /** Shown in records; undefined for a bare token. */
   readonly name?: string;
-  /** The only pools it may use, by name; undefined: everything. */
+  /** Names of the only pools it may use; undefined: all. */
   readonly pools?: readonly string[];
-  /** The most that it may spend. */
   readonly budget?: BudgetSettings;
-  /** Requests it may send a minute. */
+  /** Requests per minute; undefined: any number. */
   readonly rpm?: number;
 }
 
-/** The proxy. */
 export interface ProxySettings {
-  /** Bind address. */
   readonly host: string;
-  /** Port; 0 takes a free one. */
+  /** 0: a free one. */
   readonly port: number;
-  /** `node`: served through `node:http`, on Deno too. */
+  /** `node` serves through `node:http`, on Deno too. */
   readonly listener?: "node";
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
-  /** Clients that may use it; none: no token is required. */
+  /** Empty: no token is required. */
   readonly clients: readonly ClientSettings[];
-  /** The file requires a token: a start that ends up with none is refused. */
+  /** A start that ends up without a token is refused. */
   readonly tokenRequired: boolean;
-  /** CORS. */
   readonly cors: CorsSettings;
   /** Host names served without a token beside loopback ones. */
   readonly allowedHosts: readonly string[];
-  /** Requests at once. */
+  /** Requests with a slot at once. */
   readonly maxConcurrent: number;
   /** Largest JSON body, bytes. */
   readonly bodyLimit: number;
-  /** What all bodies that are being read take together, bytes. */
+  /** All bodies being read together, bytes. */
   readonly bodyMemory: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }
 
-/** Where secrets come from. */
 export interface SecretSettings {
-  /** The secret store's connector. */
+  /** Connector id. */
   readonly store: string;
-  /** Whether a secret that does not exist stops a start. */
+  /** Whether a missing secret fails the start. */
   readonly failOnMissing: boolean;
-  /** Attributes for the store. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** How long resolved secrets are kept, ms; 0: each is looked up whenever it is needed. */
+  /** How long values are reused, ms; 0: each use looks them up. */
   readonly cacheTtlMs: number;
-  /** Whether a provider's keys are looked up again when it takes over from another one, and when it recovers. */
+  /** Whether a provider's keys are looked up again when rotation selects it, and when it recovers. */
   readonly reloadOnRotation: boolean;
 }
 
-/** Probing providers in the background. */
+/** Background probes of providers. */
 export interface HealthSettings {
-  /** False switches it off whatever the interval. */
+  /** False: no probes, whatever the interval. */
   readonly enabled: boolean;
-  /** How often providers are probed, ms; undefined: never. */
+  /** ms; undefined: no probes. */
   readonly intervalMs?: number;
-  /** Limit of a probe, ms. */
+  /** Limit of one probe, ms. */
   readonly timeoutMs: number;
-  /** Failed probes in a row that deactivate a provider's models. */
+  /** Consecutive failed probes that deactivate a provider's models. */
   readonly failureThreshold: number;
-  /** Entry ids of the providers that are probed; undefined: all that are enabled. */
+  /** Entry ids; undefined: all enabled providers. */
   readonly providers?: readonly string[];
 }
 
-/** A whole configuration. */
 export interface Settings {
-  /** Where it came from, for messages: a path, or undefined. */
+  /** Path of the document, for messages. */
   readonly source?: string;
-  /** Where secrets come from; left out when a program passes providers with their keys. */
+  /** Undefined when a program passes instances with their keys. */
   readonly secrets?: SecretSettings;
-  /** By entry id, in order. */
+  /** By entry id, in the order of the document. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
-  /** By name, in order. */
+  /** By name, in the order of the document. */
   readonly models: ReadonlyMap<string, ConfiguredModel>;
-  /** By name, in order. */
+  /** By name, in the order of the document. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
-  /** Routing of pools that are made on demand. */
+  /** For pools made on demand. */
   readonly defaultRouting: RoutingSettings;
-  /** The most that may be spent through each pool that is made on demand. */
+  /** For each pool made on demand. */
   readonly defaultBudget?: BudgetSettings;
-  /** The most that may be spent in all. */
+  /** Of all requests together. */
   readonly budget?: BudgetSettings;
-  /** Where state is kept between starts; undefined: nowhere. */
+  /** Undefined: state lives in memory. */
   readonly storage?: StorageSettings;
-  /** Probing providers. */
   readonly health?: HealthSettings;
-  /** Name to pool or model. */
+  /** From name to pool or model. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Nodes added to the capability tree: full paths of leaves. */
+  /** Paths of leaves added to the tree. */
   readonly capabilities: readonly CapabilityPath[];
-  /** The only models that pools made on demand take in, by name; undefined: the providers' defaults. */
+  /** Names of the only models in pools made on demand; undefined: the providers' defaults. */
   readonly only?: readonly string[];
-  /** The proxy; left out in pages, which have none. */
+  /** Undefined in pages. */
   readonly proxy?: ProxySettings;
-  /** Deadline of a request, ms. */
+  /** Of a request, ms. */
   readonly deadlineMs: number;
-  /** Routing events: connector ids and their attributes; empty: no sinks. */
+  /** Connector ids and attributes; empty: no sinks. */
   readonly observability: readonly { readonly connector: string; readonly config: Readonly<Record<string, unknown>> }[];
-  /** Warnings: the configuration is valid with them. */
+  /** Problems that leave the configuration valid. */
   readonly warnings: readonly ConfigProblem[];
 }

@@ -1,0 +1,109 @@
+/**
+ * The built-in catalogue as a table.
+ * @module
+ */
+import type { CapabilityPath, DatedPricing, ModelInfo, Pricing } from "../contracts/provider.ts";
+import { priceAt } from "../util/cost.ts";
+
+/** A model of the catalogue, as `modelmesh models --catalogue --json` prints it. */
+export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaultFor" | "pricing" | "asOf"> {
+  /** The name that requests may use. */
+  readonly name: string;
+  /** The id of its provider's connector. */
+  readonly provider: string;
+  /** The leaves it serves, full paths. */
+  readonly capabilities: readonly CapabilityPath[];
+  /** Short names of the capabilities that it is its provider's default for. */
+  readonly default_for: readonly string[];
+  /** Prices, oldest first; null when they are unknown. */
+  readonly pricing: readonly DatedPricing[] | null;
+  /** ISO date on which the source was read. */
+  readonly as_of: string | undefined;
+}
+
+/** Prices beside those that have a column, in the order in which they are printed. */
+const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
+  ["cache_write", "cache write"],
+  ["audio_input", "audio in"],
+  ["audio_output", "audio out"],
+  ["per_million_characters", "per 1M characters"],
+  ["per_minute", "per minute"],
+  ["per_image", "per image"],
+  ["per_search", "per search"],
+  ["per_request", "per request"],
+];
+
+/** What a chat model can do beyond chat, and how it is printed. */
+const abilities = [
+  ["tool_calling", "tools"],
+  ["structured_output", "schema"],
+  ["reasoning", "reasoning"],
+  ["vision", "images"],
+  ["audio_input", "audio"],
+] as const;
+
+const heads = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
+/** Columns of numbers, aligned at their right. */
+const numeric: readonly number[] = [2, 3, 4, 5, 6];
+
+/**
+ * Draws the table: the models of a provider below its id.
+ *
+ * @param models The models, those of a provider side by side.
+ * @param now Wall clock, ms: the prices of that day are printed.
+ */
+export function catalogueTable(models: readonly CatalogueModel[], now: number): string {
+  const rows = models.map((model) => rowsOf(model, now));
+  const cells = [heads, ...rows.flat()];
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const pad = (cell: string, column: number) =>
+    numeric.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
+  const lineOf = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
+  const lines = models.flatMap(({ provider }, index) => [
+    ...(provider === models[index - 1]?.provider ? [] : [provider]),
+    ...rows[index]!.map(lineOf),
+  ]);
+  return `${[lineOf(heads), ...lines].join("\n")}\n`;
+}
+
+/** A line for the model, and one for each dearer price of larger prompts. */
+function rowsOf(model: CatalogueModel, now: number): string[][] {
+  const { id, default_for, constraints = {}, as_of = "", pricing } = model;
+  const sizes = [...new Set((pricing ?? []).flatMap(({ above_tokens = [] }) => above_tokens))];
+  const priceFor = (tokens: number) => priceAt(pricing ?? undefined, now, tokens);
+  const { context_window, max_output_tokens } = constraints;
+  const name = `${default_for.length > 0 ? "*" : " "} ${id}`;
+  return [
+    [name, servesOf(model), sizeOf(context_window), sizeOf(max_output_tokens), ...pricesOf(priceFor(0)), as_of],
+    ...sizes.map((size) => ["", `  over ${sizeOf(size)} tokens`, "", "", ...pricesOf(priceFor(size + 1)), ""]),
+  ];
+}
+
+/** The first leaf and whatever does not follow from the features. */
+function servesOf({ capabilities, features = {} }: CatalogueModel): string {
+  const last = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
+  const names = capabilities.map(last);
+  if (names[0] !== "chat-completion") return names.join(", ");
+  const further = capabilities.filter((path) => path.startsWith("retrieval.")).map(last);
+  const can = abilities.flatMap(([name, word]) => features[name] === true ? word : []);
+  return [names[0], ...further].join(", ") + (can.length === 0 ? "" : ` (${can.join(", ")})`);
+}
+
+function sizeOf(tokens: number | undefined): string {
+  if (tokens === undefined) return "";
+  return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${Number((tokens / 1_000_000).toPrecision(3))}M`;
+}
+
+/** The cells of prices; the last one also says that none is known. */
+function pricesOf(price: DatedPricing | undefined): string[] {
+  const { input, output, cached_input } = price ?? {};
+  const others = otherPrices.flatMap(([name, unit]) =>
+    price?.[name] === undefined ? [] : `${usdOf(price[name])} ${unit}`
+  );
+  return [usdOf(input), usdOf(output), usdOf(cached_input), price === undefined ? "unknown" : others.join(", ")];
+}
+
+/** Plain decimals, without what a division left over. */
+function usdOf(amount: number | undefined): string {
+  return amount === undefined ? "" : String(Number(amount.toPrecision(4)));
+}
