@@ -36,10 +36,12 @@ export interface CatalogueEntry {
   readonly maxOutput?: number;
   /** Numbers in an embedding, unless a request asks for fewer. */
   readonly dimensions?: number;
-  /** The space of its embeddings. */
+  /** Whether its embeddings have that size alone: a request for another one skips it. */
+  readonly hasFixedSize?: boolean;
+  /** The space of its embeddings; its own, which its id names, when left out. */
   readonly space?: string;
-  /** The vendor's voices, with spaces between; by the name that is asked for, where that is another. */
-  readonly voices?: string | Readonly<Record<string, string>>;
+  /** The vendor's voices, with spaces between; the first one speaks for any that it lacks. */
+  readonly voices?: string;
   /** Response formats of a transcription, or formats of the sound of a speech, with spaces between. */
   readonly formats?: string;
   /** ISO codes of the languages it takes, with spaces between. */
@@ -50,10 +52,10 @@ export interface CatalogueEntry {
   readonly isDefault?: boolean;
   /** Prices, oldest first, and from small prompts to large ones; null when nothing is known. */
   readonly pricing: readonly DatedPricing[] | null;
-  /** Where the facts come from. */
-  readonly source: string;
-  /** ISO date on which the source was read. */
-  readonly asOf: string;
+  /** ISO date from which its provider does not answer for it any more, where one is announced. */
+  readonly retires?: string;
+  /** Where the facts come from, and the ISO date on which that was read. */
+  readonly source: readonly [name: string, date: string];
 }
 
 /** What a vendor says of all its models. */
@@ -72,31 +74,53 @@ export interface VendorRules {
  *
  * @example
  * ```ts ignore
- * knownModels([{ id: "acme-small", can: "TS", window: 128_000, pricing: null, source: "acme.example", asOf: "2026-11-22" }]);
+ * knownModels([{ id: "acme-small", can: "TS", window: 128_000, pricing: null, source: ["acme.example", "2026-11-22"] }]);
  * ```
  */
 export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRules = {}): readonly ModelInfo[] {
   return entries.map((entry) => modelOf(entry, vendor));
 }
 
-function modelOf(entry: CatalogueEntry, { features, rulesOf }: VendorRules): ModelInfo {
-  const { id, serves, can, pricing, dimensions, formats, space, voices, isDefault = false, source, asOf } = entry;
+function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
+  const { id, serves, can, pricing, retires, isDefault = false, source: [source, asOf] } = entry;
   const capabilities = serves ?? chatLeaves(entry);
-  const parameters = rulesOf?.(entry);
+  const features = serves === undefined
+    ? { ...featuresOf(can), ...vendor.features, ...entry.features }
+    : entry.features;
+  const parameters = entry.hasFixedSize ? { refuse: ["dimensions"] } : vendor.rulesOf?.(entry);
   return {
     id,
     capabilities,
-    features: serves === undefined ? { ...featuresOf(can), ...features, ...entry.features } : entry.features ?? {},
+    features: features ?? {},
     constraints: constraintsOf(entry),
     ...(pricing === null ? {} : { pricing }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(formats === undefined ? {} : { response_formats: formats.split(" ") }),
-    ...(space === undefined ? {} : { embedding_space: space }),
-    ...(voices === undefined ? {} : { voices: voicesOf(voices) }),
+    ...embeddingFacts(entry, capabilities),
+    ...soundFacts(entry),
+    ...(retires === undefined ? {} : { retires }),
     source,
     asOf,
+  };
+}
+
+function embeddingFacts(
+  { id, space = id, dimensions }: CatalogueEntry,
+  capabilities: readonly CapabilityPath[],
+): Partial<ModelInfo> {
+  return {
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(capabilities.some((path) => path.includes(".embeddings.")) ? { embedding_space: space } : {}),
+  };
+}
+
+function soundFacts({ voices, formats }: CatalogueEntry): Partial<ModelInfo> {
+  const names = voices?.split(" ") ?? [];
+  return {
+    ...(formats === undefined ? {} : { response_formats: formats.split(" ") }),
+    ...(names.length === 0
+      ? {}
+      : { voices: Object.fromEntries([...names.map((name) => [name, name]), ["default", names[0]]]) }),
   };
 }
 
@@ -117,10 +141,6 @@ function constraintsOf({ window, maxOutput, languages }: CatalogueEntry): ModelC
     ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
     ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
-}
-
-function voicesOf(voices: NonNullable<CatalogueEntry["voices"]>): Readonly<Record<string, string>> {
-  return typeof voices === "string" ? Object.fromEntries(voices.split(" ").map((voice) => [voice, voice])) : voices;
 }
 
 function featuresOf(can: string | undefined): ModelFeatures {

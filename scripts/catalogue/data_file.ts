@@ -16,6 +16,7 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "window",
   "maxOutput",
   "dimensions",
+  "hasFixedSize",
   "space",
   "voices",
   "formats",
@@ -23,8 +24,8 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "rules",
   "isDefault",
   "pricing",
+  "retires",
   "source",
-  "asOf",
 ];
 
 /**
@@ -45,10 +46,11 @@ function membersOf(entry: CatalogueEntry): string[] {
   return order.flatMap((name) => entry[name] === undefined ? [] : memberOf(name, entry[name]));
 }
 
-/** One line, or a line for each element of a list that is too long for one. */
+/** One line, or a line for each element of what is too long for one: as the formatter has it. */
 function memberOf(name: string, value: unknown): string {
   const line = `    ${name}: ${literalOf(value)},\n`;
   if (line.length <= width + 1) return line;
+  if (typeof value === "string") return `    ${name}:\n      ${literalOf(value)},\n`;
   const parts = Array.isArray(value)
     ? value.map(literalOf)
     : Object.entries(value as object).map(([key, one]) => `${keyOf(key)}: ${literalOf(one)}`);

@@ -20,12 +20,14 @@ import type {
 import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import type { TokenCache } from "../util/token_cache.ts";
 
+/** A provider with tokens. */
 export class AuthorizedProvider implements Provider {
   readonly #inner: Provider;
   readonly #tokens: TokenCache;
 
   /**
-   * @param inner Has no credential of its own.
+   * @param inner Makes the calls, without a credential of its own.
+   * @param tokens What they carry.
    */
   constructor(inner: Provider, tokens: TokenCache) {
     this.#inner = inner;

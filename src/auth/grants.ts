@@ -12,7 +12,12 @@ import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
 /** Fetches one token. Throws an `UpstreamError`. */
 export type Grant = () => Promise<FetchedToken>;
 
-/** The grant that checked settings ask for. */
+/**
+ * The grant that settings ask for.
+ *
+ * @param settings Secrets resolved, checked.
+ * @param runtime For time and network.
+ */
 export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
   return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
 }

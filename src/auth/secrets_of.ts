@@ -4,7 +4,11 @@
  */
 import type { TokenSettings } from "../config/settings/settings.ts";
 
-/** Every secret in the settings of tokens, as it could be quoted. */
+/**
+ * The secrets in settings.
+ *
+ * @param settings Secrets resolved, checked.
+ */
 export function secretsOf({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
   const isText = typeof credentials === "string";
   const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;

@@ -6,6 +6,7 @@ import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 
+/** Connectors, runtime and shell of a command. */
 export interface CommandParts {
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: Runtime;
@@ -18,34 +19,35 @@ export type ExitCode = 0 | 1 | 2;
 export interface Command {
   /** One line, for the list of commands. */
   readonly summary: string;
+  /** The whole help text. */
   readonly help: string;
   /** Flags with a value, beside `--env-file`. */
   readonly values: readonly string[];
-  /** Those of `values` that may be repeated. */
+  /** Those of them that may be repeated. */
   readonly repeated?: readonly string[];
   /** Flags without one, beside `--help` and `--json`. */
   readonly switches?: readonly string[];
   /** Its arguments may be secrets: no message quotes them. */
   readonly isPrivate?: boolean;
   /**
-   * Positional arguments at most.
+   * Most positional arguments.
    * @default 0
    */
   readonly maxArguments?: number;
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
-  /** Printed after the message of an error; undefined: nothing. */
+  /** Advice to print after the message of an error, if there is any. */
   advice?(error: unknown): string | undefined;
 }
 
-/** Parsed arguments. */
+/** Arguments as typed. */
 export interface Flags {
-  /** Without flags. */
+  /** Arguments that are no flags. */
   readonly positional: readonly string[];
   /** `--json`: print results as JSON. */
   readonly json: boolean;
-  /** Undefined when the flag is not given. */
+  /** A flag's value. */
   value(name: string): string | undefined;
-  /** In the order given; for a flag that may be repeated. */
+  /** All values of a flag that may be repeated. */
   all(name: string): readonly string[];
   /** Whether a flag without a value is set. */
   has(name: string): boolean;

@@ -17,6 +17,7 @@ interface TaskContext extends NamedStore {
   readonly flags: Flags;
 }
 
+/** A subcommand. */
 interface Task {
   /** Its arguments, for messages. */
   readonly takes: readonly string[];
@@ -30,6 +31,7 @@ const tasks: Readonly<Record<string, Task>> = {
   delete: { takes: ["a name"], run: remove },
 };
 
+/** `modelmesh secrets`. */
 export const secrets: Command = {
   summary: "Store, import, list and delete secrets in a secret store",
   help:

@@ -121,6 +121,8 @@ export interface ModelInfo {
   readonly embedding_space?: string;
   /** The vendor's voice for each voice asked for; `default` for any other. */
   readonly voices?: Readonly<Record<string, string>>;
+  /** ISO date from which its provider does not answer for it any more, where one is announced. */
+  readonly retires?: string;
   /** Where the facts come from. */
   readonly source?: string;
   /** ISO date on which the source was read. */

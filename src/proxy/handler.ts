@@ -25,10 +25,10 @@ export interface Handler extends RequestHandler {
 }
 
 /**
- * Makes the proxy as a function over a mesh.
+ * Makes the proxy's handler.
  *
  * @param mesh Configured; it need not be ready yet.
- * @param options Tokens beside those of the configuration, bind address, draining.
+ * @param options Tokens, address, draining.
  *
  * @example
  * ```ts ignore

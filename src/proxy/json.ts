@@ -4,6 +4,7 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 
+/** The head of a JSON response. */
 export interface JsonHead {
   /** `content-type` is added to them. */
   readonly headers: Record<string, string>;
@@ -14,7 +15,12 @@ export interface JsonHead {
   readonly status?: number;
 }
 
-/** Serializes a value as a response. */
+/**
+ * A JSON response.
+ *
+ * @param value Its body.
+ * @param head Its headers and status.
+ */
 export function json(value: unknown, { headers, status = 200 }: JsonHead): PlainResponse {
   headers["content-type"] = "application/json";
   return { status, headers, body: JSON.stringify(value) };

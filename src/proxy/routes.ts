@@ -47,6 +47,7 @@ export interface Exchange {
   readonly onEnd: () => void;
 }
 
+/** The handler of a path. */
 export interface RouteEntry {
   readonly methods: readonly string[];
   /** Whether it needs no token. */
@@ -74,7 +75,7 @@ const others: Readonly<Record<string, RouteEntry>> = {
 };
 
 /**
- * The handler of a path; undefined for an unknown path and for one that is not exposed.
+ * The handler of a path.
  *
  * @param path Case-sensitive; one trailing slash is ignored.
  * @param exposed Endpoints to serve, without `/v1/`.

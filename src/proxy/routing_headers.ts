@@ -8,14 +8,20 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
+/** What the headers say of a request. */
 export interface RoutingFacts {
   readonly routing: RoutingRecord;
-  /** Parameters that the model does not take. */
+  /** Parameters left out. */
   readonly dropped?: readonly string[];
   readonly costNanoUsd?: number;
 }
 
-/** Adds the `x-mesh-*` headers to those of a response. */
+/**
+ * Adds the `x-mesh-*` headers of a response.
+ *
+ * @param headers They are added to these.
+ * @param facts Of the request.
+ */
 export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingFacts): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;

@@ -11,6 +11,7 @@ export class Stop implements Stopper, StopSignal {
   readonly #listeners: (() => void)[] = [];
   #controller: AbortController | undefined;
 
+  /** Itself. */
   get signal(): StopSignal {
     return this;
   }
@@ -33,11 +34,12 @@ export class Stop implements Stopper, StopSignal {
     this.#controller?.abort(reason);
   }
 
-  /** The listener is called at most once. */
+  /** Calls a listener once. */
   addEventListener(_type: "abort", listener: () => void): void {
     if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
+  /** Forgets a listener. */
   removeEventListener(_type: "abort", listener: () => void): void {
     const at = this.#listeners.indexOf(listener);
     if (at >= 0) this.#listeners.splice(at, 1);

@@ -36,6 +36,8 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
 /**
  * The upstream client: `node:http` for whole responses without TLS, which takes two thirds of the time of `fetch`; with
  * TLS, and for streams, `fetch` is quicker.
+ *
+ * @param request What to send.
  */
 export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
@@ -78,6 +80,7 @@ function env(name: string): string | undefined {
 
 const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
+/** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
   return {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },

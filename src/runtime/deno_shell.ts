@@ -105,6 +105,7 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   };
 }
 
+/** The machine on Deno. */
 export function denoShell(): Shell {
   return {
     args: Deno.args,

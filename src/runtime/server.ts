@@ -25,7 +25,11 @@ export function serverRuntime(): Runtime {
   return nodeProcess() === undefined ? browserRuntime() : nodeRuntime();
 }
 
-/** The upstream client over a `fetch` that the program gives. */
+/**
+ * The upstream client over a `fetch` that the program gives.
+ *
+ * @param fetcher The `fetch` to use.
+ */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   return fetchSender(classifyFetchFault, fetcher);
 }

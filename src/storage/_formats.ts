@@ -4,18 +4,21 @@
  */
 import { ConnectorError } from "../errors.ts";
 
-/** Encodings of `storage.persistence.format`. */
+/** The encodings of `storage.persistence.format`. */
 export type RecordFormat = "json" | "yaml" | "msgpack";
 
-/** Optional packages; tests replace them. */
+/** The modules that two of them need; a test gives others. */
 export interface FormatModules {
+  /** Loads `@std/yaml`. */
   readonly yaml: () => Promise<{
     parse(text: string, options?: { schema?: "json" }): unknown;
     stringify(value: unknown, options?: { schema?: "json"; lineWidth?: number }): string;
   }>;
+  /** Loads `@msgpack/msgpack`. */
   readonly msgpack: () => Promise<{ decode(bytes: Uint8Array): unknown; encode(value: unknown): Uint8Array }>;
 }
 
+/** Loaded when a record needs one. */
 export const formatModules: FormatModules = {
   yaml: () => import("@std/yaml"),
   // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
@@ -33,8 +36,11 @@ const installs: Readonly<Record<keyof FormatModules, string>> = {
 };
 
 /**
- * Encodes JSON in another format.
+ * Writes JSON in another format.
  *
+ * @param json The text of a value.
+ * @param format How it shall be written.
+ * @param modules Where the formats come from.
  * @throws {ConnectorError} When its module is missing.
  */
 export async function fromJson(json: Uint8Array, format: RecordFormat, modules: FormatModules): Promise<Uint8Array> {
@@ -46,9 +52,11 @@ export async function fromJson(json: Uint8Array, format: RecordFormat, modules: 
 }
 
 /**
- * Decodes a record of any format, recognized by its first byte.
+ * Reads a record of any format; its first byte tells which.
  *
- * @returns The value as JSON.
+ * @param bytes The record.
+ * @param modules Where the formats come from.
+ * @returns The text of its value as JSON.
  * @throws {ConnectorError} When its module is missing; whatever the module throws when the record is damaged.
  */
 export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise<Uint8Array> {
@@ -67,8 +75,9 @@ function jsonOf(value: unknown): Uint8Array {
 }
 
 /**
- * Imports the package that a format needs.
+ * Loads what a format needs, where it needs anything.
  *
+ * @param format The format.
  * @throws {ConnectorError} When its module is missing.
  */
 export async function loadFormat(format: RecordFormat): Promise<void> {

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** A member of at most one {@linkcode Bag}. */
+/** Something that can be in one {@linkcode Bag} at a time. */
 export interface Thing {
   /** Its index in the bag, which alone uses it. */
   index?: number;
@@ -25,22 +25,23 @@ export interface Thing {
 export class Bag<T extends Thing> {
   readonly #things: T[] = [];
 
+  /** Number of things. */
   get size(): number {
     return this.#things.length;
   }
 
-  /** A copy of the current members. */
+  /** A copy of the present content. */
   get all(): readonly T[] {
     return [...this.#things];
   }
 
-  /** The member must be in no bag. */
+  /** Adds one that is in no bag yet. */
   add(thing: T): void {
     thing.index = this.#things.length;
     this.#things.push(thing);
   }
 
-  /** Returns whether it was a member. */
+  /** Takes one out; whether it was there. */
   delete(thing: T): boolean {
     const { index } = thing;
     if (index === undefined || this.#things[index] !== thing) return false;

@@ -4,7 +4,7 @@
  */
 import type { UpstreamResponse } from "../contracts/runtime.ts";
 
-/** Joins chunks; a single one is returned as it is. */
+/** All chunks in a row; a single one as it is. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
@@ -16,25 +16,27 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Upper bound of a body. */
+/** How much may be read. */
 export interface ReadLimit {
-  /** Bytes. */
+  /** Largest size, bytes. */
   readonly maxBytes: number;
-  /** Makes the error that a larger body causes. */
+  /** Makes the error for more than that. */
   readonly tooLarge: () => Error;
 }
 
-/** A source of chunks: a `BodyReader`, or a reader of the Streams standard. */
+/** What chunks are read from: a `BodyReader`, or a reader of the Streams standard. */
 export interface ChunkReader {
+  /** The next chunk. */
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
+  /** Ends the source. */
   cancel(): Promise<void>;
 }
 
 /**
- * Reads a source to its end.
+ * Reads to the end.
  *
- * @param reader Null for an empty body.
- * @param limit The source is cancelled when it exceeds this.
+ * @param reader Where the chunks come from; null for an empty body.
+ * @param limit What is read at most; the source is ended at more.
  */
 export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }: ReadLimit): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -51,7 +53,12 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
   }
 }
 
-/** Reads the whole body of a response. */
+/**
+ * Reads the whole body of a response.
+ *
+ * @param response Its body has not been read yet.
+ * @param limit What is read at most.
+ */
 export async function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
   // a declared and small size needs no counting
   const declared = Number(response.headers.get("content-length") ?? Infinity);

@@ -18,14 +18,15 @@ const maxLength = 200;
 
 /** A cron expression as {@linkcode parseCron} read it. */
 export interface Cron {
-  /** Start times of a day in minutes, 0 to 1439, ascending. */
+  /** The minutes of a day at which it starts, 0 to 1439, ascending. */
   readonly times: readonly number[];
-  /** Of the month, 1 to 31. */
+  /** Days of the month, 1 to 31. */
   readonly days: ReadonlySet<number>;
+  /** Months, 1 to 12. */
   readonly months: ReadonlySet<number>;
-  /** 0 (Sunday) to 6. */
+  /** Days of the week, 0 (Sunday) to 6. */
   readonly weekdays: ReadonlySet<number>;
-  /** Whether a match of either `days` or `weekdays` is enough. */
+  /** Whether one of `days` and `weekdays` is enough. */
   readonly eitherDay: boolean;
 }
 
@@ -52,7 +53,7 @@ const fields: readonly Field[] = [
  * Reads a cron expression.
  *
  * @param text Five fields of numbers, names, ranges, steps and lists.
- * @throws {SyntaxError} Names the field that is wrong, and why.
+ * @throws {SyntaxError} When it is none; the message says which field is wrong, and why.
  *
  * @example
  * ```ts ignore
@@ -127,7 +128,8 @@ function valueOf(text: string, { least, greatest, names = [] }: Field): number |
 /**
  * The first start after a time.
  *
- * @param after Wall clock, ms; a start at this very moment is not returned.
+ * @param cron When it starts.
+ * @param after Wall clock, ms; a start at this very moment does not count.
  * @returns Wall clock, ms; undefined when there is none, as on 31 February.
  *
  * @example
@@ -148,7 +150,8 @@ export function nextStart(cron: Cron, after: number): number | undefined {
  * The last start before a time, so that `now - lastStart(cron, now) < durationMs` says whether what it started is
  * still going on.
  *
- * @param before Wall clock, ms; a start at this very moment is returned.
+ * @param cron When it starts.
+ * @param before Wall clock, ms; a start at this very moment counts.
  * @returns Wall clock, ms; undefined when there is none.
  */
 export function lastStart(cron: Cron, before: number): number | undefined {

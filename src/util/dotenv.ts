@@ -4,29 +4,33 @@
  * @module
  */
 
+/** One assignment. */
 export interface DotenvEntry {
+  /** Its name. */
   readonly name: string;
-  /** Quotes and escapes resolved. */
+  /** Its value, quotes and escapes undone. */
   readonly value: string;
-  /** The line it begins on, from 1. */
+  /** The line it begins on, counted from 1. */
   readonly line: number;
-  /** Offsets of its text and of the next line in `text`. */
+  /** Where its text begins in what was read, and where the next line does. */
   readonly span: readonly [from: number, to: number];
 }
 
 /** One line that is no assignment. It never quotes the line: there may be a secret in it. */
 export interface DotenvProblem {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
+  /** What is wrong. */
   readonly message: string;
 }
 
-/** A parsed file. */
+/** What a file comes to. */
 export interface Dotenv {
-  /** Without byte order mark, lines ended by LF; `span` refers to it. */
+  /** Without a byte order mark, with plain line ends; what spans are about. */
   readonly text: string;
-  /** In order; the last of two with one name wins. */
+  /** In order; of two with one name the last counts. */
   readonly entries: readonly DotenvEntry[];
+  /** All that is wrong. */
   readonly problems: readonly DotenvProblem[];
 }
 
@@ -35,12 +39,14 @@ const nothing = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
 const bare = /[^\n]*/y;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "$": "$" };
 
-/** A valid name. */
+/** What can stand before the `=`. */
 export const dotenvName: RegExp = /^[A-Za-z_][\w.-]*$/;
 
 /**
  * Reads a dotenv file: `NAME=value`, `export NAME=value`, blank lines and `#` comments. Values may stand in single
  * quotes or backticks (as they are) or double ones (`\n`, `\r`, `\t`, `\"`, `\\`, `\$`), over several lines.
+ *
+ * @param source All of it.
  *
  * @example
  * ```ts ignore

@@ -9,20 +9,21 @@ import { toBase64 } from "./base64.ts";
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /**
- * Imports a private RSA key for signing.
+ * A private RSA key to sign with.
  *
  * @param der PKCS#8.
- * @throws {DOMException} When it is not such a key.
+ * @throws {DOMException} When it is none.
  */
 export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
 }
 
 /**
- * Signs a set of claims.
+ * Signs claims.
  *
- * @param claims Times are whole seconds since 1970.
- * @param keyId Goes into the header as `kid`.
+ * @param claims What is claimed; times are whole seconds since 1970.
+ * @param key From {@linkcode signingKey}.
+ * @param keyId The key's name, where the reader knows several.
  *
  * @example
  * ```ts ignore

@@ -4,6 +4,7 @@
  */
 import type { HistogramSample, Labels, MetricFamily } from "../contracts/metrics.ts";
 
+/** Its media type. */
 export const prometheusMediaType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**

@@ -9,23 +9,25 @@
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** One limit of a vendor. */
+/** What the vendor says of one limit. */
 export interface Allowance {
-  /** Per window. */
+  /** What one window allows. */
   readonly limit?: number;
-  /** In the current window. */
+  /** What is left of it. */
   readonly remaining?: number;
-  /** Until the window is full again, ms from now, at most 24 h. */
+  /** Until all of it is there again, ms from now, at most 24 h. */
   readonly resetMs?: number;
 }
 
-/** The limits that a response counts against. */
+/** What a response says of the limits that it counts against. */
 export interface RateReading {
+  /** Of requests. */
   readonly requests?: Allowance;
-  /** Input and output. */
+  /** Of tokens, read and written. */
   readonly tokens?: Allowance;
 }
 
+/** The headers of a response. */
 interface Headers {
   get(name: string): string | null;
 }
@@ -34,8 +36,9 @@ interface Headers {
  * Reads rate-limit headers of any of the known families. What makes no sense is left out: negative or endless
  * numbers, a limit of 0, a reset that is past.
  *
- * @param now Wall clock, ms, against which a reset date is judged when the response has no `Date` itself.
- * @returns Undefined without such headers.
+ * @param headers The response's headers.
+ * @param now Wall clock, ms, against which a reset given as a date is judged when the response has no `Date` itself.
+ * @returns Undefined when they say nothing.
  *
  * @example
  * ```ts ignore

@@ -6,21 +6,23 @@ import { fromBase64 } from "./base64.ts";
 import { isObject } from "./is_object.ts";
 import { signedJwt, signingKey } from "./jwt.ts";
 
-/** The members of a JSON key that signing and fetching need. */
+/** The members of a JSON key that tokens are fetched with. */
 export interface ServiceAccount {
+  /** The account's name. */
   readonly clientEmail: string;
-  /** PKCS#8, decoded from PEM. */
+  /** PKCS#8, the bytes between the lines of the PEM text. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
-  /** `private_key_id`. */
+  /** Names the account's key that signed. */
   readonly keyId?: string;
-  /** `token_uri`, the token endpoint. */
+  /** Where tokens are fetched. */
   readonly tokenUrl?: string;
 }
 
 /**
- * Parses a service account's JSON key.
+ * Reads a JSON key.
  *
- * @throws {TypeError} When it is not one; the message quotes nothing of it.
+ * @param credentials As text or parsed.
+ * @throws {TypeError} When it is none; the message quotes nothing of it.
  */
 export function readServiceAccount(credentials: string | Readonly<Record<string, unknown>>): ServiceAccount {
   const { client_email, private_key, private_key_id, token_uri } = membersOf(credentials);
@@ -37,22 +39,25 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
 /** The longest that token endpoints accept an assertion, seconds. */
 const lifetimeSeconds = 3_600;
 
+/** What an assertion is for. */
 export interface AssertionFacts {
-  /** The token endpoint's address or name, as the vendor defines it. */
+  /** The token endpoint's own name. */
   readonly audience: string;
-  /** Separated by spaces. */
+  /** Scopes that are asked for, separated by spaces. */
   readonly scope?: string | undefined;
   /**
-   * The user that the token is for.
+   * Whose token it is to be.
    * @default the audience's own choice
    */
   readonly subject?: string;
 }
 
 /**
- * Makes a signer of JSON Web Tokens with the claims of RFC 7523.
+ * What signs the assertions of an account: JSON Web Tokens with the claims of RFC 7523.
  *
- * @returns Takes the wall clock, ms. Rejects with a `DOMException` unless the private key is an RSA key.
+ * @param account Who signs.
+ * @param facts What for.
+ * @returns Takes the wall clock, ms. Rejects with a `DOMException` when the private key is none of RSA.
  */
 export function assertionSigner(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
   const { audience: aud, scope, subject: sub } = facts;

@@ -4,7 +4,12 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 
-/** Whether a request sets a parameter: null does not, nor does a token limit below 0 (LM Studio's word for none). */
+/**
+ * Whether a parameter asks for something: null does not, nor does a token limit below 0 (LM Studio's word for none).
+ *
+ * @param body The request.
+ * @param name The parameter.
+ */
 export function isGiven(body: Readonly<Record<string, unknown>>, name: string): boolean {
   const value = body[name];
   if (value === undefined || value === null) return false;
@@ -12,9 +17,10 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
 }
 
 /**
- * The token limit of one response, for providers that know one name of it; the newer name wins.
+ * The token limit of one response, for providers that know one name of it: the newer one wins over the older one.
  *
- * @returns Undefined when the request sets none.
+ * @param body The request.
+ * @returns Undefined where it sets none.
  *
  * @example
  * ```ts ignore

@@ -5,19 +5,22 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
+/** The longest wait. */
 export interface Limit {
   readonly clock: Clock;
   /** ms. */
   readonly ms: number;
-  /** Message of the error. */
+  /** Says what was not there in time. */
   readonly message: string;
 }
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts. A later outcome of the work is
- * ignored.
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts. What the work comes to after that
+ * is ignored.
  *
- * @param limit Ends the wait as well.
+ * @param work Under way.
+ * @param signal Ends the wait.
+ * @param limit Ends the wait, too.
  * @throws {DeadlineError} When time is up.
  */
 export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: Limit): Promise<T> {

@@ -6,10 +6,11 @@
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A period of wall clock time, ms. */
+/** A stretch of wall clock time, ms. */
 export interface Window {
+  /** Its first moment. */
   readonly start: number;
-  /** Exclusive. */
+  /** The first moment after it. */
   readonly end: number;
 }
 
@@ -40,8 +41,8 @@ export function monthWindow(now: number): Window {
 }
 
 /**
- * The local day of a time zone that a time falls in, from midnight to midnight: 23 or 25 hours long when its clocks
- * change. A day begins with its first existing moment, also where the change skips midnight or repeats it.
+ * The day of a place that a time falls in, from midnight to midnight there: 23 or 25 hours long when its clocks
+ * change. A day begins with the first moment that is on it, also where the change skips midnight or repeats it.
  *
  * @param zone A time zone as in the IANA database, or a fixed offset such as `+05:30`.
  * @param now Wall clock, ms.
@@ -74,10 +75,10 @@ export function untilQuotaReset(schedule: string | undefined, now: number): numb
   return (schedule === "monthly" ? monthWindow(now) : dayWindow(now)).end - now;
 }
 
-/** Offset of a zone from UTC at a time, ms. */
+/** What a zone's clocks are ahead of UTC at a time, ms. */
 type OffsetAt = (time: number) => number;
 
-/** The first moment of a day, whose clocks may have changed within a day of midnight. */
+/** The first moment that is on a day, whose clocks may have changed within a day of midnight. */
 function midnight(day: number, offsetAt: OffsetAt): number {
   const utc = day * dayMs;
   const [before, after] = [offsetAt(utc - dayMs), offsetAt(utc + dayMs)];
@@ -93,7 +94,7 @@ function offsetsOf(zone: string): OffsetAt {
   return () => offset;
 }
 
-/** The zone's local time read as if it were UTC, less the time itself. */
+/** The clocks of a place read as if they showed UTC, less the time it is. */
 function offsetIn(zone: string, time: number): number {
   const second = Math.floor(time / 1000) * 1000;
   const shown = formatterOf(zone).formatToParts(second);

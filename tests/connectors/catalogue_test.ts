@@ -66,9 +66,9 @@ Deno.test("the catalogue's models of chat and embeddings have a context window, 
 });
 
 Deno.test("the catalogue's models have a source, and the day on which it was read", () => {
-  eachEntry(({ source, asOf }, where) => {
-    assert(source.trim() !== "", where);
-    assertEquals(new Date(asOf).toISOString().slice(0, 10), asOf, where);
+  eachEntry(({ source: [name, date] }, where) => {
+    assert(name.trim() !== "", where);
+    assertEquals(new Date(date).toISOString().slice(0, 10), date, where);
   });
 });
 
@@ -111,4 +111,49 @@ Deno.test("a provider has one or two defaults for chat, and one for everything e
       assert(defaults.length >= 1 && defaults.length <= most, `${file}, ${operation}: ${defaults.map(({ id }) => id)}`);
     }
   }
+});
+
+Deno.test("a model that retires does so on a day, and after its facts were read", () => {
+  eachEntry(({ retires, source: [, date] }, where) => {
+    if (retires === undefined) return;
+    assertEquals(new Date(retires).toISOString().slice(0, 10), retires, where);
+    assert(retires > date, where);
+  });
+});
+
+Deno.test("models of embeddings say how large these are, and which space they are in", () => {
+  eachEntry((entry, where) => {
+    const { dimensions = 0, embedding_space, capabilities = [] } = knownModels([entry])[0]!;
+    const embeds = operationsOf(capabilities).includes("embeddings");
+    assertEquals([dimensions > 0, embedding_space !== undefined], [embeds, embeds], where);
+  });
+});
+
+Deno.test("models of speech map voices, one of them for every other; models of sound list their formats once", () => {
+  eachEntry((entry, where) => {
+    const { voices = {}, response_formats = [], capabilities = [] } = knownModels([entry])[0]!;
+    const speaks = operationsOf(capabilities).includes("speech");
+    assertEquals(Object.values(voices).includes(voices.default!), speaks, where);
+    assertEquals(new Set(response_formats).size, response_formats.length, where);
+  });
+});
+
+Deno.test("knownModels() fills in what an entry leaves out", () => {
+  const base = { pricing: null, source: ["acme.example", "2026-11-22"] } as const;
+  const [chat, embed, speech] = knownModels([
+    { ...base, id: "chat", can: "TS", also: ["retrieval.search.web-search"], window: 8_000 },
+    { ...base, id: "embed", serves: ["representation.embeddings.text-embeddings"], hasFixedSize: true, dimensions: 3 },
+    { ...base, id: "speech", serves: ["generation.audio.text-to-speech"], voices: "ann bob", formats: "mp3 wav" },
+  ], { features: { logprobs: false }, rulesOf: ({ id }) => id === "chat" ? { drop: ["top_k"] } : undefined });
+  assertEquals(chat!.capabilities?.at(-1), "retrieval.search.web-search");
+  assertEquals([chat!.features?.tool_calling, chat!.features?.vision, chat!.features?.logprobs], [true, false, false]);
+  assertEquals([chat!.parameters, chat!.pricing, chat!.defaultFor], [{ drop: ["top_k"] }, undefined, undefined]);
+  assertEquals([embed!.embedding_space, embed!.dimensions], ["embed", 3]);
+  assertEquals(embed!.parameters, { refuse: ["dimensions"] });
+  assertEquals(speech!.voices, { ann: "ann", bob: "bob", default: "ann" });
+  assertEquals([speech!.response_formats, speech!.source, speech!.asOf], [
+    ["mp3", "wav"],
+    "acme.example",
+    "2026-11-22",
+  ]);
 });

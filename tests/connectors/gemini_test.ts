@@ -11,7 +11,7 @@ Deno.test("gemini declares what the engine needs to find it", () => {
   assertEquals(defaults.length, 1);
   for (const { id, capabilities, pricing } of gemini.models) {
     assert(pricing!.length > 0, `${id} has no price`);
-    assertEquals(/embedding|tts/.test(id), !capabilities!.some((path) => path.endsWith("chat-completion")), id);
+    assertEquals(/embedding|tts|image/.test(id), !capabilities!.some((path) => path.endsWith("chat-completion")), id);
   }
 });
 
@@ -195,7 +195,7 @@ Deno.test("listModels() follows the pages and says what each model is for", asyn
     ["gemini-2.5-flash", "chat-completion"],
     ["gemini-3.9-flash-preview", "chat-completion"],
     ["gemini-embedding-2", "text-embeddings"],
-    ["gemini-3-pro-image", undefined],
+    ["gemini-3-pro-image", "text-to-image"],
     ["gemini-3.1-flash-tts-preview", "text-to-speech"],
     ["veo-3.1-generate-preview", undefined],
     ["gemma-4-31b-it", "chat-completion"],

@@ -13,8 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 8, output: 40, cached_input: 0.2, cache_write: 10 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-fable-5-1",
@@ -22,8 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 10, output: 50, cached_input: 0.25, cache_write: 12.5 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-fable-5",
@@ -31,8 +29,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 10, output: 50, cached_input: 1, cache_write: 12.5 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-opus-5-5",
@@ -40,8 +37,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 5 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-opus-5",
@@ -49,8 +45,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-opus-4-8",
@@ -58,8 +53,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-sonnet-5-5",
@@ -71,8 +65,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 },
       { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5, from: "2026-10-07" },
     ],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-sonnet-5",
@@ -80,8 +73,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-sonnet-4-6",
@@ -89,8 +81,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-haiku-5-5",
@@ -101,8 +92,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
       { input: 0.5, output: 2.5, cached_input: 0.05, cache_write: 0.625, above_tokens: 100_000 },
     ],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
   {
     id: "claude-haiku-4-5",
@@ -110,7 +100,6 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     maxOutput: 64_000,
     pricing: [{ input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }],
-    source: "platform.claude.com",
-    asOf: "2026-11-21",
+    source: ["platform.claude.com", "2026-11-21"],
   },
 ];

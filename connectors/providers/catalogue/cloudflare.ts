@@ -13,7 +13,16 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 24_000,
     isDefault: true,
     pricing: [{ input: 0.293, output: 2.253 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
+  },
+  {
+    id: "@cf/baai/bge-base-en-v1.5",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 512,
+    dimensions: 768,
+    hasFixedSize: true,
+    isDefault: true,
+    pricing: [{ input: 0.067 }],
+    source: ["Portkey", "2026-08-21"],
   },
 ];

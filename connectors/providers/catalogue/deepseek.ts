@@ -17,8 +17,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.14, output: 0.28, cached_input: 0.0028 },
       { input: 0.44, output: 1.32, cached_input: 0.014, from: "2026-08-16" },
     ],
-    source: "models.dev",
-    asOf: "2026-09-01",
+    source: ["models.dev", "2026-09-01"],
   },
   {
     id: "deepseek-v4-pro",
@@ -31,7 +30,6 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.435, output: 0.87, cached_input: 0.0036 },
       { input: 1.32, output: 3.96, cached_input: 0.044, from: "2026-08-16" },
     ],
-    source: "models.dev",
-    asOf: "2026-09-01",
+    source: ["models.dev", "2026-09-01"],
   },
 ];

@@ -13,7 +13,15 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 131_072,
     isDefault: true,
     pricing: [{ input: 1.4, output: 4.4, cached_input: 0.26 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
+  },
+  {
+    id: "nomic-ai/nomic-embed-text-v1.5",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 768,
+    isDefault: true,
+    pricing: [{ input: 0.008 }],
+    source: ["Portkey", "2026-08-21"],
   },
 ];

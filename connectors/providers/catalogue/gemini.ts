@@ -1,6 +1,6 @@
 /**
- * Google's Gemini models, the newest first. 3.6 came at its full price; with 3.7 the Flash models went to half of it until
- * the end of 2026.
+ * Google's Gemini models, the newest first. 3.6 came at its full price; with 3.7 the Flash models went to half of it
+ * until the end of 2026, and so did speech.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -17,8 +17,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: "ai.google.dev by models.dev",
-    asOf: "2026-11-21",
+    source: ["ai.google.dev by models.dev", "2026-11-21"],
   },
   {
     id: "gemini-3.7-flash",
@@ -29,8 +28,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: "ai.google.dev by models.dev",
-    asOf: "2026-11-21",
+    source: ["ai.google.dev by models.dev", "2026-11-21"],
   },
   {
     id: "gemini-3.6-flash",
@@ -42,8 +40,7 @@ export const entries: readonly CatalogueEntry[] = [
       { from: "2026-08-19", input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: "ai.google.dev by models.dev",
-    asOf: "2026-11-21",
+    source: ["ai.google.dev by models.dev", "2026-11-21"],
   },
   {
     id: "gemini-3.5-flash",
@@ -51,8 +48,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-3.5-flash-lite",
@@ -60,8 +56,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03 }],
-    source: "ai.google.dev by models.dev",
-    asOf: "2026-11-21",
+    source: ["ai.google.dev by models.dev", "2026-11-21"],
   },
   {
     id: "gemini-3.1-pro-preview",
@@ -72,8 +67,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 12, cached_input: 0.2 },
       { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
     ],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-3.1-flash-lite",
@@ -81,8 +75,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    retires: "2027-05-07",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-2.5-pro",
@@ -93,8 +87,8 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 1.25, output: 10, cached_input: 0.125 },
       { above_tokens: 200_000, input: 2.5, output: 15, cached_input: 0.25 },
     ],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    retires: "2026-12-01",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-2.5-flash",
@@ -102,8 +96,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    retires: "2026-12-01",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-2.5-flash-lite",
@@ -111,25 +105,64 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.1, output: 0.4, cached_input: 0.01, audio_input: 0.3 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-embedding-001",
     serves: ["representation.embeddings.text-embeddings"],
     window: 2_048,
+    dimensions: 3_072,
     isDefault: true,
     pricing: [{ input: 0.15 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev, LiteLLM", "2026-08-06"],
+  },
+  {
+    id: "gemini-embedding-2",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 3_072,
+    pricing: [{ input: 0.2 }],
+    source: ["LiteLLM, Portkey", "2026-08-21"],
+  },
+  {
+    id: "gemini-3.8-flash-lite-tts",
+    serves: ["generation.audio.text-to-speech"],
+    window: 8_192,
+    voices:
+      "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    isDefault: true,
+    pricing: [{ input: 0.5, audio_output: 6 }, { input: 1, audio_output: 12, from: "2027-01-01" }],
+    source: ["ai.google.dev by LiteLLM", "2026-11-22"],
+  },
+  {
+    id: "gemini-3.8-flash-tts",
+    serves: ["generation.audio.text-to-speech"],
+    window: 8_192,
+    voices:
+      "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    pricing: [{ input: 0.5, audio_output: 9 }, { input: 1, audio_output: 18, from: "2027-01-01" }],
+    source: ["ai.google.dev by LiteLLM", "2026-11-22"],
   },
   {
     id: "gemini-2.5-flash-preview-tts",
     serves: ["generation.audio.text-to-speech"],
     window: 8_192,
-    isDefault: true,
+    voices:
+      "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
     pricing: [{ input: 0.5, audio_output: 10 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
+  },
+  {
+    id: "gemini-3.1-flash-image",
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image"],
+    isDefault: true,
+    pricing: [{ input: 0.5, output: 60 }],
+    source: ["models.dev, Portkey", "2026-08-21"],
+  },
+  {
+    id: "gemini-3-pro-image",
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image"],
+    pricing: [{ input: 2, output: 120 }],
+    source: ["LiteLLM, Portkey", "2026-08-21"],
   },
 ];

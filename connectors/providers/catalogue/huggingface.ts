@@ -13,7 +13,6 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 32_768,
     isDefault: true,
     pricing: [{ input: 0.25, output: 0.69 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
 ];

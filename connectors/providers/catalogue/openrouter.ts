@@ -12,8 +12,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "openai/gpt-oss-120b:free",
@@ -22,8 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 131_072,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "qwen/qwen3-coder:free",
@@ -31,14 +29,12 @@ export const entries: readonly CatalogueEntry[] = [
     features: { structured_output: false },
     window: 262_000,
     pricing: [{ input: 0, output: 0 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "openrouter/auto",
     window: 2_000_000,
     pricing: null,
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
 ];

@@ -15,8 +15,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 4_096,
     isDefault: true,
     pricing: [{ input: 1, output: 1, per_request: 0.012 }],
-    source: "models.dev, genai-prices",
-    asOf: "2026-08-21",
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "sonar-pro",
@@ -26,7 +25,6 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     maxOutput: 8_192,
     pricing: [{ input: 3, output: 15, per_request: 0.014 }],
-    source: "models.dev, genai-prices",
-    asOf: "2026-08-21",
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
 ];

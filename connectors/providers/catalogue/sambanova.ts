@@ -13,8 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 131_072,
     isDefault: true,
     pricing: [{ input: 0.22, output: 0.59 }],
-    source: "models.dev",
-    asOf: "2026-06-10",
+    source: ["models.dev", "2026-06-10"],
   },
   {
     id: "Meta-Llama-3.3-70B-Instruct",
@@ -23,7 +22,6 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 3_072,
     isDefault: true,
     pricing: [{ input: 0.6, output: 1.2 }],
-    source: "models.dev",
-    asOf: "2026-06-10",
+    source: ["models.dev", "2026-06-10"],
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * xAI's models. The sources differ on the price of cached input of grok-4.5.
+ * xAI's models. The sources differ on the price of cached input of grok-4.5, and have none for images.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -13,8 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 30_000,
     isDefault: true,
     pricing: [{ input: 1.25, output: 2.5, cached_input: 0.2 }, { input: 2.5, output: 5, above_tokens: 200_000 }],
-    source: "models.dev",
-    asOf: "2026-07-02",
+    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "grok-4.5",
@@ -22,7 +21,13 @@ export const entries: readonly CatalogueEntry[] = [
     window: 500_000,
     isDefault: true,
     pricing: [{ input: 2, output: 6 }, { input: 4, output: 12, above_tokens: 200_000 }],
-    source: "genai-prices, models.dev",
-    asOf: "2026-08-21",
+    source: ["genai-prices, models.dev", "2026-08-21"],
+  },
+  {
+    id: "grok-imagine-image",
+    serves: ["generation.image.text-to-image"],
+    isDefault: true,
+    pricing: null,
+    source: ["models.dev", "2026-07-02"],
   },
 ];
