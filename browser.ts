@@ -93,7 +93,7 @@ export function mockClient(options: MockOptions): MeshClient {
 }
 
 /**
- * State in the page's `localStorage`: what rests before a reload rests after it. For small sites;
+ * State in the page's `localStorage`: standbys, spent budgets and counts of limits outlive a reload. For small sites;
  * {@linkcode indexedDbStorage} has exact locks and more room.
  *
  * @param options Prefix of its items.
@@ -108,7 +108,7 @@ export function localStorageStorage(options?: LocalStorageOptions): Storage {
 }
 
 /**
- * State in the page's IndexedDB: what rests before a reload rests after it.
+ * State in the page's IndexedDB: standbys, spent budgets and counts of limits outlive a reload.
  *
  * @param options The database's name.
  *
@@ -228,7 +228,7 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
   }
 }
 
-export { stateIn } from "./src/state/persistence/state_sync.ts";
+export { stateIn, type StateInOptions } from "./src/state/persistence/state_in.ts";
 export type { StatePersistence } from "./src/state/persistence/state_store.ts";
 export * from "./src/exports.ts";
 export { anthropic, gemini, groq, mistral, openai, openrouter } from "./connectors/browser.ts";

@@ -8,7 +8,7 @@ import { ConnectorError, MeshError } from "../../errors.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { leftOutOf } from "./snapshot_codec.ts";
-import type { StatePersistence, StateStore, Tracer } from "./state_store.ts";
+import type { StateStore, Tracer } from "./state_store.ts";
 
 /** What a {@linkcode StateSync} is made of. */
 export interface StateSyncParts {
@@ -18,20 +18,6 @@ export interface StateSyncParts {
   readonly clock: Clock;
   /** Told what goes wrong. */
   readonly hub: Tracer;
-}
-
-/**
- * Keeps states in a storage.
- *
- * @param storage Where.
- *
- * @example
- * ```ts ignore
- * const client = create("chat-completion", { providers, storage: stateIn(new StorageOfMine()) });
- * ```
- */
-export function stateIn(storage: Storage): StatePersistence {
-  return { storeFor: (parts) => new StateSync({ ...parts, storage }) };
 }
 
 /** The record that holds the state. */
