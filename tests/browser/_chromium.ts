@@ -23,7 +23,27 @@ export type Open = (options?: OpenOptions) => Promise<TestPage>;
  */
 export function describeInChromium(name: string, define: (open: Open) => void): void {
   const executablePath = findChromium();
-  if (executablePath !== undefined) return void describe(name, () => defineIn(executablePath, define));
+  if (executablePath === undefined) return reportMissing(name);
+  describe(name, () => defineIn(executablePath, define));
+}
+
+/**
+ * A test that finds out in the browser what its steps are; likewise skipped without Chromium.
+ *
+ * @param name What it is about.
+ * @param body Runs it.
+ */
+export function testInChromium(name: string, body: (browser: Browser, test: Deno.TestContext) => Promise<void>): void {
+  const executablePath = findChromium();
+  if (executablePath === undefined) return reportMissing(name);
+  // what a page leaves open is not Deno's, and what drives it removes its files a moment later
+  Deno.test({ name, sanitizeOps: false, sanitizeResources: false }, async (test) => {
+    await using connection = await connect(executablePath);
+    await body(connection.browser, test);
+  });
+}
+
+function reportMissing(name: string): void {
   const missing = `${name} (no Chromium on PATH; on Debian: apt-get install -y chromium)`;
   if (process.env.CI === undefined) return void describe.skip(missing, () => {});
   it(missing, () => {
@@ -31,20 +51,35 @@ export function describeInChromium(name: string, define: (open: Open) => void): 
   });
 }
 
+interface Connection extends AsyncDisposable {
+  readonly browser: Browser;
+}
+
+/** Connects to the browser that runs for all files, or to one of its own. */
+async function connect(executablePath: string): Promise<Connection> {
+  const shared = process.env[chromiumVariable];
+  const own: Chromium | undefined = shared === undefined ? await startChromium(executablePath) : undefined;
+  // a folder of its own would be removed after the connection has ended, which nothing waits for
+  const browser = await chromium.connectOverCDP(shared ?? own!.url, { artifactsDir: tmpdir() });
+  return {
+    browser,
+    async [Symbol.asyncDispose]() {
+      await browser.close(); // ends the connection alone
+      await own?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
 function defineIn(executablePath: string, define: (open: Open) => void): void {
-  let own: Chromium | undefined;
-  let browser: Browser;
+  let connection: Connection;
   let site: Site;
   beforeAll(async () => {
     site = await startSite();
-    const url = process.env[chromiumVariable] ?? (own = await startChromium(executablePath)).url;
-    // a folder of its own would be removed after the connection has ended, which nothing waits for
-    browser = await chromium.connectOverCDP(url, { artifactsDir: tmpdir() });
+    connection = await connect(executablePath);
   });
   afterAll(async () => {
-    await browser.close(); // ends the connection alone
-    await own?.[Symbol.asyncDispose]();
+    await connection[Symbol.asyncDispose]();
     await site[Symbol.asyncDispose]();
   });
-  define((options) => TestPage.open(browser, site.port, options));
+  define((options) => TestPage.open(connection.browser, site.port, options));
 }

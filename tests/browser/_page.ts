@@ -23,7 +23,9 @@ export interface OpenOptions {
   /** The host that it comes from, such as `app.example`; `127.0.0.1` unless said. */
   readonly host?: string;
   /** `/` unless said; `/sandboxed` is kept from every storage. */
-  readonly path?: "/" | "/sandboxed";
+  readonly path?: string;
+  /** Functions of the test that its scripts may call, by name. */
+  readonly functions?: Readonly<Record<string, (given: unknown) => unknown>>;
 }
 
 /** An error as a page has it. */
@@ -66,10 +68,11 @@ export class TestPage implements AsyncDisposable {
    * @param options Which page.
    */
   static async open(browser: Browser, port: number, options: OpenOptions = {}): Promise<TestPage> {
-    const { host = "127.0.0.1", path = "/" } = options;
+    const { host = "127.0.0.1", path = "/", functions = {} } = options;
     const context = await browser.newContext();
     context.setDefaultTimeout(patienceMs);
     const page = new TestPage(context, await context.newPage());
+    for (const [name, call] of Object.entries(functions)) await page.#page.exposeFunction(name, call);
     await page.#page.goto(`http://${host}:${port}${path}`);
     return page;
   }

@@ -51,15 +51,15 @@ export async function startProvider(script: Script): Promise<PageProvider> {
 }
 
 /** The same answer with CORS headers: they go in after the first line. */
-function withCors(behaviour: Behaviour): Behaviour {
+export function withCors(behaviour: Behaviour): Behaviour {
   return {
     async play(exchange) {
       let isHead = true;
       const write = async (data: string | Uint8Array) => {
         const text = typeof data === "string" ? data : new TextDecoder("latin1").decode(data);
-        if (!isHead || text === "") return await exchange.write(data);
-        isHead = false;
         const end = text.indexOf("\r\n") + 2;
+        if (!isHead || end === 1) return await exchange.write(data);
+        isHead = false;
         await exchange.write(text.slice(0, end) + anyOrigin);
         await exchange.write(data.slice(end));
       };

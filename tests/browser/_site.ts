@@ -47,10 +47,11 @@ const worker = `import * as modelmesh from "/modelmesh.js";
 globalThis.modelmesh = modelmesh;
 onmessage = async ({ data }) => postMessage(await eval(data));`;
 
-const javascript = "text/javascript; charset=utf-8";
+/** The type of a script. */
+export const javascript = "text/javascript; charset=utf-8";
 
 /** Strict pages run no code that is made from text. */
-const noEval = "script-src 'self' 'unsafe-inline'";
+export const noEval = "script-src 'self' 'unsafe-inline'";
 
 function pageUnder(policy: string): Behaviour {
   return whole(200, plainPage, "text/html; charset=utf-8", { "content-security-policy": policy });

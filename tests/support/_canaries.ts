@@ -3,7 +3,6 @@
  * @module
  */
 import { AssertionError } from "@std/assert";
-import { Buffer } from "node:buffer";
 import type { ConfigSource, MeshEvent, RoutingRecord, TraceEntry } from "../../mod.ts";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
@@ -30,13 +29,13 @@ const spellings = Object.entries(canaries).flatMap(([name, value]) =>
  * @param value The secret.
  */
 export function spellingsOf(value: string): string[] {
-  const unpadded = (text: string) => Buffer.from(text).toString("base64").replace(/=+$/, "");
+  const unpadded = (text: string) => btoa(text).replace(/=+$/, "");
   return [
     value,
     unpadded(value),
     unpadded(`Bearer ${value}`),
-    Buffer.from(value).toString("base64url"),
-    Buffer.from(value).toString("hex"),
+    unpadded(value).replaceAll("+", "-").replaceAll("/", "_"),
+    Array.from(value, (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join(""),
     encodeURIComponent(value),
     encodeURI(value),
     JSON.stringify(value).slice(1, -1),

@@ -1,0 +1,77 @@
+/**
+ * The behaviour suites as a page has them: bundled, with what stands in there for the machine.
+ * @module
+ */
+import { build, type Plugin, stop } from "../../scripts/npm/esbuild.ts";
+import { std } from "../../scripts/npm/std.ts";
+import { type Behaviour, startUpstream, status, whole } from "../support/upstream.ts";
+import { javascript, noEval, type Site } from "./_site.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const inPage = `${root}tests/browser/in_page/`;
+
+/** By path in the repository: what is taken in a page. */
+const replaced: Readonly<Record<string, string>> = {
+  "mod.ts": "mod.ts",
+  "proxy.ts": "proxy.ts",
+  "tests/support/_raw_http.ts": "raw_http.ts",
+  "tests/support/schema.ts": "schema.ts",
+};
+
+const machine: Plugin = {
+  name: "what stands in for the machine",
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^@std\/testing\/bdd$/ }, () => ({ path: `${inPage}bdd.ts` }));
+    onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir }) => {
+      const file = new URL(path, `file://${resolveDir}/`).pathname.slice(root.length);
+      const standIn = resolveDir.startsWith(`${root}tests`) ? replaced[file] : undefined;
+      return standIn === undefined ? undefined : { path: inPage + standIn };
+    });
+    // a test that needs one fails, but its file can be read
+    onResolve({ filter: /^(node:|openai$)/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onLoad({ filter: /./, namespace: "absent" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
+
+/**
+ * Bundles suites, each into one script: what is imported later is there at once, as it is on a server.
+ *
+ * @param files Their paths in the repository.
+ * @returns By path on the site: the text of each script.
+ */
+export async function bundleSuites(files: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [...files],
+    outdir: "/",
+    outbase: root,
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    plugins: [machine, std],
+    external: ["@std/yaml"], // only configurations in YAML need it
+    write: false,
+    logLevel: "silent", // what fails is thrown
+  }).finally(stop);
+  return new Map(outputFiles.map(({ path, contents }) => [path, contents]));
+}
+
+/**
+ * Starts a site with one page, which loads a suite.
+ *
+ * @param file The suite's path in the repository.
+ * @param scripts All suites, bundled.
+ */
+export async function startSuiteSite(file: string, scripts: ReadonlyMap<string, Uint8Array>): Promise<Site> {
+  const page = `<!doctype html>
+<title>${file}</title>
+<link rel="icon" href="data:,">
+<script type="module" src="/${file.replace(/\.ts$/, ".js")}"></script>`;
+  const { port, close } = await startUpstream(({ path }): Behaviour => {
+    if (path === "/") return whole(200, page, "text/html; charset=utf-8", { "content-security-policy": noEval });
+    const script = scripts.get(path);
+    return script === undefined ? status(404) : whole(200, script, javascript);
+  });
+  return { port, [Symbol.asyncDispose]: close };
+}

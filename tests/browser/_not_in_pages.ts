@@ -1,0 +1,116 @@
+/**
+ * What of `tests/behaviour` cannot run in a page, and why.
+ * @module
+ */
+
+const files = "reads and writes files";
+const environment = "finds providers in the environment, which a page does not have";
+const processes = "starts processes";
+const server = "is about HTTP between a proxy and its clients; a page listens nowhere";
+const sockets = "talks to the proxy by a socket";
+const sdk = "asks a proxy by npm's openai, which wants a server";
+const refused = "a page is not told that a connection was refused, so it tries once more";
+const shape = "a page checks the shape of its own requests alone, see src/pipeline/check_shape.ts";
+const redirected = "a page is not told where a redirect leads";
+
+const b = "tests/behaviour";
+
+/** By file: why all of it, or by title why single tests. */
+export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
+  [`${b}/at_once_test.ts`]: sockets,
+  [`${b}/client_test.ts`]: {
+    ...refusals(shape),
+    "The signal of a call > and the time limit hold while the client gets ready": environment,
+    "A closed client > that never had a configuration has nothing to close": files,
+  },
+  [`${b}/connector_packages_refused_test.ts`]: files,
+  [`${b}/connector_packages_test.ts`]: files,
+  [`${b}/create_config_test.ts`]: files,
+  [`${b}/create_test.ts`]: environment,
+  [`${b}/describe_test.ts`]: {
+    "client.describe() > shows what was detected, as a plain object": environment,
+    "client.describe() > of a client whose configuration is a file says to await ready(), until then": files,
+    "client.describe() > shows no key": environment,
+  },
+  [`${b}/dialects_tools_test.ts`]: {
+    "State that a vendor minted > moves with a conversation that fails over from its vendor to another one": sdk,
+  },
+  [`${b}/disconnect_test.ts`]: server,
+  [`${b}/errors_test.ts`]: "runs code in another realm by node:vm",
+  [`${b}/failover_broken_test.ts`]: {
+    "a provider on whose port nobody listens > is left at once for another": refused,
+    "a provider on whose port nobody listens > and nobody else is there: tried again after a wait, then 502": refused,
+  },
+  [`${b}/failover_stream_test.ts`]: {
+    "a stream that breaks before its first content > nobody who listens: the client reads the other provider's stream and nothing else":
+      refused,
+  },
+  [`${b}/load_test.ts`]: processes,
+  [`${b}/local_servers_test.ts`]: environment,
+  [`${b}/metrics_test.ts`]: {
+    "a client's stats() > are those of its mesh": environment,
+  },
+  [`${b}/offered_models_test.ts`]: environment,
+  [`${b}/openai_sdk_errors_test.ts`]: sdk,
+  [`${b}/openai_sdk_test.ts`]: sdk,
+  [`${b}/program_test.ts`]: processes,
+  [`${b}/proxy_access_cors_test.ts`]: server,
+  [`${b}/proxy_access_test.ts`]: server,
+  [`${b}/proxy_bodies_test.ts`]: server,
+  [`${b}/proxy_errors_body_test.ts`]: server,
+  [`${b}/proxy_errors_path_test.ts`]: server,
+  [`${b}/proxy_errors_test.ts`]: server,
+  [`${b}/proxy_refused_log_test.ts`]: server,
+  [`${b}/proxy_status_test.ts`]: server,
+  [`${b}/regressions_stream_test.ts`]: {
+    "A body that never ends > of a told length is answered 504 in time, and takes no slot (deno)": sockets,
+    "A body that never ends > in chunks is answered 504 in time, and takes no slot (deno)": sockets,
+    "A body that never ends > of a told length is answered 504 in time, and takes no slot (node)": sockets,
+    "A body that never ends > in chunks is answered 504 in time, and takes no slot (node)": sockets,
+    "A body that never ends > is told of without fractions, whatever time the client names": sockets,
+    "A chunked body over the limit > gets its 413 (deno)": sockets,
+    "A chunked body over the limit > gets its 413 (node)": sockets,
+    "A client that stops reading its stream > frees its slot after ten minutes, nobody blamed (deno)": sockets,
+    "A client that stops reading its stream > frees its slot after ten minutes, nobody blamed (node)": sockets,
+  },
+  [`${b}/regressions_test.ts`]: server,
+  [`${b}/retry_deadline_test.ts`]: {
+    "a call that never left > is repeated once, at once and for free": refused,
+    "a call that never left > twice is a failure": refused,
+  },
+  [`${b}/retry_scope_test.ts`]: {
+    "within one request > a host that refuses rules out the provider's other models": refused,
+  },
+  [`${b}/routing_record_test.ts`]: {
+    "A routing record > of a client that left says 499": sockets,
+  },
+  [`${b}/save_config_test.ts`]: files,
+  [`${b}/secrets_start_test.ts`]: files,
+  [`${b}/secrets_stores_test.ts`]: files,
+  [`${b}/secrets_test.ts`]: "prints by node:util",
+  [`${b}/service_account_test.ts`]: environment,
+  [`${b}/storage_test.ts`]: files,
+  [`${b}/tokens_test.ts`]: {
+    "a token endpoint that fails > to the end, by any means, is the provider's failure: the next model is asked, and why is told":
+      redirected,
+    "tokens > are there for a proxy that serve() starts": server,
+  },
+  [`${b}/work_test.ts`]: "counts the work of a server's request; what stands in for its sockets works, too",
+};
+
+/** Requests that a server refuses before it asks anybody. */
+function refusals(reason: string): Record<string, string> {
+  const messages = [{ role: "user", content: "Hi" }];
+  const bodies = [
+    {},
+    { messages: [{ content: "Hi" }] },
+    { messages: [{ role: "user", content: 1 }] },
+    { messages, model: " " },
+    { messages, stream: "yes" },
+    { messages, temperature: "hot" },
+    { messages, tools: {} },
+  ];
+  const titleOf = (body: object) =>
+    `client.chat.completions.create() > refuses ${JSON.stringify(body)} without asking anybody`;
+  return Object.fromEntries(bodies.map((body) => [titleOf(body), reason]));
+}
