@@ -13,23 +13,17 @@ import { AuthorizedProvider } from "./authorized_provider.ts";
 import { type Grant, grantOf } from "./grants.ts";
 import { secretsOf } from "./secrets_of.ts";
 
-/** What fetching tokens needs. */
 export interface TokenParts {
-  /** The provider's entry id. */
+  /** Entry id. */
   readonly id: string;
   readonly tokens: TokenSettings;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Is given secrets and tokens, so that no record shows them. */
+  /** Gets secrets and tokens, so that no record shows them. */
   readonly redactor: Redactor;
 }
 
-/**
- * A provider whose calls carry a token.
- *
- * @param provider Makes the calls.
- * @param parts Where its tokens come from.
- */
+/** A provider whose calls carry a token. */
 export function authorized(provider: Provider, parts: TokenParts): Provider {
   for (const secret of secretsOf(parts.tokens)) parts.redactor.add(secret);
   return new AuthorizedProvider(provider, new TokenCache(reported(parts), parts.runtime.clock));

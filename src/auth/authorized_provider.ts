@@ -20,14 +20,12 @@ import type {
 import type { UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import type { TokenCache } from "../util/token_cache.ts";
 
-/** A provider with tokens. */
 export class AuthorizedProvider implements Provider {
   readonly #inner: Provider;
   readonly #tokens: TokenCache;
 
   /**
-   * @param inner Makes the calls, without a credential of its own.
-   * @param tokens What they carry.
+   * @param inner Has no credential of its own.
    */
   constructor(inner: Provider, tokens: TokenCache) {
     this.#inner = inner;

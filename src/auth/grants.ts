@@ -12,12 +12,7 @@ import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
 /** Fetches one token. Throws an `UpstreamError`. */
 export type Grant = () => Promise<FetchedToken>;
 
-/**
- * The grant that settings ask for.
- *
- * @param settings Secrets resolved, checked.
- * @param runtime For time and network.
- */
+/** The grant that checked settings ask for. */
 export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
   return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
 }

@@ -4,11 +4,7 @@
  */
 import type { TokenSettings } from "../config/settings/settings.ts";
 
-/**
- * The secrets in settings.
- *
- * @param settings Secrets resolved, checked.
- */
+/** Every secret in the settings of tokens, as it could be quoted. */
 export function secretsOf({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
   const isText = typeof credentials === "string";
   const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;

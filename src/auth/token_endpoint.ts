@@ -9,15 +9,13 @@ import { MeshError, UpstreamError } from "../errors.ts";
 import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
-/** Longest wait for a token, ms. */
+/** ms. */
 const maxWaitMs = 10_000;
 
 /** A token takes a few kilobytes at most. */
 const maxResponseBytes = 64 * 1024;
 
-/** The response of a token endpoint. */
 export interface FetchedToken {
-  /** The token. */
   readonly value: string;
   /** Lifetime, ms; undefined when the endpoint reports none. */
   readonly lifetimeMs?: number;
@@ -26,11 +24,8 @@ export interface FetchedToken {
 }
 
 /**
- * Fetches a token.
+ * Fetches a token by one POST request.
  *
- * @param url The token endpoint.
- * @param form What is sent.
- * @param runtime For time and network.
  * @throws {UpstreamError} `server` and `network` when another try may help; `auth` when the endpoint refuses what it
  * was sent; `invalid_response` for a response without a token.
  */

@@ -10,10 +10,8 @@ import { type Command, type Flags, UsageError } from "./command.ts";
 type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown[] };
 
 /**
- * Reads a command's arguments.
+ * Parses the arguments that follow a command's name.
  *
- * @param command Declares its flags.
- * @param args The arguments after the command's name.
  * @throws {UsageError} For an unknown flag, a missing value, an argument too many.
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
@@ -76,10 +74,9 @@ const unknownPrivateOption =
   'Unknown option: give "-" for a value that begins with a dash, and the value by standard input';
 
 /**
- * Reads a port.
+ * Parses a port; undefined when the flag is not given.
  *
- * @param text As typed.
- * @throws {UsageError} When it is no port.
+ * @throws {UsageError} Unless it is 0 to 65535.
  */
 export function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

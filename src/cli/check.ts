@@ -11,7 +11,6 @@ import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { missingPackages, resolveSecrets } from "./requirements.ts";
 
-/** `modelmesh check`. */
 export const check: Command = {
   summary: "Validate a configuration file",
   help: `Usage: modelmesh check <file> [options]

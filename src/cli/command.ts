@@ -6,7 +6,6 @@ import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 
-/** Connectors, runtime and shell of a command. */
 export interface CommandParts {
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: Runtime;
@@ -19,35 +18,34 @@ export type ExitCode = 0 | 1 | 2;
 export interface Command {
   /** One line, for the list of commands. */
   readonly summary: string;
-  /** The whole help text. */
   readonly help: string;
   /** Flags with a value, beside `--env-file`. */
   readonly values: readonly string[];
-  /** Those of them that may be repeated. */
+  /** Those of `values` that may be repeated. */
   readonly repeated?: readonly string[];
   /** Flags without one, beside `--help` and `--json`. */
   readonly switches?: readonly string[];
   /** Its arguments may be secrets: no message quotes them. */
   readonly isPrivate?: boolean;
   /**
-   * Most positional arguments.
+   * Positional arguments at most.
    * @default 0
    */
   readonly maxArguments?: number;
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
-  /** Advice to print after the message of an error, if there is any. */
+  /** Printed after the message of an error; undefined: nothing. */
   advice?(error: unknown): string | undefined;
 }
 
-/** Arguments as typed. */
+/** Parsed arguments. */
 export interface Flags {
-  /** Arguments that are no flags. */
+  /** Without flags. */
   readonly positional: readonly string[];
   /** `--json`: print results as JSON. */
   readonly json: boolean;
-  /** A flag's value. */
+  /** Undefined when the flag is not given. */
   value(name: string): string | undefined;
-  /** All values of a flag that may be repeated. */
+  /** In the order given; for a flag that may be repeated. */
   all(name: string): readonly string[];
   /** Whether a flag without a value is set. */
   has(name: string): boolean;

@@ -19,8 +19,6 @@ const formats = ["text", "json"];
  * The console sink on standard error: readable lines on a terminal, JSON elsewhere, unless a flag or the configuration
  * says otherwise. The proxy's own sink and a configured one come from this connector.
  *
- * @param flags As typed.
- * @param parts Connectors and shell.
  * @throws {UsageError} For an unknown level or format.
  */
 export async function consoleConnector(

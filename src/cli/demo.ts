@@ -10,7 +10,6 @@ const retryAfterSeconds = 5;
 
 /** The running providers, and the configuration that puts a proxy in front of them. */
 export interface Demo {
-  /** Configuration document. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Stops the providers. */
   stop(): Promise<void>;
@@ -24,12 +23,7 @@ interface ChatRequest {
 
 type Dialect = (request: ChatRequest, words: readonly string[], clock: Clock) => Response;
 
-/**
- * Starts the providers on free ports.
- *
- * @param shell Serves them.
- * @param clock Paces their streams.
- */
+/** Starts the providers on free ports. */
 export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Promise<Demo> {
   let calls = 0;
   const isRefused = () => calls++ % 2 === 0;

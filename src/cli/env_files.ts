@@ -13,8 +13,6 @@ const defaultEnvFile = ".env";
 /**
  * Sets the variables of the files that `--env-file` names. The last file wins; variables of the environment win over files.
  *
- * @param flags As typed.
- * @param parts Runtime and shell.
  * @throws {MeshError} When a file cannot be read, or a line is no assignment; nothing is set then.
  */
 export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandParts): Promise<void> {
@@ -28,10 +26,8 @@ export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandPar
 }
 
 /**
- * Reads a dotenv file.
+ * Reads and parses a dotenv file.
  *
- * @param path The file.
- * @param runtime With files.
  * @throws {MeshError} When it cannot be read.
  */
 export async function readDotenv(path: string, { files }: CommandParts["runtime"]): Promise<Dotenv> {
@@ -49,12 +45,7 @@ export function formatProblems(problems: Dotenv["problems"]): string {
   return problems.map(({ line, message }) => `  line ${line} ${message}`).join("\n");
 }
 
-/**
- * A hint where no provider was detected: a file `.env` that has a provider's key is read only when it is named.
- *
- * @param flags As typed.
- * @param parts Connectors and runtime.
- */
+/** A hint where no provider was detected: a file `.env` that has a provider's key is read only when it is named. */
 export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
   if (flags.all("env-file").length > 0) return "";
   const keys = keyVariables(connectors);
@@ -68,11 +59,7 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   }: pass it with --env-file ${defaultEnvFile}`;
 }
 
-/**
- * The variables of providers' keys.
- *
- * @param connectors All connectors.
- */
+/** Names of the variables that hold providers' keys. */
 export function keyVariables(connectors: readonly PluggableConnector[]): string[] {
   return [...new Set(connectors.filter(isProvider).flatMap(({ detection }) => detection?.keys ?? []))];
 }

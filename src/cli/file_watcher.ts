@@ -8,7 +8,6 @@ import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 /** A changed text counts once two polls read the same: an editor may be in the middle of writing it before. */
 const pollIntervalMs = 400;
 
-/** Options of {@linkcode watchFile}. */
 export interface FileWatcherOptions {
   readonly files: Pick<FileSystem, "readText">;
   readonly clock: Pick<Clock, "every">;
@@ -18,12 +17,7 @@ export interface FileWatcherOptions {
   readonly onChange: () => void;
 }
 
-/**
- * Watches a file until cancelled. A file that is missing for a while has not changed.
- *
- * @param path Its path.
- * @param options Files, clock and callback.
- */
+/** Calls back when a file's text has changed, until cancelled. A file that is missing for a while has not changed. */
 export function watchFile(path: string, { files, clock, known, onChange }: FileWatcherOptions): Cancel {
   let current = known;
   let candidate: string | undefined;
@@ -37,12 +31,7 @@ export function watchFile(path: string, { files, clock, known, onChange }: FileW
   });
 }
 
-/**
- * A file's text; undefined when it cannot be read.
- *
- * @param path Its path.
- * @param files File system.
- */
+/** A file's text; undefined when it cannot be read. */
 export async function readIfPresent(path: string, files: Pick<FileSystem, "readText">): Promise<string | undefined> {
   try {
     return await files.readText(path);

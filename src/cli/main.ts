@@ -16,10 +16,8 @@ import { secrets } from "./secrets.ts";
 const commands: Readonly<Record<string, Command>> = { proxy, check, models, secrets };
 
 /**
- * Runs a command line.
+ * Runs a command line; errors become messages on stderr.
  *
- * @param args Its arguments.
- * @param parts Connectors, runtime, shell.
  * @returns 0 ok · 1 failed · 2 usage.
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {

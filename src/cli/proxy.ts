@@ -13,7 +13,6 @@ import { type Demo, startDemo } from "./demo.ts";
 import { readIfPresent, watchFile } from "./file_watcher.ts";
 import { engineOf } from "../engine/engine_of.ts";
 
-/** `modelmesh proxy`. */
 export const proxy: Command = {
   summary: "Serve the OpenAI API over the providers configured or detected",
   help: `Usage: modelmesh proxy [options]

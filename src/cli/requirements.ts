@@ -19,10 +19,8 @@ interface Used {
 }
 
 /**
- * Loads the packages of the connectors that are configured.
+ * Imports the packages that configured connectors need.
  *
- * @param settings The configuration.
- * @param mesh With the connectors.
  * @returns A problem for each that is missing.
  */
 export async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
@@ -56,8 +54,6 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
 /**
  * Resolves every secret that a configuration names.
  *
- * @param document As written.
- * @param context Settings of that document, and the mesh with the secret stores.
  * @returns The number of secrets, and warnings about optional ones.
  * @throws {ConfigError} With a problem for each that is missing.
  * @throws {ConnectorError} When the store fails.

@@ -14,7 +14,6 @@ import { type CommandParts, type Flags, UsageError } from "./command.ts";
 /** Its secrets end with the process. */
 const volatileStore = "mesh.memory.v1";
 
-/** A secret store and its connector's id. */
 export interface NamedStore {
   readonly id: string;
   readonly store: SecretStore;
@@ -23,8 +22,6 @@ export interface NamedStore {
 /**
  * Opens the store. Flags win over the configuration.
  *
- * @param flags `store`, `config`, `path`, `region`.
- * @param parts Connectors and runtime.
  * @throws {UsageError} When no store is named, or an unknown one.
  * @throws {ConfigError} When it lacks a setting, or the configuration is invalid.
  */

@@ -17,7 +17,6 @@ interface TaskContext extends NamedStore {
   readonly flags: Flags;
 }
 
-/** A subcommand. */
 interface Task {
   /** Its arguments, for messages. */
   readonly takes: readonly string[];
@@ -31,7 +30,6 @@ const tasks: Readonly<Record<string, Task>> = {
   delete: { takes: ["a name"], run: remove },
 };
 
-/** `modelmesh secrets`. */
 export const secrets: Command = {
   summary: "Store, import, list and delete secrets in a secret store",
   help:

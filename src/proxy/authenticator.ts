@@ -8,7 +8,7 @@ import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
-/** The sender of a request with an accepted token. */
+/** Sender of a request with an accepted token. */
 export interface Caller {
   /** Undefined for a token without a client's name, and where no token is required. */
   readonly client?: Client | undefined;
@@ -24,7 +24,6 @@ const anonymous: Caller = {};
 export class Authenticator {
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
 
-  /** @param tokens Accepted tokens; without any, every request is accepted. */
   constructor(tokens: readonly AcceptedToken[]) {
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
   }

@@ -10,7 +10,7 @@ import { HttpError } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Characters of a member's name that a message quotes. */
+/** Maximum length of a member's name in a message. */
 const maxNameLength = 64;
 
 /** A body, parsed and as received. */
@@ -22,9 +22,8 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param request Its headers are checked first.
- * @param read Reads its bytes.
- * @throws {HttpError} 415 when its headers name another type; then nothing is read.
+ * @param request Its headers are checked before anything is read.
+ * @throws {HttpError} 415 when its headers name another media type.
  * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
  */
 export async function readJson(

@@ -8,7 +8,7 @@ import type { PlainRequest } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
 
-/** Every body has this long, ms. */
+/** Every body has at least this time, ms. */
 const firstWindowMs = 30_000;
 
 /** A body that takes longer has to keep its rate in each further window of this length, ms. */
@@ -31,7 +31,6 @@ export class ClientDisconnectedError extends Error {
   override name = "ClientDisconnectedError";
 }
 
-/** Bytes of all bodies that are being read, by client. */
 export class BodyMemory {
   #used = 0;
   readonly #byClient = new Map<unknown, number>();
@@ -39,7 +38,6 @@ export class BodyMemory {
   /**
    * Reserves memory.
    *
-   * @param bytes Number of bytes.
    * @param bounds A client gets at most a quarter of `memoryBytes`.
    * @returns Whether it was reserved.
    */
@@ -53,7 +51,6 @@ export class BodyMemory {
     return true;
   }
 
-  /** Releases reserved memory. */
   release(bytes: number, client: unknown): void {
     this.#used -= bytes;
     if (client === undefined) return;
@@ -63,13 +60,12 @@ export class BodyMemory {
   }
 }
 
-/** Bounds within which a body is read. */
 export interface BodyBounds {
-  /** Largest size, bytes. */
+  /** Bytes. */
   readonly maxBytes: number;
   /** Shared by all bodies being read. */
   readonly memory: BodyMemory;
-  /** Limit of all bodies together, bytes. */
+  /** Of all bodies together, bytes. */
   readonly memoryBytes: number;
   /** Identifies the client; undefined: no limit of its own. */
   readonly client: unknown;
@@ -84,7 +80,6 @@ export interface BodyBounds {
  * Reads the whole body of a request.
  *
  * @param request Its body has not been read yet.
- * @param bounds Of size, time and memory.
  * @throws {HttpError} 413 when it is larger, 503 when memory is exhausted, 504 when it arrives too slowly.
  * @throws {ClientDisconnectedError} When it ends early.
  */
@@ -92,13 +87,11 @@ export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uin
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
 }
 
-/** Settles the promise of a body. */
 interface Settlers {
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** One body that is being read. */
 class BodyReading {
   readonly #request: PlainRequest;
   readonly #bounds: BodyBounds;

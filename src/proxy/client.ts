@@ -12,7 +12,6 @@ import { SlidingWindow } from "../util/sliding_window.ts";
 /** Window of the limit of requests. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
-/** Where a client comes from. */
 interface ClientContext {
   readonly before?: Client | undefined;
   readonly state?: MeshState;
@@ -28,7 +27,6 @@ function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { be
   return budget;
 }
 
-/** A named client. */
 export class Client implements RequestClient {
   readonly name: string;
   readonly pools: ReadonlySet<string> | undefined;
@@ -37,8 +35,6 @@ export class Client implements RequestClient {
   readonly #requests: SlidingWindow;
 
   /**
-   * @param name Its name.
-   * @param settings Its pools, rate and budget.
    * @param context The same client under earlier settings, whose requests and spending still count; and the state of
    *   the mesh, which persists or replicates its budget.
    */

@@ -18,7 +18,6 @@ import {
 /** The official clients ignore a longer `retry-after`, ms. */
 const maxHintMs = 60_000;
 
-/** One row of the table. */
 export interface ErrorRow {
   readonly status: number;
   readonly body: ErrorBody;
@@ -34,8 +33,7 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   /**
-   * @param message What is wrong, and what to do.
-   * @param facts Its row.
+   * @param facts Status, type, code and headers of its row.
    */
   constructor(
     message: string,
@@ -50,9 +48,8 @@ export class HttpError extends Error {
 }
 
 /**
- * The row of an error.
+ * The row of an error; one of unknown class becomes a 500 that names only the request.
  *
- * @param error Anything that was thrown.
  * @param requestId For the message of an unexpected error.
  */
 export function errorRowOf(error: unknown, requestId: string): ErrorRow {

@@ -11,23 +11,16 @@ import { errorRowOf } from "./error_body.ts";
 import { json } from "./json.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
-/** The request that failed. */
 export interface FailedRequest {
   /** Gets a trace of an unexpected error. */
   readonly mesh: Engine;
   readonly requestId: string;
   /** Headers that the response has already. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Its sender, where clients have names. */
   readonly client?: Client | undefined;
 }
 
-/**
- * The response to a request that failed, by the error table.
- *
- * @param error Anything that was thrown.
- * @param request The request that failed.
- */
+/** Makes the response by the error table, with routing headers where the error has a record. */
 export function errorResponse(
   error: unknown,
   { mesh, requestId, headers: known, client }: FailedRequest,
@@ -43,11 +36,7 @@ export function errorResponse(
   return json(body, { headers, status: row.status });
 }
 
-/**
- * Whether an error has a routing record.
- *
- * @param error Anything that was thrown.
- */
+/** Whether an error has a routing record. */
 export function isRouted(error: unknown): error is object {
   return typeof error === "object" && error !== null && routingOf(error) !== undefined;
 }

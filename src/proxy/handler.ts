@@ -25,10 +25,10 @@ export interface Handler extends RequestHandler {
 }
 
 /**
- * Makes the proxy's handler.
+ * Makes the proxy as a function over a mesh.
  *
  * @param mesh Configured; it need not be ready yet.
- * @param options Tokens, address, draining.
+ * @param options Tokens beside those of the configuration, bind address, draining.
  *
  * @example
  * ```ts ignore

@@ -13,9 +13,6 @@ import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.t
  * The state of a mesh as far as another configuration leaves it valid. Standby and failures of a provider are dropped
  * when its key or address changed, standby for a spent budget when the budget changed. Standby that an operator, a
  * calendar or a probe caused stays.
- *
- * @param before The mesh that has the state.
- * @param next The configuration that it is merged under.
  */
 export function statesFor(before: Engine, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;

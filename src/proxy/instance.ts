@@ -41,13 +41,11 @@ export interface InstanceOptions extends HandlerOptions {
   readonly before?: ProxyInstance;
 }
 
-/** Facts of a request beside the request itself. */
 export interface RequestFacts {
   readonly requestId: string;
   readonly peer?: Peer | undefined;
 }
 
-/** The proxy under one configuration. */
 export class ProxyInstance {
   readonly #mesh: Engine;
   readonly #proxy: ProxySettings;

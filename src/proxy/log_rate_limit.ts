@@ -13,7 +13,7 @@ export class LogRateLimit {
   #suppressed = 0;
 
   /**
-   * Takes a line.
+   * Asks whether a line may be logged.
    *
    * @param now Monotonic ms.
    * @returns Lines suppressed since the last one; undefined when this one is suppressed too.

@@ -37,11 +37,9 @@ export class MeshGeneration {
   readonly #console: Observability | undefined;
   /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
   #before: MeshGeneration | undefined;
-  /** The generation that has taken over. */
   #next: MeshGeneration | undefined;
 
   /**
-   * @param parts Connectors, runtime and sinks.
    * @param before The generation that it will take over from: what both configure keeps its state, counts and budgets.
    */
   constructor({ connectors, runtime, sinks = [], console }: GenerationParts, before?: MeshGeneration) {
@@ -74,11 +72,7 @@ export class MeshGeneration {
     }
   }
 
-  /**
-   * Ends background work after another generation has taken over; requests under way go on.
-   *
-   * @param next The generation that has taken over.
-   */
+  /** Ends background work after another generation has taken over; requests under way go on. */
   async retire(next: MeshGeneration): Promise<void> {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
@@ -97,7 +91,6 @@ export class MeshGeneration {
     return this.#store.isSharedWith(storage) ? undefined : this.mesh.state;
   }
 
-  /** The current generation. */
   get #latest(): MeshGeneration {
     return this.#next === undefined ? this : this.#next.#latest;
   }

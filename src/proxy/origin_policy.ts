@@ -12,7 +12,6 @@ import { HttpError } from "./error_body.ts";
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
   "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, retry-after, retry-after-ms, x-should-retry";
 
-/** Settings of an {@linkcode OriginPolicy}. */
 export interface OriginPolicySettings {
   readonly cors: CorsSettings;
   /** Whether a token is required. */
@@ -31,7 +30,6 @@ export class OriginPolicy {
   /** The host accepted last: most requests have the same. */
   #latestHost: string | undefined;
 
-  /** @param settings CORS, token, address. */
   constructor(settings: OriginPolicySettings) {
     this.#settings = settings;
     this.#allowedHosts = new Set(settings.allowedHosts.map((name) => name.toLowerCase()));

@@ -7,9 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
-/** Options of a {@linkcode Reloader}. */
 export interface ReloadOptions {
-  /** Parts of later generations. */
   readonly parts: GenerationParts;
   /** Only a file can be read again. */
   readonly config: ConfigSource | undefined;
@@ -29,7 +27,6 @@ export class Reloader {
   #isStopped = false;
 
   /**
-   * @param first The current generation.
    * @param options Parts and steps of a reload.
    */
   constructor(first: MeshGeneration, options: ReloadOptions) {
@@ -38,7 +35,6 @@ export class Reloader {
     this.#open = new Set([first.mesh]);
   }
 
-  /** The current mesh. */
   get mesh(): Engine {
     return this.#current.mesh;
   }
@@ -63,7 +59,6 @@ export class Reloader {
     this.#isStopped = true;
   }
 
-  /** Closes all meshes. */
   async close(): Promise<void> {
     await this.#last;
     await Promise.all([...this.#open].map((mesh) => this.#close(mesh)));

@@ -47,7 +47,6 @@ export interface Exchange {
   readonly onEnd: () => void;
 }
 
-/** The handler of a path. */
 export interface RouteEntry {
   readonly methods: readonly string[];
   /** Whether it needs no token. */
@@ -75,7 +74,7 @@ const others: Readonly<Record<string, RouteEntry>> = {
 };
 
 /**
- * The handler of a path.
+ * The handler of a path; undefined for an unknown path and for one that is not exposed.
  *
  * @param path Case-sensitive; one trailing slash is ignored.
  * @param exposed Endpoints to serve, without `/v1/`.

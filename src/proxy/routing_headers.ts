@@ -8,20 +8,14 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
-/** What the headers say of a request. */
 export interface RoutingFacts {
   readonly routing: RoutingRecord;
-  /** Parameters left out. */
+  /** Parameters that the model does not take. */
   readonly dropped?: readonly string[];
   readonly costNanoUsd?: number;
 }
 
-/**
- * Adds the `x-mesh-*` headers of a response.
- *
- * @param headers They are added to these.
- * @param facts Of the request.
- */
+/** Adds the `x-mesh-*` headers to those of a response. */
 export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingFacts): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;

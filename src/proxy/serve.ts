@@ -31,7 +31,6 @@ export interface ServeOptions {
   tokens?: readonly string[];
 }
 
-/** Connectors, runtime and shell of a proxy. */
 export interface ServeParts extends GenerationParts {
   readonly shell: Pick<Shell, "serve">;
 }
@@ -57,10 +56,8 @@ export interface RunningProxy {
 }
 
 /**
- * Starts a proxy.
+ * Starts a proxy: reads and checks its configuration, then binds the port.
  *
- * @param parts Connectors and shell.
- * @param options Configuration, address, tokens.
  * @throws Any error of a start, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
@@ -98,7 +95,6 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   return runningProxy({ clock: runtime.clock, options, started: proxy, host, tokens, phase, server, reloader });
 }
 
-/** How far stopping has come. */
 interface Phase {
   isDraining: boolean;
   isStopping: boolean;
@@ -107,7 +103,7 @@ interface Phase {
 interface ListeningParts {
   readonly clock: Clock;
   readonly options: ServeOptions;
-  /** Settings that the server was started with. */
+  /** Of the start, which a reload cannot change. */
   readonly started: ProxySettings;
   readonly host: string;
   readonly tokens: readonly string[];

@@ -6,11 +6,9 @@
 import { builtin } from "./_node_builtin.ts";
 
 /**
- * What files hold that variables name.
+ * Reads certificates from the files that variables name.
  *
- * @param names The variables.
- * @param env The environment.
- * @returns Texts in PEM; a file that cannot be read adds nothing, as the runtimes have it.
+ * @returns PEM texts; a file that cannot be read adds nothing, as in the runtimes.
  */
 export function authorities(names: readonly string[], env: (name: string) => string | undefined): string[] {
   const paths = new Set(names.flatMap((name) => env(name)?.trim() || []));

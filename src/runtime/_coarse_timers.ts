@@ -37,7 +37,6 @@ export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
   };
 }
 
-/** Waits that end together. */
 class Group {
   readonly #waits = new Bag<Wait>();
   readonly #onEnd: () => void;

@@ -21,7 +21,7 @@ interface Atomic {
 
 type Open = (path?: string) => Promise<Kv>;
 
-/** Opens the store; undefined where there is none. */
+/** Undefined where Deno was started without it. */
 export function denoKeyValues(): ((path?: string) => Promise<KeyValues>) | undefined {
   const { openKv } = Deno as { readonly openKv?: Open };
   return openKv && (async (path) => over(await openKv(path)));

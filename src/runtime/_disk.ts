@@ -15,7 +15,7 @@ export type DiskCalls = Pick<
  * The disk of this machine. A file is written beside its place, flushed, and moved there; then the folder is flushed,
  * since a crash of the machine may undo the move otherwise.
  *
- * @param callsOf Node's file functions, looked up when one is needed.
+ * @param callsOf Called when a file function is needed first.
  */
 export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promises): Disk {
   return {

@@ -6,15 +6,14 @@ import type { BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts
 import { NetworkError } from "../errors.ts";
 import { streamOf } from "./_stream_of.ts";
 
-/** What a runtime's error text gives away: our words for it, and whether the request can have been read. */
+/** The meaning of a runtime's error: our words for it, and whether the request can have been read. */
 export interface NetworkFault {
-  /** What happened, quoting nothing of the request. */
+  /** Quotes nothing of the request. */
   readonly message: string;
-  /** Whether the request certainly was not read. */
   readonly neverSent: boolean;
 }
 
-/** Finds out what an error of `fetch` means by the runtime's own text; undefined when it says nothing. */
+/** Classifies an error of `fetch` by the runtime's own text; undefined when the text is unknown. */
 export type FaultClassifier = (text: string) => NetworkFault | undefined;
 
 const unanswered: NetworkFault = {
@@ -30,10 +29,9 @@ const decoded = new Set(["gzip", "br"]);
 /**
  * An upstream client over `fetch`.
  *
- * @param classify What this runtime's error texts mean.
- * @param fetcher The `fetch` to use.
- * @param bodyOf The form a body is handed over in.
- * @param open How a response's body is read.
+ * @param classify For this runtime's error texts.
+ * @param bodyOf Converts a body to the form in which it is sent.
+ * @param open Opens a response's body for reading.
  */
 export function fetchSender(
   classify: FaultClassifier,

@@ -38,9 +38,9 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
 ];
 
 /**
- * What an error's text means.
+ * The meaning of an error's text; undefined when it is unknown.
  *
- * @param text Its message and those of its causes.
+ * @param text Its message and those of its causes, joined.
  */
 export function classifyFetchFault(text: string): NetworkFault | undefined {
   const fault = faults.find(([pattern]) => pattern.test(text));

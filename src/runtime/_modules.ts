@@ -5,11 +5,7 @@
 import type { ModuleLoader } from "../contracts/runtime.ts";
 import { builtin } from "./_node_builtin.ts";
 
-/**
- * Loads modules from below the user's cache folder.
- *
- * @param env The environment, which names the folder.
- */
+/** Loads modules from below the user's cache folder. */
 export function moduleLoader(env: (name: string) => string | undefined): ModuleLoader {
   return {
     readBytes: async (path) => new Uint8Array(await builtin("node:fs").promises.readFile(path)),

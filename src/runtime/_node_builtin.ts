@@ -44,7 +44,6 @@ const loaded = new Map<string, unknown>();
 /**
  * One of Node's modules.
  *
- * @param name Such as `node:http`.
  * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
  */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {

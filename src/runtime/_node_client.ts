@@ -21,7 +21,7 @@ const idleMs = 45_000;
 /** Most of a response that is buffered for a slower reader, bytes. */
 const maxBuffered = 64 * 1024;
 
-/** Idle connections are looked for at most this often, ms. */
+/** Minimum time between two checks for idle connections, ms. */
 const lookMs = 10_000;
 
 const agents = new Map<string, Agent>();
@@ -51,7 +51,6 @@ function closeIdle(now: number): void {
 /**
  * The upstream client of Node. Redirects are not followed, and nothing is sent twice.
  *
- * @param request What to send.
  * @throws {NetworkError} In words of ours.
  */
 export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
@@ -63,7 +62,6 @@ export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   });
 }
 
-/** One call, from its connection to the end of its response. */
 class Call {
   readonly #request: UpstreamRequest;
   readonly #resolve: (response: UpstreamResponse) => void;
@@ -102,7 +100,6 @@ class Call {
     signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** What an error means to the caller. */
   translate(error: unknown): unknown {
     const { signal } = this.#request;
     if (signal?.aborted) return signal.reason;
@@ -245,7 +242,7 @@ class NodeResponse implements UpstreamResponse {
     return this.#body ??= streamOf(this.reader());
   }
 
-  /** Pieces as they come, without a stream in between. */
+  /** Chunks as they arrive, without a stream in between. */
   reader(): BodyReader {
     const source = this.#source;
     let chunks: Uint8Array[] = [];
@@ -288,7 +285,6 @@ class NodeResponse implements UpstreamResponse {
     return concat(chunks);
   }
 
-  /** Reads to the end. */
   #read(take: (chunk: Uint8Array) => void): Promise<void> {
     const source = this.#source;
     return new Promise((resolve, reject) => {

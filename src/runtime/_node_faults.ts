@@ -4,7 +4,7 @@
  */
 import type { NetworkFault } from "./_fetch.ts";
 
-/** How far a call has come. */
+/** Progress of a call. */
 export type Phase = "preparing" | "connecting" | "securing" | "waiting" | "answering";
 
 /** Before a connection is established, nothing of the request can have been read. */
@@ -19,12 +19,7 @@ const answering: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(Z_|ERR_?_?BROTLI|ERR__ERROR)/, "The provider's answer cannot be decompressed"],
 ];
 
-/**
- * What an error means.
- *
- * @param error What was thrown or emitted.
- * @param phase How far the call had come.
- */
+/** The meaning of an error in a phase of the call. */
 export function faultOf(error: unknown, phase: Phase): NetworkFault {
   const code = codeOf(error);
   const find = (faults: typeof connecting) => faults.find(([pattern]) => pattern.test(code))?.[1];

@@ -26,10 +26,8 @@ const headersTimeoutMs = 15_000;
 const checkIntervalMs = 1_000;
 
 /**
- * Starts a server.
+ * Listens, and resolves once the port is bound.
  *
- * @param handler Answers the requests.
- * @param options Where to listen.
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
  */
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
@@ -161,7 +159,6 @@ class MessageRequest implements PlainRequest {
   }
 }
 
-/** What a foreign handler answered. */
 async function plainOf(answer: Response): Promise<PlainResponse> {
   const { status, body } = answer;
   const headers: Record<string, string> = Object.fromEntries(answer.headers);

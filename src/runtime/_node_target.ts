@@ -9,7 +9,6 @@ import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { outboundProxy } from "./_outbound_proxy.ts";
 import { tunnelAgent } from "./_tunnel.ts";
 
-/** Where a call goes. */
 export interface Target {
   readonly protocol: string;
   readonly hostname: string;
@@ -40,9 +39,7 @@ export function trust(): Pick<AgentOptions, "secureContext"> {
  * Where a call really goes, when the environment names an outbound proxy. With TLS the proxy makes a
  * connection and sees no more of it; without, it is asked in place of the provider.
  *
- * @param direct The provider's.
- * @param url The provider's URL.
- * @param parts The agents there are, and one for each protocol.
+ * @param parts Existing agents by key, and a maker of one for each protocol.
  * @throws {NetworkError} When the environment names a proxy that is none.
  */
 export function throughProxy(

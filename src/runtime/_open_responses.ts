@@ -54,12 +54,10 @@ export class OpenResponses {
   readonly #open = new Bag<OpenResponse>();
   #cancelLook: Cancel | undefined;
 
-  /** @param handler Responds to the requests. */
   constructor(handler: RequestHandler) {
     this.#handler = handler;
   }
 
-  /** Number of open responses. */
   get size(): number {
     return this.#open.size;
   }
@@ -80,12 +78,7 @@ export class OpenResponses {
     });
   }
 
-  /**
-   * Has a handler respond that can do without `Request` and `Response`; it ends its streams itself when the signal aborts.
-   *
-   * @param plain The handler's own way.
-   * @param call The request.
-   */
+  /** Has a handler respond that can do without `Request` and `Response`; it ends its streams itself when the signal aborts. */
   respondPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
     const open = new OpenResponse(left);
     return this.#run(open, plain(requestOf(open.stop), peer), {
@@ -148,7 +141,6 @@ export class OpenResponses {
   }
 }
 
-/** How one kind of responses is handled. */
 interface ResponseKind<A> {
   /** The response when the handler's is not waited for any more. */
   readonly last: () => A;

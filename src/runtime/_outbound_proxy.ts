@@ -6,7 +6,6 @@
 import { NetworkError } from "../errors.ts";
 import { builtin } from "./_node_builtin.ts";
 
-/** A proxy that calls go by way of. */
 export interface OutboundProxy {
   readonly protocol: "http:" | "https:";
   readonly hostname: string;
@@ -15,16 +14,13 @@ export interface OutboundProxy {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Looks a variable up. */
 type Environment = (name: string) => string | undefined;
 
 /**
- * The proxy on the way to an address.
+ * The proxy on the way to an address, by the environment's variables.
  *
- * @param target Where a call goes.
- * @param env The environment.
- * @returns Undefined when there is none.
- * @throws {NetworkError} When the variable that counts holds no address of a proxy.
+ * @returns Undefined for a direct call.
+ * @throws {NetworkError} When the variable in effect holds no address of a proxy.
  */
 export function outboundProxy(target: URL, env: Environment): OutboundProxy | undefined {
   const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];

@@ -12,17 +12,12 @@ const soonMs = 10;
 /** Strings that may wait are written as soon as they are so many characters. */
 const maxWaiting = 64 * 1024;
 
-/** What a stream is made of. */
 interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
-  /** Calls a task when the process ends, by whatever way it notices. */
+  /** Calls a task before the process ends, whatever ends it. */
   readonly onExit: (task: () => void) => void;
 }
 
-/**
- * Makes a stream of one that writes at once.
- *
- * @param parts The stream.
- */
+/** Buffers a stream that writes at once. */
 export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
   let waiting = "";
   let cancel: Cancel | undefined;

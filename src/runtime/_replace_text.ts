@@ -7,9 +7,6 @@ import { builtin } from "./_node_builtin.ts";
 /**
  * Writes a text beside the file and moves it there, so that readers find the old text or the new one. A link goes on
  * being one.
- *
- * @param path The file.
- * @param text All of it.
  */
 export async function replaceText(path: string, text: string): Promise<void> {
   const { promises: files } = builtin("node:fs");
@@ -32,11 +29,7 @@ export async function replaceText(path: string, text: string): Promise<void> {
   }
 }
 
-/**
- * Removes a file, if it is there.
- *
- * @param path The file.
- */
+/** Removes a file; a missing one is no error. */
 export async function removeFile(path: string): Promise<void> {
   await builtin("node:fs").promises.rm(path, { force: true });
 }

@@ -11,7 +11,6 @@ export class Stop implements Stopper, StopSignal {
   readonly #listeners: (() => void)[] = [];
   #controller: AbortController | undefined;
 
-  /** Itself. */
   get signal(): StopSignal {
     return this;
   }
@@ -34,12 +33,11 @@ export class Stop implements Stopper, StopSignal {
     this.#controller?.abort(reason);
   }
 
-  /** Calls a listener once. */
+  /** The listener is called at most once. */
   addEventListener(_type: "abort", listener: () => void): void {
     if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
-  /** Forgets a listener. */
   removeEventListener(_type: "abort", listener: () => void): void {
     const at = this.#listeners.indexOf(listener);
     if (at >= 0) this.#listeners.splice(at, 1);

@@ -14,7 +14,6 @@ const maxStepMs = 2 ** 31 - 1;
  * Calls `task` once, not before `ms` have passed on the monotonic clock.
  *
  * @param ms The wait; negative or not a number means 0, Infinity never ends.
- * @param task What to do.
  * @param detach Receives each timer that must not keep the process alive.
  */
 export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) => void): Cancel {

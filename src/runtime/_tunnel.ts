@@ -14,7 +14,7 @@ import { callAfter } from "./_timers.ts";
 /** Longest wait for the proxy and for TLS behind it, ms: a call cannot say more before it has its connection. */
 const tunnelMs = 10_000;
 
-/** Where a connection leads, as an agent says it. */
+/** The target of a connection, as an agent gives it. */
 interface Destination {
   readonly host: string;
   readonly port: number | string;
@@ -24,12 +24,7 @@ interface Destination {
 
 type Done = (error: Error | null, socket?: Socket) => void;
 
-/**
- * An agent whose connections go through a proxy.
- *
- * @param proxy The proxy.
- * @param options As for any agent.
- */
+/** An agent whose connections go through a proxy. */
 export function tunnelAgent(proxy: OutboundProxy, options: AgentOptions): Agent {
   const agent = new (builtin("node:https").Agent)(options);
   const createConnection = (to: Destination, done: Done): void => {

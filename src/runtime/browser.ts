@@ -7,19 +7,16 @@ import { NetworkError } from "../errors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
-/** What a page's environment says of a request that did not get through; the browser gives a page no reason. */
+/** What a page can know of a request that failed; the browser gives it no reason. */
 export interface PageFacts {
-  /** Whether the browser is sure to have no network. */
+  /** Whether the browser certainly has no network. */
   readonly isOffline: boolean;
-  /** The page's own address; undefined where there is no page. */
+  /** The page's own address; undefined in workers. */
   readonly page?: string;
 }
 
 /**
  * Why a request did not get through, and what to do.
- *
- * @param url Where it went.
- * @param facts What is known of the page.
  *
  * @example
  * ```ts ignore
@@ -40,11 +37,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
   return new NetworkError(message, { neverSent: address === undefined });
 }
 
-/**
- * The same over a `fetch` that the program gives.
- *
- * @param fetcher The `fetch` to use.
- */
+/** The same over a `fetch` that the program gives. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const send = fetchSender(() => undefined, fetcher);
   return async (request) => {
@@ -56,7 +49,6 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   };
 }
 
-/** The runtime port in browsers. */
 export function browserRuntime(): Runtime {
   const send = sendWith((input, init) => fetch(input, init));
   return { clock: systemClock(), random: Math.random, send, env: () => undefined };

@@ -36,8 +36,6 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
 /**
  * The upstream client: `node:http` for whole responses without TLS, which takes two thirds of the time of `fetch`; with
  * TLS, and for streams, `fetch` is quicker.
- *
- * @param request What to send.
  */
 export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
@@ -80,7 +78,6 @@ function env(name: string): string | undefined {
 
 const detach = (timer: Timer) => Deno.unrefTimer(timer);
 
-/** The runtime port on Deno. */
 export function denoRuntime(): Runtime {
   return {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },

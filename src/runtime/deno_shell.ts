@@ -105,7 +105,6 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   };
 }
 
-/** The machine on Deno. */
 export function denoShell(): Shell {
   return {
     args: Deno.args,

@@ -24,7 +24,6 @@ const env = (name: string) => nodeProcess()?.env[name];
 
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 
-/** The runtime port on Node. */
 export function nodeRuntime(): Runtime {
   builtin("node:fs"); // says at once that this Node is too old, if it is
   return {

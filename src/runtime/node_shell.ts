@@ -56,7 +56,6 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   };
 }
 
-/** The machine on Node. */
 export function nodeShell(): Shell {
   const stdout = output(1);
   const process = nodeProcess()!;

@@ -25,11 +25,7 @@ export function serverRuntime(): Runtime {
   return nodeProcess() === undefined ? browserRuntime() : nodeRuntime();
 }
 
-/**
- * The upstream client over a `fetch` that the program gives.
- *
- * @param fetcher The `fetch` to use.
- */
+/** The upstream client over a `fetch` that the program gives. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   return fetchSender(classifyFetchFault, fetcher);
 }

@@ -38,7 +38,6 @@ export class FakeClock implements Clock {
   #monotonic = 0;
   #order = 0;
 
-  /** @param options How it starts and behaves. */
   constructor(options: FakeClockOptions = {}) {
     this.#wallTimeMs = options.now ?? Date.UTC(2026, 0, 1);
     this.#skipSleeps = options.skipSleeps ?? false;
@@ -172,7 +171,6 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A clock that stands still until it is advanced. */
 export function fakeClock(options?: FakeClockOptions): FakeClock {
   return new FakeClock(options);
 }

@@ -4,21 +4,18 @@
  */
 import { ConnectorError } from "../errors.ts";
 
-/** The encodings of `storage.persistence.format`. */
+/** Encodings of `storage.persistence.format`. */
 export type RecordFormat = "json" | "yaml" | "msgpack";
 
-/** The modules that two of them need; a test gives others. */
+/** Optional packages; tests replace them. */
 export interface FormatModules {
-  /** Loads `@std/yaml`. */
   readonly yaml: () => Promise<{
     parse(text: string, options?: { schema?: "json" }): unknown;
     stringify(value: unknown, options?: { schema?: "json"; lineWidth?: number }): string;
   }>;
-  /** Loads `@msgpack/msgpack`. */
   readonly msgpack: () => Promise<{ decode(bytes: Uint8Array): unknown; encode(value: unknown): Uint8Array }>;
 }
 
-/** Loaded when a record needs one. */
 export const formatModules: FormatModules = {
   yaml: () => import("@std/yaml"),
   // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
@@ -36,11 +33,8 @@ const installs: Readonly<Record<keyof FormatModules, string>> = {
 };
 
 /**
- * Writes JSON in another format.
+ * Encodes JSON in another format.
  *
- * @param json The text of a value.
- * @param format How it shall be written.
- * @param modules Where the formats come from.
  * @throws {ConnectorError} When its module is missing.
  */
 export async function fromJson(json: Uint8Array, format: RecordFormat, modules: FormatModules): Promise<Uint8Array> {
@@ -52,11 +46,9 @@ export async function fromJson(json: Uint8Array, format: RecordFormat, modules: 
 }
 
 /**
- * Reads a record of any format; its first byte tells which.
+ * Decodes a record of any format, recognized by its first byte.
  *
- * @param bytes The record.
- * @param modules Where the formats come from.
- * @returns The text of its value as JSON.
+ * @returns The value as JSON.
  * @throws {ConnectorError} When its module is missing; whatever the module throws when the record is damaged.
  */
 export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise<Uint8Array> {
@@ -75,9 +67,8 @@ function jsonOf(value: unknown): Uint8Array {
 }
 
 /**
- * Loads what a format needs, where it needs anything.
+ * Imports the package that a format needs.
  *
- * @param format The format.
  * @throws {ConnectorError} When its module is missing.
  */
 export async function loadFormat(format: RecordFormat): Promise<void> {

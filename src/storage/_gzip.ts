@@ -5,15 +5,14 @@
 
 import { readAll } from "../util/bytes.ts";
 
-/** Nothing we keep is larger: what unpacks to more was not made by us, bytes. */
+/** Records of ours are smaller; more than this is an attack or damage, bytes. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** Whether bytes are packed. */
+/** By the magic number of gzip. */
 export function isPacked(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Packs bytes (gzip). */
 export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
   return await through(bytes, new CompressionStream("gzip"));
 }
@@ -21,7 +20,6 @@ export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
 /**
  * Unpacks bytes.
  *
- * @param bytes What {@linkcode pack} made.
  * @throws When it is anything else, or more than fits.
  */
 export async function unpack(bytes: Uint8Array): Promise<Uint8Array> {

@@ -15,7 +15,6 @@ const nonceAt = tellAt + 8;
 const textAt = nonceAt + 12;
 const rounds = 600_000;
 
-/** Whether bytes are a sealed record. */
 export function isSealed(bytes: Uint8Array): boolean {
   return mark.every((byte, place) => bytes[place] === byte);
 }
@@ -38,12 +37,7 @@ export class Seal {
     this.#secret = secret;
   }
 
-  /**
-   * Seals a record.
-   *
-   * @param bytes What is in it.
-   * @param name Its name: under another one it cannot be opened.
-   */
+  /** Encrypts a record under its name: under another one it cannot be opened. */
   async close(bytes: Uint8Array, name: string): Promise<Uint8Array> {
     const { key, head } = await this.#derive(this.#salt);
     const nonce = crypto.getRandomValues(new Uint8Array(12));
@@ -53,10 +47,8 @@ export class Seal {
   }
 
   /**
-   * Opens a record.
+   * Decrypts a record.
    *
-   * @param bytes What {@linkcode Seal.close} made.
-   * @param name Its name.
    * @returns `other_key` when it was sealed with another secret, `damaged` when it is not what was sealed.
    */
   async open(bytes: Uint8Array, name: string): Promise<Uint8Array | "other_key" | "damaged"> {

@@ -15,15 +15,12 @@ export const storageKeyName = "MESH_STORAGE_KEY";
 /** No record of ours is larger; larger ones are not looked into, bytes. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** How records are written. */
 export interface Coding {
-  /** The encoding. */
   readonly format: RecordFormat;
-  /** Whether they are packed. */
   readonly isCompressed: boolean;
-  /** What they are sealed with; undefined: they are not. */
+  /** Encrypts records; undefined: they are not encrypted. */
   readonly secret?: string | undefined;
-  /** Where formats come from, for tests. */
+  /** Replaced by tests. */
   readonly modules?: FormatModules;
 }
 
@@ -37,22 +34,17 @@ export class CodedStorage implements Storage {
   readonly #coding: Coding;
   readonly #seal: Seal | undefined;
 
-  /**
-   * @param inner Where records are kept.
-   * @param coding How.
-   */
   constructor(inner: Storage, coding: Coding) {
     this.#inner = inner;
     this.#coding = coding;
     this.#seal = coding.secret === undefined ? undefined : new Seal(coding.secret);
   }
 
-  /** Sums and messages are not records: they go as they are. */
+  /** Counters and messages are not records: they are not encoded. */
   get shared(): Shared | undefined {
     return this.#inner.shared;
   }
 
-  /** Gives connections back. */
   async close(): Promise<void> {
     await this.#inner.close?.();
   }
@@ -72,7 +64,7 @@ export class CodedStorage implements Storage {
     }
   }
 
-  /** Writes a record that is JSON. */
+  /** Writes a record given as JSON. */
   async save(key: string, data: Uint8Array): Promise<void> {
     const { format, isCompressed } = this.#coding;
     const written = await fromJson(data, format, this.#modules);
@@ -80,47 +72,35 @@ export class CodedStorage implements Storage {
     await this.#inner.save(key, await this.#seal?.close(packed, key) ?? packed);
   }
 
-  /** The keys that begin with `prefix`. */
   list(prefix?: string): Promise<readonly string[]> {
     return this.#inner.list(prefix);
   }
 
-  /** Whether there was one to delete. */
   delete(key: string): Promise<boolean> {
     return this.#inner.delete(key);
   }
 
-  /** Size and time, as it is kept. */
   stat(key: string): Promise<StorageStat | undefined> {
     return this.#inner.stat(key);
   }
 
-  /** Whether there is a record. */
   exists(key: string): Promise<boolean> {
     return this.#inner.exists(key);
   }
 
-  /** Takes a lock. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return this.#inner.acquire(key, options);
   }
 
-  /** Gives a lock back. */
   release(lock: Lock): Promise<void> {
     return this.#inner.release(lock);
   }
 
-  /** Whether anybody has the lock. */
   isLocked(key: string): Promise<boolean> {
     return this.#inner.isLocked(key);
   }
 
-  /**
-   * Copies a record as it is kept, whatever is in it.
-   *
-   * @param from Its key.
-   * @param to The key of the copy.
-   */
+  /** Copies a record as stored, without decoding it. */
   async copy(from: string, to: string): Promise<void> {
     const bytes = await this.#inner.load(from);
     if (bytes !== undefined) await this.#inner.save(to, bytes);

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** Something that can be in one {@linkcode Bag} at a time. */
+/** A member of at most one {@linkcode Bag}. */
 export interface Thing {
   /** Its index in the bag, which alone uses it. */
   index?: number;
@@ -25,23 +25,22 @@ export interface Thing {
 export class Bag<T extends Thing> {
   readonly #things: T[] = [];
 
-  /** Number of things. */
   get size(): number {
     return this.#things.length;
   }
 
-  /** A copy of the present content. */
+  /** A copy of the current members. */
   get all(): readonly T[] {
     return [...this.#things];
   }
 
-  /** Adds one that is in no bag yet. */
+  /** The member must be in no bag. */
   add(thing: T): void {
     thing.index = this.#things.length;
     this.#things.push(thing);
   }
 
-  /** Takes one out; whether it was there. */
+  /** Returns whether it was a member. */
   delete(thing: T): boolean {
     const { index } = thing;
     if (index === undefined || this.#things[index] !== thing) return false;

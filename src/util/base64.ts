@@ -6,7 +6,6 @@
 /** Bytes that fit into one call as arguments. */
 const maxArguments = 0x8000;
 
-/** Encodes bytes, however many there are. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let offset = 0; offset < bytes.length; offset += maxArguments) {
@@ -16,10 +15,10 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes bytes.
+ * Decodes Base64.
  *
- * @param text Their encoding; white space is ignored.
- * @throws {DOMException} When it is none.
+ * @param text White space in it is ignored.
+ * @throws {DOMException} When it is not Base64.
  */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

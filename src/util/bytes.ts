@@ -4,7 +4,7 @@
  */
 import type { UpstreamResponse } from "../contracts/runtime.ts";
 
-/** All chunks in a row; a single one as it is. */
+/** Joins chunks; a single one is returned as it is. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
@@ -16,27 +16,25 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** How much may be read. */
+/** Upper bound of a body. */
 export interface ReadLimit {
-  /** Largest size, bytes. */
+  /** Bytes. */
   readonly maxBytes: number;
-  /** Makes the error for more than that. */
+  /** Makes the error that a larger body causes. */
   readonly tooLarge: () => Error;
 }
 
-/** What chunks are read from: a `BodyReader`, or a reader of the Streams standard. */
+/** A source of chunks: a `BodyReader`, or a reader of the Streams standard. */
 export interface ChunkReader {
-  /** The next chunk. */
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
-  /** Ends the source. */
   cancel(): Promise<void>;
 }
 
 /**
- * Reads to the end.
+ * Reads a source to its end.
  *
- * @param reader Where the chunks come from; null for an empty body.
- * @param limit What is read at most; the source is ended at more.
+ * @param reader Null for an empty body.
+ * @param limit The source is cancelled when it exceeds this.
  */
 export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }: ReadLimit): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -53,12 +51,7 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
   }
 }
 
-/**
- * Reads the whole body of a response.
- *
- * @param response Its body has not been read yet.
- * @param limit What is read at most.
- */
+/** Reads the whole body of a response. */
 export async function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
   // a declared and small size needs no counting
   const declared = Number(response.headers.get("content-length") ?? Infinity);

@@ -19,8 +19,7 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
  * Classifies an error response by its status and its error object. An error under a status that means success
  * (an `error` object in a 200 response, an `error` event in a stream) is classed by its words or its numeric code.
  *
- * @param status The HTTP status.
- * @param error The error, in OpenAI's terms.
+ * @param error In OpenAI's terms.
  */
 export function classifyFault(status: number, error: OpenAiError): FailureKind {
   const words = `${error.code ?? ""} ${error.type}`.toLowerCase();
@@ -45,9 +44,8 @@ function saysModelIsMissing(words: string, message: string): boolean {
 }
 
 /**
- * Classifies anything a call may throw.
+ * Classifies any thrown value.
  *
- * @param error What was thrown.
  * @returns `server` for an unknown error: the same model may be asked again, and another one too.
  */
 export function classifyError(error: unknown): FailureKind {
@@ -55,11 +53,7 @@ export function classifyError(error: unknown): FailureKind {
   return NetworkError.isInstance(error) ? "network" : "server";
 }
 
-/**
- * Whether the same model may be asked again after a failure of that class.
- *
- * @param kind The class.
- */
+/** Whether a failure of this class may be retried on the same model. */
 export function isRetryableKind(kind: FailureKind): boolean {
   return kind === "network" || kind === "timeout" || kind === "server" || kind === "rate_limited" ||
     kind === "invalid_response";

@@ -11,11 +11,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
 /**
- * The price that holds on a day for a prompt of a size: the last one that applies.
+ * The price in force on a day for a prompt of a size: the last entry that applies.
  *
  * @param pricing Prices, oldest first.
  * @param now Wall clock, ms.
- * @param promptTokens Tokens read.
+ * @param promptTokens Input tokens.
  */
 export function priceAt(
   pricing: readonly DatedPricing[] | undefined,
@@ -41,11 +41,11 @@ function dayOf(now: number): string {
 /**
  * The cost of a chat request, nano-dollars.
  *
- * @param usage Token counts, whole and not negative.
- * @param pricing The model's prices, oldest first; USD per million tokens.
+ * @param usage Whole counts, not negative.
+ * @param pricing Oldest first; USD per million tokens.
  * @param now Wall clock, ms.
- * @returns A whole number, exact up to 2⁵³ − 1 and no more than that; undefined when a price it needs is unknown: never 0
- *   for that.
+ * @returns A whole number of at most 2⁵³ − 1; undefined, never 0, when a price it
+ * needs is unknown.
  *
  * @example
  * ```ts ignore
@@ -72,8 +72,6 @@ export function costNanoUsd(
 
 /**
  * Nano-dollars as plain decimal USD, without exponent.
- *
- * @param nanoUsd Nano-dollars.
  *
  * @example
  * ```ts ignore

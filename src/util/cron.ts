@@ -18,15 +18,14 @@ const maxLength = 200;
 
 /** A cron expression as {@linkcode parseCron} read it. */
 export interface Cron {
-  /** The minutes of a day at which it starts, 0 to 1439, ascending. */
+  /** Start times of a day in minutes, 0 to 1439, ascending. */
   readonly times: readonly number[];
-  /** Days of the month, 1 to 31. */
+  /** Of the month, 1 to 31. */
   readonly days: ReadonlySet<number>;
-  /** Months, 1 to 12. */
   readonly months: ReadonlySet<number>;
-  /** Days of the week, 0 (Sunday) to 6. */
+  /** 0 (Sunday) to 6. */
   readonly weekdays: ReadonlySet<number>;
-  /** Whether one of `days` and `weekdays` is enough. */
+  /** Whether a match of either `days` or `weekdays` is enough. */
   readonly eitherDay: boolean;
 }
 
@@ -53,7 +52,7 @@ const fields: readonly Field[] = [
  * Reads a cron expression.
  *
  * @param text Five fields of numbers, names, ranges, steps and lists.
- * @throws {SyntaxError} When it is none; the message says which field is wrong, and why.
+ * @throws {SyntaxError} Names the field that is wrong, and why.
  *
  * @example
  * ```ts ignore
@@ -128,8 +127,7 @@ function valueOf(text: string, { least, greatest, names = [] }: Field): number |
 /**
  * The first start after a time.
  *
- * @param cron When it starts.
- * @param after Wall clock, ms; a start at this very moment does not count.
+ * @param after Wall clock, ms; a start at this very moment is not returned.
  * @returns Wall clock, ms; undefined when there is none, as on 31 February.
  *
  * @example
@@ -150,8 +148,7 @@ export function nextStart(cron: Cron, after: number): number | undefined {
  * The last start before a time, so that `now - lastStart(cron, now) < durationMs` says whether what it started is
  * still going on.
  *
- * @param cron When it starts.
- * @param before Wall clock, ms; a start at this very moment counts.
+ * @param before Wall clock, ms; a start at this very moment is returned.
  * @returns Wall clock, ms; undefined when there is none.
  */
 export function lastStart(cron: Cron, before: number): number | undefined {

@@ -4,33 +4,29 @@
  * @module
  */
 
-/** One assignment. */
 export interface DotenvEntry {
-  /** Its name. */
   readonly name: string;
-  /** Its value, quotes and escapes undone. */
+  /** Quotes and escapes resolved. */
   readonly value: string;
-  /** The line it begins on, counted from 1. */
+  /** The line it begins on, from 1. */
   readonly line: number;
-  /** Where its text begins in what was read, and where the next line does. */
+  /** Offsets of its text and of the next line in `text`. */
   readonly span: readonly [from: number, to: number];
 }
 
 /** One line that is no assignment. It never quotes the line: there may be a secret in it. */
 export interface DotenvProblem {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
-  /** What is wrong. */
   readonly message: string;
 }
 
-/** What a file comes to. */
+/** A parsed file. */
 export interface Dotenv {
-  /** Without a byte order mark, with plain line ends; what spans are about. */
+  /** Without byte order mark, lines ended by LF; `span` refers to it. */
   readonly text: string;
-  /** In order; of two with one name the last counts. */
+  /** In order; the last of two with one name wins. */
   readonly entries: readonly DotenvEntry[];
-  /** All that is wrong. */
   readonly problems: readonly DotenvProblem[];
 }
 
@@ -39,14 +35,12 @@ const nothing = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
 const bare = /[^\n]*/y;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "$": "$" };
 
-/** What can stand before the `=`. */
+/** A valid name. */
 export const dotenvName: RegExp = /^[A-Za-z_][\w.-]*$/;
 
 /**
  * Reads a dotenv file: `NAME=value`, `export NAME=value`, blank lines and `#` comments. Values may stand in single
  * quotes or backticks (as they are) or double ones (`\n`, `\r`, `\t`, `\"`, `\\`, `\$`), over several lines.
- *
- * @param source All of it.
  *
  * @example
  * ```ts ignore

@@ -11,7 +11,6 @@ const upperBits = 0x1fffff;
  * A 53-bit hash of a string: cyrb53 (github.com/bryc/code, public domain), two multiplicative lanes over the UTF-16
  * units, each finished with the mixer of MurmurHash3.
  *
- * @param text Any string, the empty one too.
  * @returns A whole number from 0 up to 2⁵³ - 1; its lower 32 bits (`>>> 0`) are a hash by themselves.
  *
  * @example
@@ -36,8 +35,6 @@ export function hash53(text: string): number {
  * A 32-bit hash of two numbers, in this order: the finisher of MurmurHash3 (fmix32, Austin Appleby, public domain)
  * over both. For many pairs of few strings, whose own hashes are kept.
  *
- * @param first A number; its lower 32 bits count.
- * @param second Another.
  * @returns A whole number from 0 up to 2³² - 1.
  */
 export function mix32(first: number, second: number): number {
@@ -50,7 +47,7 @@ export function mix32(first: number, second: number): number {
 /**
  * A 32-bit hash as a number between 0 and 1, never either of them.
  *
- * @param hash From {@linkcode mix32}.
+ * @param hash Such as {@linkcode mix32} returns.
  */
 export function fractionOf(hash: number): number {
   return (hash + 0.5) / two32;

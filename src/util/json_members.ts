@@ -6,11 +6,9 @@
 
 interface Member {
   readonly key: string;
-  /** Where the member's key begins. */
   readonly start: number;
-  /** Where its value begins. */
   readonly value: number;
-  /** One past its value. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -48,11 +46,10 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
 }
 
 /**
- * The first top-level member of a JSON object that its text has more than once: of these one reader takes the last,
- * another the first. Names are compared as they are parsed, escapes resolved.
+ * The first top-level member that a JSON object's text repeats: readers differ in which of the two they take.
+ * Names are compared as parsed, escapes resolved.
  *
- * @param text A valid JSON object.
- * @param value The same, parsed.
+ * @param value The parsed text.
  * @returns The member's name; undefined when there is none.
  *
  * @example
@@ -69,8 +66,7 @@ export function repeatedMember(text: string, value: object): string | undefined 
 /**
  * The text of a top-level member's value.
  *
- * @param text A valid JSON object.
- * @param name The member; one that is there, once.
+ * @param text A valid JSON object with this member, once.
  */
 export function memberText(text: string, name: string): string {
   const { value, end } = topLevelMembers(text).find(({ key }) => key === name)!;

@@ -9,21 +9,20 @@ import { toBase64 } from "./base64.ts";
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /**
- * A private RSA key to sign with.
+ * Imports a private RSA key for signing.
  *
  * @param der PKCS#8.
- * @throws {DOMException} When it is none.
+ * @throws {DOMException} When it is not such a key.
  */
 export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
 }
 
 /**
- * Signs claims.
+ * Signs a set of claims.
  *
- * @param claims What is claimed; times are whole seconds since 1970.
- * @param key From {@linkcode signingKey}.
- * @param keyId The key's name, where the reader knows several.
+ * @param claims Times are whole seconds since 1970.
+ * @param keyId Goes into the header as `kid`.
  *
  * @example
  * ```ts ignore

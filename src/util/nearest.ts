@@ -12,10 +12,6 @@ const shortestPart = 3;
  * The candidates a name may have been meant for, the likeliest first: misspellings by edit distance (a swap of
  * neighbours counts once), then names that contain it or that it contains. Case does not matter.
  *
- * @param name What was written.
- * @param candidates What is known.
- * @param limit Most results.
- *
  * @example
  * ```ts ignore
  * nearest("chat-compeltion", ["chat-completion", "tokenization"]); // ["chat-completion"]
@@ -43,11 +39,8 @@ function rankOf(wanted: string, candidate: string): number | undefined {
 }
 
 /**
- * How many edits lead from one string to the other: a character added, removed or replaced, or two neighbours
+ * Edits that turn one string into the other: a character added, removed or replaced, or two neighbours
  * swapped.
- *
- * @param one A string.
- * @param other Another.
  */
 export function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];

@@ -6,12 +6,11 @@ import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
 
 const encoder = new TextEncoder();
 
-/** Whether a body arrives in chunks. */
 export function isStream(body: PlainResponse["body"]): body is PlainStream {
   return typeof body === "object" && body !== null && "read" in body;
 }
 
-/** The same as a stream of the Streams standard; nothing is read before it is asked for. */
+/** Converts a body to a stream that reads nothing ahead. */
 export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -30,7 +29,7 @@ export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** The same the other way round. */
+/** Converts a stream to a body. */
 export function plainStreamOf(body: ReadableStream<Uint8Array>): PlainStream {
   const reader = body.getReader();
   return {

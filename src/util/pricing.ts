@@ -5,11 +5,7 @@
 import type { DatedPricing } from "../contracts/provider.ts";
 import { isObject } from "./is_object.ts";
 
-/**
- * A price list, where a value is one: numbers of 0 or more.
- *
- * @param value A provider's response.
- */
+/** A price list of a provider's response; undefined unless every price in it is a number of 0 or more. */
 export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const isPrice = (entry: unknown) =>
@@ -18,7 +14,7 @@ export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   return value.every(isPrice) ? value : undefined;
 }
 
-/** Whether a value is a number of 0 or more. */
+/** Whether a value is a number of 0 or more, the form of every price. */
 export function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
 }

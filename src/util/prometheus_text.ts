@@ -4,7 +4,6 @@
  */
 import type { HistogramSample, Labels, MetricFamily } from "../contracts/metrics.ts";
 
-/** Its media type. */
 export const prometheusMediaType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**

@@ -9,25 +9,23 @@
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What the vendor says of one limit. */
+/** One limit of a vendor. */
 export interface Allowance {
-  /** What one window allows. */
+  /** Per window. */
   readonly limit?: number;
-  /** What is left of it. */
+  /** In the current window. */
   readonly remaining?: number;
-  /** Until all of it is there again, ms from now, at most 24 h. */
+  /** Until the window is full again, ms from now, at most 24 h. */
   readonly resetMs?: number;
 }
 
-/** What a response says of the limits that it counts against. */
+/** The limits that a response counts against. */
 export interface RateReading {
-  /** Of requests. */
   readonly requests?: Allowance;
-  /** Of tokens, read and written. */
+  /** Input and output. */
   readonly tokens?: Allowance;
 }
 
-/** The headers of a response. */
 interface Headers {
   get(name: string): string | null;
 }
@@ -36,9 +34,8 @@ interface Headers {
  * Reads rate-limit headers of any of the known families. What makes no sense is left out: negative or endless
  * numbers, a limit of 0, a reset that is past.
  *
- * @param headers The response's headers.
- * @param now Wall clock, ms, against which a reset given as a date is judged when the response has no `Date` itself.
- * @returns Undefined when they say nothing.
+ * @param now Wall clock, ms, against which a reset date is judged when the response has no `Date` itself.
+ * @returns Undefined without such headers.
  *
  * @example
  * ```ts ignore

@@ -9,7 +9,6 @@
  * Reads `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is judged against the
  * response's own `Date`, so that a wrong clock on either side does not matter.
  *
- * @param headers The response's headers.
  * @param now Wall clock, ms, for a response without `Date`.
  * @returns The wait in ms; undefined when there is none, or none that makes sense (past, negative, no number).
  *

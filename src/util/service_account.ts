@@ -6,23 +6,21 @@ import { fromBase64 } from "./base64.ts";
 import { isObject } from "./is_object.ts";
 import { signedJwt, signingKey } from "./jwt.ts";
 
-/** The members of a JSON key that tokens are fetched with. */
+/** The members of a JSON key that signing and fetching need. */
 export interface ServiceAccount {
-  /** The account's name. */
   readonly clientEmail: string;
-  /** PKCS#8, the bytes between the lines of the PEM text. */
+  /** PKCS#8, decoded from PEM. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
-  /** Names the account's key that signed. */
+  /** `private_key_id`. */
   readonly keyId?: string;
-  /** Where tokens are fetched. */
+  /** `token_uri`, the token endpoint. */
   readonly tokenUrl?: string;
 }
 
 /**
- * Reads a JSON key.
+ * Parses a service account's JSON key.
  *
- * @param credentials As text or parsed.
- * @throws {TypeError} When it is none; the message quotes nothing of it.
+ * @throws {TypeError} When it is not one; the message quotes nothing of it.
  */
 export function readServiceAccount(credentials: string | Readonly<Record<string, unknown>>): ServiceAccount {
   const { client_email, private_key, private_key_id, token_uri } = membersOf(credentials);
@@ -39,25 +37,22 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
 /** The longest that token endpoints accept an assertion, seconds. */
 const lifetimeSeconds = 3_600;
 
-/** What an assertion is for. */
 export interface AssertionFacts {
-  /** The token endpoint's own name. */
+  /** The token endpoint's address or name, as the vendor defines it. */
   readonly audience: string;
-  /** Scopes that are asked for, separated by spaces. */
+  /** Separated by spaces. */
   readonly scope?: string | undefined;
   /**
-   * Whose token it is to be.
+   * The user that the token is for.
    * @default the audience's own choice
    */
   readonly subject?: string;
 }
 
 /**
- * What signs the assertions of an account: JSON Web Tokens with the claims of RFC 7523.
+ * Makes a signer of JSON Web Tokens with the claims of RFC 7523.
  *
- * @param account Who signs.
- * @param facts What for.
- * @returns Takes the wall clock, ms. Rejects with a `DOMException` when the private key is none of RSA.
+ * @returns Takes the wall clock, ms. Rejects with a `DOMException` unless the private key is an RSA key.
  */
 export function assertionSigner(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
   const { audience: aud, scope, subject: sub } = facts;

@@ -3,11 +3,10 @@
  * @module
  */
 
-/** How a {@linkcode SlidingWindow} is cut. */
 export interface SlidingWindowOptions {
-  /** Its length, ms. */
+  /** ms. */
   readonly windowMs: number;
-  /** How many slices it is kept in, which is how finely it forgets; 10 by default. */
+  /** Resolution: the window moves slice by slice; 10 by default. */
   readonly slices?: number;
   /**
    * Forget late rather than early: all of the last `windowMs` counts, and up to a slice more. Else up to a slice
@@ -17,7 +16,7 @@ export interface SlidingWindowOptions {
 }
 
 /**
- * A sum over the last so many ms. Times are monotonic; one that goes back counts as the latest seen. Sums of whole
+ * A sum over the last `windowMs`. Times are monotonic; one that goes back counts as the latest seen. Sums of whole
  * numbers are exact up to 2⁵³.
  *
  * @example
@@ -30,12 +29,11 @@ export interface SlidingWindowOptions {
 export class SlidingWindow {
   readonly #sliceMs: number;
   readonly #slices: Float64Array;
-  /** The number of the newest slice, counted from time 0. */
+  /** Index of the newest slice, from time 0. */
   #newest = 0;
   #newestEnd: number;
   #sum = 0;
 
-  /** @param options How it is cut. */
   constructor({ windowMs, slices = 10, forgetsLate = false }: SlidingWindowOptions) {
     this.#sliceMs = windowMs / slices;
     this.#newestEnd = this.#sliceMs;
@@ -46,7 +44,6 @@ export class SlidingWindow {
    * Adds a value.
    *
    * @param now Monotonic ms.
-   * @param value What to add.
    */
   add(now: number, value: number): void {
     this.#turn(now);
@@ -58,9 +55,9 @@ export class SlidingWindow {
    * Changes what was added earlier, unless it is forgotten already.
    *
    * @param now Monotonic ms.
-   * @param at When it was added, monotonic ms.
-   * @param change What to add to it; negative takes back.
-   * @returns Whether it was still there.
+   * @param at Monotonic ms, as given to {@linkcode SlidingWindow.add}.
+   * @param change Added to it; negative reduces it.
+   * @returns Whether it was still in the window.
    */
   amend(now: number, at: number, change: number): boolean {
     this.#turn(now);
@@ -72,7 +69,7 @@ export class SlidingWindow {
   }
 
   /**
-   * What the window holds.
+   * The sum over the window.
    *
    * @param now Monotonic ms.
    */
@@ -81,17 +78,17 @@ export class SlidingWindow {
     return this.#sum;
   }
 
-  /** Until when the sum stays as it is if nothing is added, monotonic ms. */
+  /** Time until which the sum stays constant if nothing is added, monotonic ms. */
   get steadyUntil(): number {
     return this.#newestEnd;
   }
 
   /**
-   * When so little is left of what it holds now, if nothing is added.
+   * The time at which the sum has fallen to a value, if nothing is added.
    *
    * @param now Monotonic ms.
-   * @param most The sum it has to come down to.
-   * @returns Monotonic ms; `now` when it is there already, Infinity when it never comes.
+   * @param most The value.
+   * @returns Monotonic ms; `now` when the sum is already that low, Infinity when it never will be.
    */
   fallsTo(now: number, most: number): number {
     this.#turn(now);
@@ -105,13 +102,12 @@ export class SlidingWindow {
     return Infinity;
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#slices.fill(0);
     this.#sum = 0;
   }
 
-  /** Forgets the slices that have left the window. The sum is made anew, so that no rounding can pile up in it. */
+  /** Drops slices that left the window. The sum is made anew, so that no rounding accumulates. */
   #turn(now: number): void {
     if (!(now >= this.#newestEnd)) return;
     const slice = Math.floor(now / this.#sliceMs);
@@ -126,22 +122,20 @@ export class SlidingWindow {
   }
 }
 
-/** How many of the requests of a sliding window failed. */
+/** Share of failures in a sliding window. */
 export class FailureWindow {
   readonly #requests: SlidingWindow;
   readonly #failures: SlidingWindow;
 
-  /** @param options How it is cut. */
   constructor(options: SlidingWindowOptions) {
     this.#requests = new SlidingWindow(options);
     this.#failures = new SlidingWindow(options);
   }
 
   /**
-   * Counts a request.
+   * Records an outcome.
    *
    * @param now Monotonic ms.
-   * @param isFailure Whether it failed.
    */
   add(now: number, isFailure: boolean): void {
     this.#requests.add(now, 1);
@@ -149,7 +143,7 @@ export class FailureWindow {
   }
 
   /**
-   * Requests in the window.
+   * Outcomes in the window.
    *
    * @param now Monotonic ms.
    */
@@ -158,7 +152,7 @@ export class FailureWindow {
   }
 
   /**
-   * The share of them that failed, 0 to 1; 0 when there are none.
+   * The share of failures, 0 to 1; 0 without outcomes.
    *
    * @param now Monotonic ms.
    */
@@ -167,7 +161,6 @@ export class FailureWindow {
     return requests === 0 ? 0 : this.#failures.sum(now) / requests;
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#requests.clear();
     this.#failures.clear();

@@ -8,11 +8,10 @@
 import type { BodyReader } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 
-/** One event of a stream. */
 export interface SseEvent {
-  /** The event's name; empty for a plain message. */
+  /** Empty for an unnamed event. */
   readonly event: string;
-  /** Its data lines, joined by LF. */
+  /** `data` lines, joined by LF. */
   readonly data: string;
 }
 
@@ -26,10 +25,10 @@ export class SseParser {
   #afterCr = false;
 
   /**
-   * Takes the next chunk of text.
+   * Parses the next chunk.
    *
-   * @param text The chunk, already decoded.
-   * @returns The events it completed.
+   * @param text Decoded; it may end anywhere.
+   * @returns The events that it completes.
    * @throws {UpstreamError} When a single event grows beyond 4 MiB.
    */
   push(text: string): SseEvent[] {
@@ -69,9 +68,9 @@ export class SseParser {
 }
 
 /**
- * Reads a body as events, those that arrive together at once. Leaving the loop early cancels the body.
+ * Reads a body as batches of events that arrive together. Leaving the loop early cancels the body.
  *
- * @param reader Reads the bytes as they arrive; a UTF-8 character may be cut anywhere.
+ * @param reader A UTF-8 character may be cut between two chunks.
  * @param onUnfinished Called at the end with the data of an event that was cut off.
  * @throws Whatever reading the body throws.
  *

@@ -13,23 +13,17 @@ export interface TextSize {
   ideographic: number;
 }
 
-/** Characters of one text that are looked at; of a longer one blocks at even distances, which bounds the work. */
+/** Characters of one text that are examined; a longer one is sampled in blocks at even distances, which bounds the work. */
 const maxSampled = 65_536;
 /** Long enough that a text which repeats itself is seen as a whole. */
 const sampleBlock = 1024;
 const beyondLatin = /[\u0250-\uffff]/;
 
-/** The size of no text. */
 export function emptyText(): TextSize {
   return { latin: 0, alphabetic: 0, ideographic: 0 };
 }
 
-/**
- * Adds a text to a size.
- *
- * @param text The text.
- * @param size What it is added to.
- */
+/** Adds the characters of a text to a size, which it changes in place. */
 export function addText(text: string, size: TextSize): void {
   const { length } = text;
   let [alphabetic, ideographic] = [0, 0];

@@ -9,26 +9,24 @@ import { untilAborted } from "./until_aborted.ts";
 /** A token is not returned so shortly before it expires, ms: a request may be under way for a while. */
 const marginMs = 60_000;
 
-/** A token as it was issued. */
+/** A token as issued. */
 export interface IssuedToken {
-  /** What goes into `Authorization`, without its scheme. */
+  /** Goes into `Authorization`, after its scheme. */
   readonly value: string;
   /**
-   * How long it is valid, ms; undefined: until it is refused.
+   * Validity, ms; undefined: until the server refuses it.
    * @default Infinity
    */
   readonly lifetimeMs?: number;
 }
 
-/** One caller's wait. */
 export interface TokenWait {
-  /** Ends this wait; the token is fetched for the other callers all the same. */
+  /** Ends this wait only; the fetch goes on for other callers. */
   readonly signal?: StopSignal;
-  /** What the token is for, for the messages of errors. */
+  /** Purpose of the token, for error messages. */
   readonly purpose?: string;
 }
 
-/** Keeps one token. */
 export class TokenCache {
   readonly #fetch: (purpose: string) => Promise<IssuedToken>;
   readonly #clock: Clock;
@@ -36,31 +34,21 @@ export class TokenCache {
   #pending: Promise<string> | undefined;
 
   /**
-   * @param fetch Fetches a token; its errors are those of all callers that wait.
-   * @param clock For the token's end.
+   * @param fetch Its errors reach all callers that wait.
    */
   constructor(fetch: (purpose: string) => Promise<IssuedToken>, clock: Clock) {
     this.#fetch = fetch;
     this.#clock = clock;
   }
 
-  /**
-   * The token.
-   *
-   * @param wait How long, and for what.
-   */
+  /** A valid token, fetched unless one is cached. */
   async get({ signal, purpose = "" }: TokenWait = {}): Promise<string> {
     const current = this.#current;
     if (current !== undefined && this.#clock.monotonic() < current.until) return current.value;
     return await untilAborted(this.#pending ??= this.#renew(purpose), signal);
   }
 
-  /**
-   * Another token than one that was refused; the same for all callers that it was refused to.
-   *
-   * @param refused The token that was refused.
-   * @param wait How long, and for what.
-   */
+  /** A token other than a refused one; concurrent callers with the same refused token share one fetch. */
   async renew(refused: string, wait: TokenWait = {}): Promise<string> {
     if (this.#current?.value === refused) this.#current = undefined;
     return await this.get(wait);

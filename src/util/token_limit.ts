@@ -4,12 +4,7 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 
-/**
- * Whether a parameter asks for something: null does not, nor does a token limit below 0 (LM Studio's word for none).
- *
- * @param body The request.
- * @param name The parameter.
- */
+/** Whether a request sets a parameter: null does not, nor does a token limit below 0 (LM Studio's word for none). */
 export function isGiven(body: Readonly<Record<string, unknown>>, name: string): boolean {
   const value = body[name];
   if (value === undefined || value === null) return false;
@@ -17,10 +12,9 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
 }
 
 /**
- * The token limit of one response, for providers that know one name of it: the newer one wins over the older one.
+ * The token limit of one response, for providers that know one name of it; the newer name wins.
  *
- * @param body The request.
- * @returns Undefined where it sets none.
+ * @returns Undefined when the request sets none.
  *
  * @example
  * ```ts ignore

@@ -5,22 +5,19 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
-/** The longest wait. */
 export interface Limit {
   readonly clock: Clock;
   /** ms. */
   readonly ms: number;
-  /** Says what was not there in time. */
+  /** Message of the error. */
   readonly message: string;
 }
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts. What the work comes to after that
- * is ignored.
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts. A later outcome of the work is
+ * ignored.
  *
- * @param work Under way.
- * @param signal Ends the wait.
- * @param limit Ends the wait, too.
+ * @param limit Ends the wait as well.
  * @throws {DeadlineError} When time is up.
  */
 export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: Limit): Promise<T> {

@@ -6,11 +6,10 @@
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A stretch of wall clock time, ms. */
+/** A period of wall clock time, ms. */
 export interface Window {
-  /** Its first moment. */
   readonly start: number;
-  /** The first moment after it. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -41,8 +40,8 @@ export function monthWindow(now: number): Window {
 }
 
 /**
- * The day of a place that a time falls in, from midnight to midnight there: 23 or 25 hours long when its clocks
- * change. A day begins with the first moment that is on it, also where the change skips midnight or repeats it.
+ * The local day of a time zone that a time falls in, from midnight to midnight: 23 or 25 hours long when its clocks
+ * change. A day begins with its first existing moment, also where the change skips midnight or repeats it.
  *
  * @param zone A time zone as in the IANA database, or a fixed offset such as `+05:30`.
  * @param now Wall clock, ms.
@@ -75,10 +74,10 @@ export function untilQuotaReset(schedule: string | undefined, now: number): numb
   return (schedule === "monthly" ? monthWindow(now) : dayWindow(now)).end - now;
 }
 
-/** What a zone's clocks are ahead of UTC at a time, ms. */
+/** Offset of a zone from UTC at a time, ms. */
 type OffsetAt = (time: number) => number;
 
-/** The first moment that is on a day, whose clocks may have changed within a day of midnight. */
+/** The first moment of a day, whose clocks may have changed within a day of midnight. */
 function midnight(day: number, offsetAt: OffsetAt): number {
   const utc = day * dayMs;
   const [before, after] = [offsetAt(utc - dayMs), offsetAt(utc + dayMs)];
@@ -94,7 +93,7 @@ function offsetsOf(zone: string): OffsetAt {
   return () => offset;
 }
 
-/** The clocks of a place read as if they showed UTC, less the time it is. */
+/** The zone's local time read as if it were UTC, less the time itself. */
 function offsetIn(zone: string, time: number): number {
   const second = Math.floor(time / 1000) * 1000;
   const shown = formatterOf(zone).formatToParts(second);
