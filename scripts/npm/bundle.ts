@@ -9,6 +9,18 @@ import { std } from "./std.ts";
 /** The entries: what stands behind the names in `exports`. */
 export const entries: readonly string[] = ["mod", "browser", "proxy", "cli"];
 
+/**
+ * What a page with one provider uses. As entries of their own they are apart from what else the browser entry has, which
+ * a page's bundler would take with them where it lies in one chunk.
+ */
+const pageParts: readonly string[] = [
+  "src/client/create_browser",
+  "src/config/build/browser_provider",
+  "src/runtime/browser",
+  "connectors/providers/browser_base",
+  "connectors/strategies/stick_until_failure",
+];
+
 /** Code of others that is inlined. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
 
@@ -35,7 +47,7 @@ export async function bundleEntries(): Promise<Bundle> {
   const folder = fromFileUrl(root);
   const { metafile, outputFiles } = await build({
     absWorkingDir: folder,
-    entryPoints: entries.map((entry) => `${entry}.ts`),
+    entryPoints: [...entries, ...pageParts].map((entry) => `${entry}.ts`),
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
@@ -50,7 +62,8 @@ export async function bundleEntries(): Promise<Bundle> {
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
-  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
+  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }))
+    .filter(({ path }) => !pageParts.some((part) => path.startsWith(`dist/${part}.js`)));
   return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
 }
 
@@ -72,9 +85,15 @@ function pathOf({ path }: OutputFile, folder: string): string {
   return path.slice(folder.length);
 }
 
+/**
+ * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, and a
+ * page's bundler takes such an import for a use. Its line stays, for the source map.
+ */
+const bareImport = /^import "\.[^"]+";$/gm;
+
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
 function textOf(file: OutputFile, folder: string): string {
-  if (!file.path.endsWith(".map")) return file.text;
+  if (!file.path.endsWith(".map")) return file.text.replace(bareImport, "");
   const map = JSON.parse(file.text) as { sources: string[] };
   const up = pathOf(file, folder).split("/").slice(1).map(() => "..").join("/");
   const base = new URL(pathOf(file, folder), root);

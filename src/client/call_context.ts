@@ -3,7 +3,6 @@
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
-import type { CheckRequest } from "../pipeline/check_shape.ts";
 import type { Middleware } from "./options.ts";
 
 /** A client, as its resources see it. */
@@ -12,8 +11,6 @@ export interface CallContext {
   readonly engine: Engine;
   /** Called around every request, in this order. */
   readonly middleware: readonly Middleware[];
-  /** Checks every request. */
-  readonly check: CheckRequest;
   /** Makes the client ready for requests. Memoised. */
   readonly ready: () => Promise<void>;
   /**

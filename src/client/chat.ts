@@ -4,6 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
+import { checkChatRequest } from "../pipeline/check_request.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -107,10 +108,10 @@ export class Completions {
     settings: CallSettings,
     { requestId }: MiddlewareContext,
   ): Promise<ChatCompletion | ChatStream> {
-    const { engine, check, ready, poolForChat } = this.#context;
+    const { engine, ready, poolForChat } = this.#context;
     checkTimeout(settings.timeout);
-    const request = check(given);
-    const routingConstraints = routingConstraintsOf(request, settings);
+    const request = checkChatRequest(given);
+    const routingConstraints = await routingConstraintsOf(request, settings);
     const { clock } = engine.runtime;
     const from = clock.monotonic();
     if (!engine.isReady) {

@@ -9,8 +9,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import type { Explanation } from "../pipeline/explain.ts";
-import { type CheckRequest, checkShape } from "../pipeline/check_shape.ts";
-import { type ModelList, modelList } from "../registry/model_list.ts";
+import type { ModelList } from "../registry/model_list.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
 import type { Middleware } from "./options.ts";
@@ -25,8 +24,6 @@ export interface ClientParts {
   readonly pool?: string;
   /** Called around every request. */
   readonly middleware: readonly Middleware[];
-  /** Checks every request; only its shape when left out. */
-  readonly check?: CheckRequest;
   /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
   readonly load?: () => Promise<void>;
 }
@@ -60,12 +57,13 @@ export class MeshClient {
    */
   constructor(parts: ClientParts) {
     this.#parts = parts;
-    const { engine, middleware, check = checkShape } = parts;
+    const { engine, middleware } = parts;
     const ready = () => this.ready();
-    this.chat = new Chat({ engine, middleware, check, ready, poolForChat: () => this.#poolForChat() });
+    this.chat = new Chat({ engine, middleware, ready, poolForChat: () => this.#poolForChat() });
     this.models = {
       list: async () => {
         await ready();
+        const { modelList } = await import("../registry/model_list.ts"); // most pages never ask
         return modelList(engine.registry, engine.runtime.clock);
       },
     };

@@ -7,7 +7,6 @@ import { type ConfigSource, givenDocument, readSource, type SourcedDocument } fr
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError } from "../errors.ts";
-import { checkChatRequest } from "../pipeline/check_request.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { nearestCapabilities } from "../capability/nearest.ts";
@@ -73,7 +72,6 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     engine,
     capability: options.capability ?? null,
     middleware: [options.middleware ?? []].flat(),
-    check: checkChatRequest,
     pool: options.pool,
     load: config === undefined || isRead ? undefined : () => load(engine, config, options),
   });

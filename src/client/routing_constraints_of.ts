@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import { readRoutingConstraints, type RoutingConstraints } from "../pipeline/routing_constraints.ts";
+import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
 import type { CallSettings } from "./options.ts";
 
 /**
@@ -13,12 +13,16 @@ import type { CallSettings } from "./options.ts";
  * @param settings Of the call.
  * @throws {UnsupportedRequestError} For what are no routing constraints.
  */
-export function routingConstraintsOf(
+export async function routingConstraintsOf(
   request: ChatCompletionRequest,
   { headers, route }: CallSettings,
-): RoutingConstraints | undefined {
-  const written = route === undefined
-    ? request
-    : { ...request, mesh: { ...route, ...request.mesh as object | undefined } };
-  return readRoutingConstraints(new Headers(headers).get("x-mesh-route"), written);
+): Promise<RoutingConstraints | undefined> {
+  const header = new Headers(headers).get("x-mesh-route");
+  const { mesh } = request;
+  if (header === null && route === undefined && mesh === undefined) return undefined;
+  const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // most calls have none
+  return readRoutingConstraints(
+    header,
+    route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } },
+  );
 }
