@@ -28,6 +28,7 @@ import { openrouter } from "./providers/openrouter.ts";
 import { perplexity } from "./providers/perplexity.ts";
 import { sambanova } from "./providers/sambanova.ts";
 import { together } from "./providers/together.ts";
+import { vertex } from "./providers/vertex.ts";
 import { vllm } from "./providers/vllm.ts";
 import { xai } from "./providers/xai.ts";
 import * as secrets from "./secrets/declarations.ts";
@@ -61,6 +62,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(cloudflare),
   { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
+  { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
   lazyOpenAiCompatible(ollama),
   lazyOpenAiCompatible(lmstudio),
   lazyOpenAiCompatible(vllm),

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -23,7 +24,7 @@ import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
-import { readFault, streamReaderOf } from "./_http.ts";
+import { type FaultReader, readFault, streamReaderOf } from "./_http.ts";
 import { anthropic } from "./anthropic.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
@@ -38,22 +39,46 @@ const maxModelPages = 20;
 export function anthropicConnector(headers: Readonly<Record<string, string>> = {}): ProviderConnector {
   return {
     ...anthropic,
-    create: (settings, runtime) => new AnthropicProvider(settings as ProviderSettings, { runtime, headers }),
+    create: (settings, runtime) => {
+      return new AnthropicProvider(settings as ProviderSettings, {
+        runtime,
+        headers: { "anthropic-version": apiVersion, ...headers },
+      });
+    },
   };
 }
 
+/** How the Messages API is called in a place other than Anthropic's. */
+export interface MessagesPlace {
+  /** Where a model is asked. */
+  address(model: string, isStream: boolean): string;
+  /** What is sent of a request. */
+  write(message: JsonObject): JsonObject;
+  /** How errors are read. */
+  readonly faults: FaultReader;
+}
+
+/** What a provider of the Messages API is made of. */
+export interface MessagesParts {
+  /** For time. */
+  readonly runtime: Runtime;
+  /** Sent along with every call; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Left out for Anthropic's own. */
+  readonly place?: MessagesPlace;
+}
+
 /** A provider of the Messages API. */
-class AnthropicProvider extends BaseProvider {
+export class AnthropicProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
   readonly #ownHeaders: Readonly<Record<string, string>>;
+  readonly #place: MessagesPlace | undefined;
   readonly #limits = new Map<string, RateLimits>();
 
-  constructor(
-    settings: ProviderSettings,
-    { runtime, headers }: { runtime: Runtime; headers: Readonly<Record<string, string>> },
-  ) {
+  constructor(settings: ProviderSettings, { runtime, headers, place }: MessagesParts) {
     super(settings.id, anthropicModels);
+    this.#place = place;
     this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
     this.#runtime = runtime;
     this.#ownHeaders = headers;
@@ -111,7 +136,6 @@ class AnthropicProvider extends BaseProvider {
   #headers({ credential }: CallOptions): Record<string, string> {
     return {
       "content-type": "application/json",
-      "anthropic-version": apiVersion,
       ...this.#ownHeaders,
       ...(credential === undefined ? {} : { "x-api-key": credential }),
     };
@@ -121,9 +145,9 @@ class AnthropicProvider extends BaseProvider {
     const message = toMessagesRequest(request);
     options.reportDropped?.(leftOutOf(request.body, message));
     const response = await options.send({
-      url: `${this.#baseUrl}/messages`,
+      url: this.#place?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
       headers: this.#headers(options),
-      body: JSON.stringify(message),
+      body: JSON.stringify(this.#place?.write(message) ?? message),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
@@ -144,7 +168,8 @@ class AnthropicProvider extends BaseProvider {
     if (isSuccess(response)) return response;
     const { clock } = this.#runtime;
     const readRetryAfter = (body: unknown) => readSpendLimitReset(body, clock.now());
-    throw await readFault(response, { readError: readAnthropicError, readRetryAfter }, clock);
+    const faults = this.#place?.faults ?? { readError: readAnthropicError, readRetryAfter };
+    throw await readFault(response, faults, clock);
   }
 }
 

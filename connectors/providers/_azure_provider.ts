@@ -4,6 +4,7 @@
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { readOpenAiError } from "./_http.ts";
@@ -25,9 +26,17 @@ export const azureConnector: ProviderConnector = {
       readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
         positive(headers.get("x-ms-retry-after-ms")),
     };
-    return new OpenAiCompatibleProvider(vendor, given, runtime);
+    return new AzureProvider(vendor, given, runtime);
   },
 };
+
+class AzureProvider extends OpenAiCompatibleProvider {
+  /** Its list tells which models could be deployed, not which are: it proves that the resource answers, and no more. */
+  override async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    await super.listModels(options);
+    return [];
+  }
+}
 
 /** What no deployment, or none of this operation, is answered with. */
 const missing: readonly (string | null)[] = ["DeploymentNotFound", "OperationNotSupported", "ModelNotFound"];

@@ -39,13 +39,19 @@ function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): 
   return new GeminiProvider(settings as ProviderSettings, runtime);
 }
 
-class GeminiProvider extends BaseProvider {
+/** Where a method of a model is called; in place of the Gemini API's own addresses. */
+export type GeminiAddress = (model: string, method: string) => string;
+
+/** A provider of `generateContent`. */
+export class GeminiProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
+  readonly #address: GeminiAddress;
 
-  constructor(settings: ProviderSettings, runtime: Runtime) {
+  constructor(settings: ProviderSettings, runtime: Runtime, address?: GeminiAddress) {
     super(settings.id, geminiModels);
+    this.#address = address ?? ((model, method) => `${this.#baseUrl}/${pathOf(model)}:${method}`);
     this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
     this.#runtime = runtime;
     this.#faults = {
@@ -107,7 +113,7 @@ class GeminiProvider extends BaseProvider {
     const content = toGenerateContent(model.id, body);
     options.reportDropped?.(leftOutOf(body, content));
     const response = await options.send({
-      url: `${this.#baseUrl}/${pathOf(model.id)}:${method}`,
+      url: this.#address(model.id, method),
       headers: this.#headers(options),
       body: JSON.stringify(content),
     });

@@ -27,6 +27,8 @@ export interface OpenAiCompatible {
   readonly local?: boolean;
   /** Works without a key. */
   readonly keyless?: boolean;
+  /** What its tokens are asked for, unless `auth.scope` says otherwise. */
+  readonly tokenScope?: string;
   /** Attributes that it reads from its entry's `config`; none unless given. */
   readonly attributes?: Attributes;
   /** Headers that carry the key; `Authorization: Bearer` by default. */
@@ -58,6 +60,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     attributes: vendor.attributes ?? {},
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
+    ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };
 }
 

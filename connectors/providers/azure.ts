@@ -17,6 +17,7 @@ export const azure: OpenAiCompatible = {
     baseUrl: ["AZURE_OPENAI_BASE_URL"],
     requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
   },
+  tokenScope: "https://cognitiveservices.azure.com/.default",
   attributes: {
     endpoint: {
       type: "text",

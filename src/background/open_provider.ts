@@ -26,8 +26,8 @@ export interface OpeningParts {
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
   const { id, connector, config, baseUrl, apiKeys, tokens } = instance.entry;
   const { catalogue, runtime, redactor } = parts;
-  const provider = instance.entry.instance ??
-    catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
+  const loaded = catalogue.loaded("provider", connector);
+  const provider = instance.entry.instance ?? loaded!.create({ id, config, baseUrl }, runtime);
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
   if (tokens === undefined) {
@@ -35,5 +35,7 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
     return;
   }
   const { authorized } = await import("../auth/authorized.ts"); // most pages have keys
-  instance.provider = authorized(provider, { ...parts, id, tokens });
+  // a refresh token was given for a scope of its own
+  const scope = tokens.scope ?? (tokens.refreshToken === undefined ? instance.connector?.tokenScope : undefined);
+  instance.provider = authorized(provider, { ...parts, id, tokens: { ...tokens, scope } });
 }

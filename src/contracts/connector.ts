@@ -122,6 +122,8 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly needsBaseUrl?: boolean;
   /** Works without a key. */
   readonly keyless?: boolean;
+  /** What its tokens are asked for, unless `auth.scope` says otherwise. */
+  readonly tokenScope?: string;
 }
 
 /** A provider's connector. */

@@ -1,0 +1,151 @@
+/**
+ * Google Vertex AI: Gemini by `generateContent`, Claude by `rawPredict`, each by the code of its family.
+ *
+ * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude and, for calls of functions
+ * with ids, which `v1beta1` alone has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
+import type {
+  CallOptions,
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+} from "../../src/contracts/provider.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { readAnthropicError } from "./_anthropic_fault.ts";
+import { isClaude } from "./_anthropic_generations.ts";
+import { AnthropicProvider } from "./_anthropic_provider.ts";
+import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { readGeminiError, readGeminiWait } from "./_gemini_fault.ts";
+import { GeminiProvider } from "./_gemini_provider.ts";
+import { asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { readFault } from "./_http.ts";
+import { vertex, vertexRules } from "./vertex.ts";
+
+const anthropicVersion = "vertex-2023-10-16";
+/** Far more than there are models: a server that never ends its list must not keep us. */
+const maxPages = 20;
+
+/** Google Vertex AI, with its code. */
+export const vertexConnector: ProviderConnector = {
+  ...vertex,
+  create: (settings, runtime) => new VertexProvider(settings as ProviderSettings, runtime),
+};
+
+class VertexProvider extends BaseProvider {
+  readonly #root: string;
+  readonly #runtime: Runtime;
+  readonly #gemini: GeminiProvider;
+  readonly #claude: AnthropicProvider;
+
+  constructor(settings: ProviderSettings, runtime: Runtime) {
+    super(settings.id, vertex.models);
+    const project = encodeURIComponent(required("project", ["GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT"]));
+    const location = required("location", ["GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION"]);
+    if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
+    this.#root = (settings.baseUrl ?? addressOf(location)).replace(/\/+$/, "").replace(/\/v1(beta1)?$/, "");
+    this.#runtime = runtime;
+    const place = `projects/${project}/locations/${location}`;
+    this.#gemini = new GeminiProvider(settings, runtime, (model, method) => {
+      const path = model.startsWith("endpoints/") ? model : `publishers/google/models/${encodeURIComponent(model)}`;
+      return `${this.#root}/v1beta1/${place}/${path}:${method}`;
+    });
+    this.#claude = new AnthropicProvider(settings, {
+      runtime,
+      headers: {},
+      place: {
+        address: (model, isStream) =>
+          `${this.#root}/v1/${place}/publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${
+            isStream ? "streamRawPredict" : "rawPredict"
+          }`,
+        write: withoutModel,
+        faults: { readError: readVertexError, readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()) },
+      },
+    });
+
+    function required(name: string, variables: readonly string[]): string {
+      const own = settings[name] ?? (settings.config as JsonObject | undefined)?.[name];
+      const values = [own, ...variables.map((variable) => runtime.env?.(variable))];
+      const found = values.find((value) => typeof value === "string" && value.trim() !== "") as string | undefined;
+      if (found === undefined) throw problem(settings, name, `missing: set it, or the variable ${variables[0]}`);
+      return found.trim();
+    }
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    return this.#familyOf(request).complete(request, options);
+  }
+
+  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
+    return this.#familyOf(request).stream(request, options);
+  }
+
+  /** Asks for the models of both publishers. */
+  async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const google = await this.#publisherModels("google", options);
+    const anthropic = await this.#publisherModels("anthropic", options);
+    const ids = [...google.filter((id) => /^gemini-[\d.]+-(pro|flash)/.test(id)), ...anthropic];
+    return ids.map((id) => this.known(id) ?? { id });
+  }
+
+  /** Of a model that nobody knows its family's rules. */
+  protected override known(model: string): ModelInfo | undefined {
+    return super.known(model) ?? { id: model, parameters: vertexRules(model) };
+  }
+
+  #familyOf({ model }: CompletionRequest): GeminiProvider | AnthropicProvider {
+    return isClaude(model.id) ? this.#claude : this.#gemini;
+  }
+
+  async #publisherModels(publisher: string, options: CallOptions): Promise<string[]> {
+    const ids: string[] = [];
+    let token: string | undefined;
+    for (let page = 0; page < maxPages; page++) {
+      const query = new URLSearchParams({ pageSize: "100", ...(token === undefined ? {} : { pageToken: token }) });
+      const list = await this.#get(`v1beta1/publishers/${publisher}/models?${query}`, options);
+      const models = asObjects(list.publisherModels);
+      ids.push(...models.flatMap(({ name }) => asText(name)?.replace(/^.*\//, "") ?? []));
+      token = asText(list.nextPageToken);
+      if (token === undefined || token === "") break;
+    }
+    return ids;
+  }
+
+  async #get(path: string, { send, credential }: CallOptions): Promise<JsonObject> {
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (credential !== undefined) headers["x-goog-api-key"] = credential;
+    const response = await send({ url: `${this.#root}/${path}`, method: "GET", headers });
+    if (isSuccess(response)) return await readObject(response);
+    throw await readFault(response, { readError: readGeminiError }, this.#runtime.clock);
+  }
+}
+
+/** The location's own address; of `global` and of areas of several regions those that Google has for them. */
+function addressOf(location: string): string {
+  if (location === "global") return "https://aiplatform.googleapis.com";
+  return /^(us|eu)$/.test(location)
+    ? `https://aiplatform.${location}.rep.googleapis.com`
+    : `https://${location}-aiplatform.googleapis.com`;
+}
+
+/** The model stands in the address, the version in the body. */
+function withoutModel({ model: _, ...message }: JsonObject): JsonObject {
+  return { anthropic_version: anthropicVersion, ...message };
+}
+
+/** Errors are Google's, or those of the Messages API behind it. */
+function readVertexError(body: unknown, status: number): OpenAiError {
+  const { error } = asObject(Array.isArray(body) ? body[0] : body) ?? {};
+  return asText(asObject(error)?.status) === undefined
+    ? readAnthropicError(body, status)
+    : readGeminiError(body, status);
+}
+
+function problem({ id }: ProviderSettings, name: string, message: string): ConfigError {
+  return new ConfigError([{ path: `providers.${id}.config.${name}`, message }]);
+}

@@ -1,0 +1,49 @@
+/**
+ * Google Vertex AI: Gemini and Claude, with tokens of a service account.
+ *
+ * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference and
+ * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai.
+ * @module
+ */
+import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import type { ParameterRules } from "../../src/contracts/provider.ts";
+import { generationOf, isClaude } from "./_anthropic_generations.ts";
+import { knownModels } from "./_catalogue.ts";
+import { rulesOf } from "./_gemini_family.ts";
+import { entries } from "./catalogue/vertex.ts";
+
+/** Google Vertex AI. It is configured, not detected: a service account is no key. */
+export const vertex: ProviderDeclaration = {
+  kind: "provider",
+  id: "google.vertex.v1",
+  vendor: "vertex",
+  tokenScope: "https://www.googleapis.com/auth/cloud-platform",
+  models: knownModels(entries, {
+    features: { system_prompt: true, logprobs: false },
+    rulesOf: ({ id }) => vertexRules(id),
+  }),
+  attributes: {
+    project: { type: "text", about: "The project; else `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },
+    location: {
+      type: "text",
+      about: "A region, `us`, `eu` or `global`; else `GOOGLE_VERTEX_LOCATION` or `GOOGLE_CLOUD_LOCATION`.",
+    },
+  },
+  parameters: {
+    drop: ["presence_penalty", "frequency_penalty", "logit_bias"],
+    refuse: ["logprobs", "audio", "functions", "function_call", "web_search_options"],
+  },
+};
+
+/**
+ * How requests are reworded for a model beyond what all need.
+ *
+ * @param model Its id.
+ */
+export function vertexRules(model: string): ParameterRules {
+  if (isClaude(model)) {
+    return { ...(generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] }), refuse: ["n"] };
+  }
+  const { drop = [], ...rules } = rulesOf(model);
+  return { ...rules, drop: [...drop, "parallel_tool_calls"] };
+}
