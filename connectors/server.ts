@@ -3,7 +3,7 @@
  * @module
  */
 import type { PluggableConnector } from "../src/contracts/connector.ts";
-import { consoleDeclaration } from "./observability/declarations.ts";
+import * as sinks from "./observability/declarations.ts";
 import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
 import { declarationOf } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
@@ -89,5 +89,10 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...storage.s3Declaration, load: async () => (await import("./storage/s3.ts")).s3Storage },
   { ...storage.driveDeclaration, load: async () => (await import("./storage/drive.ts")).driveStorage },
   { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
-  { ...consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
+  { ...sinks.consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
+  { ...sinks.nullDeclaration, load: async () => (await import("./observability/null.ts")).nullObservability },
+  {
+    ...sinks.localFileDeclaration,
+    load: async () => (await import("./observability/local_file.ts")).localFileObservability,
+  },
 ];

@@ -4,7 +4,7 @@
  */
 import { defaultSink } from "../config/settings/defaults.ts";
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
-import type { Severity } from "../contracts/events.ts";
+import type { LogRecord, RequestLogRecord, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import { implementationOf } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
@@ -25,26 +25,33 @@ export async function consoleConnector(
   flags: Flags,
   { connectors, shell }: CommandParts,
 ): Promise<Connector<"observability">> {
-  const minLevel = severities.indexOf(oneOf(severities, flags, "log-level") ?? "info");
+  const minSeverity = oneOf(severities, flags, "log-level");
+  const minLevel = severities.indexOf(minSeverity ?? "debug");
   const format = oneOf(formats, flags, "log-format");
   const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
   const implementation = await implementationOf(connector);
-  const isLogged = (level: Severity) => severities.indexOf(level) >= minLevel;
+  /** The level of a line about a routed request says how much is in it, and is no severity. */
+  const isLogged = ({ level }: LogRecord | RequestLogRecord) => {
+    const rank = severities.indexOf(level as Severity);
+    return rank < 0 || rank >= minLevel;
+  };
   return {
     id: connector.id,
     kind: connector.kind,
     create(config, runtime): Observability {
       const sink = implementation.create({
         format: shell.stderr.isTerminal ? "text" : "json",
+        color: shell.stderr.isTerminal && !runtime.env("NO_COLOR"),
         ...config,
         ...(format === undefined ? {} : { format }),
         write: (line: string) => shell.stderr.writeSoon(`${line}\n`),
       }, runtime);
       return {
+        minSeverity,
         emit: (record) => sink.emit(record),
-        log: (record) => isLogged(record.level) && sink.log?.(record),
-        trace: (entry) => isLogged(entry.severity) && sink.trace(entry),
-        flush: () => sink.flush(),
+        log: (record) => isLogged(record) && sink.log?.(record),
+        trace: (entry) => sink.trace(entry),
+        flush: (report) => sink.flush(report),
       };
     },
   };

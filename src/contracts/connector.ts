@@ -26,8 +26,11 @@ export interface ConnectorKinds {
   observability: Observability;
 }
 
-/** What an attribute takes. */
-export type AttributeType = "text" | "flag" | "integer" | "object";
+/**
+ * What an attribute takes. A duration is written with its unit and given to the connector in ms, a size in bytes; a URL
+ * is http or https.
+ */
+export type AttributeType = "text" | "flag" | "integer" | "object" | "duration" | "size" | "url";
 
 /** An attribute that a connector reads from its settings. */
 export interface Attribute {
@@ -35,6 +38,10 @@ export interface Attribute {
   readonly type: AttributeType | readonly AttributeType[];
   /** The only strings it takes. */
   readonly values?: readonly string[];
+  /** Least integer, ms or bytes. */
+  readonly min?: number;
+  /** Whether it has to be given. */
+  readonly isRequired?: boolean;
   /** The default. */
   readonly default?: string | number | boolean;
   /** What it is for. */

@@ -5,7 +5,7 @@
 import type { Delivery, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
-export type EventKind = "rotation" | "deactivation" | "recovery" | "health";
+export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage";
 
 /** Something changed. */
 export interface MeshEvent {
@@ -154,6 +154,51 @@ export interface LogRecord {
   readonly code: string;
   /** Refused requests since the last line that got none of their own: there are at most 10 lines a second. */
   readonly suppressed?: number;
+}
+
+/** How much of a request is logged: its facts, 200 characters of its payloads too, or all of them. */
+export type LogLevel = "metadata" | "summary" | "full";
+
+/** A line of the request log, about a request that was routed; written when it is over. */
+export interface RequestLogRecord {
+  /** Always `log`. */
+  readonly type: "log";
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** How much of the request is in it. */
+  readonly level: LogLevel;
+  /** The request's id. */
+  readonly request_id: string;
+  /** The client that sent it, where clients have names. */
+  readonly client?: string;
+  /** The request's own `user`. */
+  readonly user?: string;
+  /** The request's own `mesh.tags`. */
+  readonly tags?: Readonly<Record<string, string>> | readonly string[];
+  /** The pool. */
+  readonly pool: string;
+  /** The model that answered, or was tried last. */
+  readonly model: string | null;
+  /** Its provider's entry id. */
+  readonly provider: string | null;
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** From the request's arrival to the end of its response, ms. */
+  readonly latency_ms: number;
+  /** From the request's arrival to a stream's first content, ms. */
+  readonly ttft_ms?: number;
+  /** Tokens read; null when unknown. */
+  readonly tokens_in: number | null;
+  /** Tokens written; null when unknown. */
+  readonly tokens_out: number | null;
+  /** Tokens read from the provider's cache, where it said so. */
+  readonly tokens_cached?: number;
+  /** USD; null when unknown. */
+  readonly cost: number | null;
+  /** The request's body, shortened. */
+  readonly request?: string;
+  /** The response's body, or the events of its stream, shortened. */
+  readonly response?: string;
 }
 
 /** What a {@linkcode StatsRecord} is about. A model's numbers are those of all its pools together. */

@@ -93,6 +93,10 @@ export interface Disk {
   replace(path: string, data: Uint8Array, options?: { modifiedAt?: number }): Promise<void>;
   /** Writes a file that is not there yet; false when it is. */
   create(path: string, data: Uint8Array): Promise<boolean>;
+  /** Adds to the end of a file, which is made with its folder when missing; returns its size, bytes. */
+  append(path: string, data: Uint8Array): Promise<number>;
+  /** Gives a file another name in its folder; false when there is no such file. */
+  rename(path: string, to: string): Promise<boolean>;
   /** Whether there was one to remove. */
   remove(path: string): Promise<boolean>;
   /** The names in a folder, none when there is no such folder; those of folders end in `/`. */

@@ -11,8 +11,10 @@ import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { type ConfigProblem, MeshError } from "../errors.ts";
 import { Hub } from "../observe/hub.ts";
+import type { ConfiguredSink, RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
+import type { StatisticsReports } from "../observe/statistics_reports.ts";
 import { chat, type ChatAnswer } from "../pipeline/chat.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
@@ -38,6 +40,8 @@ export class Engine implements Mesh {
   readonly hub: Hub;
   /** All its numbers. */
   readonly statistics: Statistics;
+  /** What reports its numbers to sinks, where some take them. */
+  reports: StatisticsReports | undefined;
   readonly #parts: EngineParts;
   /** What it takes out of texts. */
   readonly redactor: Redactor = new Redactor();
@@ -62,7 +66,7 @@ export class Engine implements Mesh {
     this.#parts = parts;
     this.runtime = runtime;
     this.catalogue = new ConnectorCatalogue(connectors);
-    this.hub = new Hub(runtime.clock);
+    this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     countEvents(this.hub, this.statistics);
     this.#recovery = new RecoveryTimer(runtime.clock);
@@ -112,9 +116,15 @@ export class Engine implements Mesh {
     this.#secrets = secrets;
   }
 
-  /** Adds a sink for records. */
-  addSink(sink: Observability): void {
-    this.hub.add(sink);
+  /**
+   * Adds a sink for records.
+   *
+   * @param sink Takes them.
+   * @param kinds Which it takes.
+   *   @default all
+   */
+  addSink(sink: Observability, kinds?: readonly RecordKind[]): void {
+    this.hub.add(sink, kinds);
   }
 
   /**
@@ -199,6 +209,7 @@ export class Engine implements Mesh {
     try {
       await this.#store?.close();
     } finally {
+      await this.reports?.close();
       await this.hub.flush();
     }
   }
@@ -257,10 +268,18 @@ export class Engine implements Mesh {
   }
 
   /** Renews keys on servers, and in pages whose documents name a secret store. */
-  async #keyRenewal({ secrets }: Settings): Promise<Observability[]> {
+  async #keyRenewal({ secrets }: Settings): Promise<ConfiguredSink[]> {
     if (!secrets?.reloadOnRotation) return [];
     const { KeyRenewal } = await import("../background/key_renewal.ts");
-    return [new KeyRenewal(this)];
+    return [{ id: "mesh", sink: new KeyRenewal(this), routing: { includeMetadata: true } }];
+  }
+
+  async #startReports(): Promise<void> {
+    this.reports?.stop();
+    this.reports = undefined;
+    if (this.hub.statisticsOutputs.length === 0) return;
+    const { StatisticsReports } = await import("../observe/statistics_reports.ts");
+    this.reports = new StatisticsReports(this);
   }
 
   async #start(): Promise<void> {
@@ -268,6 +287,7 @@ export class Engine implements Mesh {
     const { settings, secrets } = await this.resolveSecrets(written);
     this.#secrets = secrets;
     this.hub.configure([...await loadSinks(settings, this), ...await this.#keyRenewal(settings)]);
+    await this.#startReports();
     await loadKeyPools(settings.providers.values());
     await loadConnectors(settings, this.catalogue);
     const assembly = this.#assembly = await assembleOpen({ settings, addPools }, this.#context);

@@ -1,5 +1,5 @@
 /**
- * Passes records to all sinks and events to listeners. A sink that throws affects no request and no other sink.
+ * Passes records to all sinks and events to listeners. A sink that throws or hangs affects no request and no other sink.
  * @module
  */
 import type { LogRecord, MeshEvent, Severity, TraceEntry } from "../contracts/events.ts";
@@ -8,8 +8,17 @@ import type { Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "./notify.ts";
+import { type ConfiguredSink, Output, rankOf, type RecordKind, SinkLosses } from "./output.ts";
+import { redactAll } from "./redact.ts";
+import { requestLogOf } from "./request_log.ts";
 
 type Listeners = { readonly [Kind in keyof HubEvents]: ((event: HubEvents[Kind]) => void)[] };
+
+/** Losses of one sink are reported so often, ms. */
+const lossIntervalMs = 60_000;
+
+/** The longest wait for a sink that flushes, ms. */
+const flushLimitMs = 5_000;
 
 /** An event before its id and time are added. */
 export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
@@ -28,8 +37,12 @@ export interface TraceFacts {
 /** The sinks and listeners of a mesh. */
 export class Hub {
   readonly #clock: Clock;
-  readonly #own: Observability[] = [];
-  #sinks: readonly Observability[] = [];
+  readonly #redact: (text: string) => string;
+  readonly #own: Output[] = [];
+  #outputs: readonly Output[] = [];
+  #minRank = Infinity;
+  #logged: readonly Output[] = [];
+  #payloadBytes = 0;
   readonly #listeners: Listeners = {
     event: [],
     request_started: [],
@@ -38,20 +51,64 @@ export class Hub {
     members_changed: [],
   };
 
-  /** @param clock For the records' times. */
-  constructor(clock: Clock) {
+  /**
+   * @param clock For the records' times.
+   * @param redact Replaces secrets.
+   */
+  constructor(clock: Clock, redact: (text: string) => string = (text) => text) {
     this.#clock = clock;
+    this.#redact = redact;
   }
 
-  /** Adds a sink of the program. */
-  add(sink: Observability): void {
-    this.#own.push(sink);
-    this.#sinks = [...this.#sinks, sink];
+  /**
+   * Adds a sink of the program.
+   *
+   * @param sink Gets all events, whatever the configuration says.
+   * @param kinds What it gets; `log` means lines about refused requests.
+   */
+  add(sink: Observability, kinds: readonly RecordKind[] = ["event", "log", "trace"]): void {
+    const takes = {
+      ...(kinds.includes("event") ? { routing: { includeMetadata: true } } : {}),
+      ...(kinds.includes("trace") ? { tracing: { minSeverity: "info" as const } } : {}),
+    };
+    const output = new Output({ sink, ...takes }, new SinkLosses("program", sink));
+    this.#own.push(kinds.includes("log") ? Object.assign(output, { takesRefused: true }) : output);
+    this.#use([...this.#outputs, this.#own.at(-1)!]);
   }
 
   /** Replaces the sinks of the configuration. */
-  configure(sinks: readonly Observability[]): void {
-    this.#sinks = [...this.#own, ...sinks];
+  configure(sinks: readonly ConfiguredSink[]): void {
+    const losses = new Map<Observability, SinkLosses>();
+    const outputs = sinks.map(({ id, ...output }) => {
+      const known = losses.get(output.sink) ?? new SinkLosses(id, output.sink);
+      losses.set(output.sink, known);
+      return new Output(output, known);
+    });
+    this.#use([...this.#own, ...outputs]);
+  }
+
+  /** Those that get numbers. */
+  get statisticsOutputs(): readonly Output[] {
+    return this.#outputs.filter(({ takes }) => takes.statistics !== undefined);
+  }
+
+  /** Whether some sink logs requests. */
+  get logsRequests(): boolean {
+    return this.#logged.length > 0;
+  }
+
+  /** Bytes of a payload that some sink logs. */
+  get payloadBytes(): number {
+    return this.#payloadBytes;
+  }
+
+  /** Records that sinks could not deliver, by connector id. */
+  get lost(): ReadonlyMap<string, number> {
+    const lost = new Map<string, number>();
+    for (const { id, count } of new Set(this.#outputs.map(({ losses }) => losses))) {
+      if (count > 0) lost.set(id, (lost.get(id) ?? 0) + count);
+    }
+    return lost;
   }
 
   /**
@@ -72,32 +129,75 @@ export class Hub {
   /** Emits an event to all sinks. */
   event(facts: EventFacts): void {
     const { event, ...details } = facts;
-    const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...details };
-    this.#each((sink) => sink.emit(record));
+    const plain = redactAll(details, this.#redact);
+    const record: MeshEvent = { type: "event", event, id: newId(), timestamp: this.timestamp(), ...plain };
+    for (const output of this.#outputs) {
+      const taken = output.eventFor(record);
+      if (taken !== undefined) this.#write(output, (sink) => sink.emit(taken));
+    }
     this.publish("event", record);
   }
 
-  /** Emits the routing record of a request that is over. */
+  /** Emits the routing record of a request that is over, and its line of the log. */
   requestFinished(request: FinishedRequest): void {
-    this.#each((sink) => sink.emit(request.record));
+    for (const output of this.#outputs) {
+      if (output.takes.routing !== undefined) this.#write(output, (sink) => sink.emit(request.record, request.tries));
+    }
+    for (const output of this.#logged) {
+      this.#write(output, (sink) => sink.log?.(requestLogOf(request, output.takes.logging!, this.#redact)));
+    }
     this.publish("request_finished", request);
   }
 
-  /** Writes a line of the request log to all sinks. */
+  /** Writes a line about a request that was refused before it was routed. */
   log(facts: LogFacts): void {
     const record: LogRecord = { type: "log", timestamp: this.timestamp(), ...facts };
-    this.#each((sink) => sink.log?.(record));
+    for (const output of this.#outputs) if (output.takesRefused) this.#write(output, (sink) => sink.log?.(record));
   }
 
-  /** Writes a trace entry to all sinks. */
+  /** Whether some sink takes traces of a severity: what is traced on the way of every request asks first. */
+  isTraced(severity: Severity): boolean {
+    return rankOf(severity) >= this.#minRank;
+  }
+
+  /** Writes a trace entry to all sinks that take its severity. */
   trace(facts: TraceFacts): void {
-    const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...facts };
-    this.#each((sink) => sink.trace(entry));
+    if (this.isTraced(facts.severity)) this.#trace(facts, this.#outputs);
   }
 
-  /** Resolves when every sink has written its records. */
+  /** Resolves when every sink has written its records, after 5 s at the latest. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.#sinks.map(async (sink) => await sink.flush()));
+    const sinks = new Map(this.#outputs.map((output) => [output.sink, output]));
+    await Promise.all([...sinks.values()].map((output) => this.flushSink(output, () => output.sink.flush())));
+  }
+
+  /**
+   * Flushes one sink.
+   *
+   * @param output The sink.
+   * @param flush Flushes it.
+   * @returns Resolves when it has, or has failed, or after 5 s.
+   */
+  async flushSink({ losses }: Output, flush: () => Promise<void>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const fail = () => {
+        losses.thrown++;
+        resolve();
+      };
+      const cancel = this.#clock.after(flushLimitMs, fail);
+      const succeed = () => {
+        cancel();
+        resolve();
+      };
+      notifySafely(async () => {
+        await flush();
+        succeed();
+      }, () => {
+        cancel();
+        fail();
+      });
+    });
+    this.#reportLosses(losses);
   }
 
   /** The present time in the form of records. */
@@ -105,8 +205,38 @@ export class Hub {
     return new Date(this.#clock.now()).toISOString();
   }
 
-  /** A failing sink is not reported: the report would go to sinks. It gets the next record all the same. */
-  #each(write: (sink: Observability) => void): void {
-    for (const sink of this.#sinks) notifySafely(() => write(sink));
+  #use(outputs: readonly Output[]): void {
+    this.#outputs = outputs;
+    this.#minRank = Math.min(Infinity, ...outputs.map(({ minRank }) => minRank));
+    this.#logged = outputs.filter(({ takes }) => takes.logging !== undefined);
+    this.#payloadBytes = Math.max(
+      0,
+      ...this.#logged.map(({ takes }) => takes.logging!.level === "metadata" ? 0 : takes.logging!.maxPayloadBytes),
+    );
+  }
+
+  #trace(facts: TraceFacts, outputs: readonly Output[]): void {
+    const rank = rankOf(facts.severity);
+    const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...redactAll(facts, this.#redact) };
+    for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
+  }
+
+  #write(output: Output, write: (sink: Observability) => void): void {
+    const { sink, losses } = output;
+    notifySafely(() => write(sink), () => losses.thrown++);
+    this.#reportLosses(losses);
+  }
+
+  /** What one sink lost is reported to the others, once a minute. */
+  #reportLosses(losses: SinkLosses): void {
+    const { count, id } = losses;
+    if (count === losses.reported) return;
+    const now = this.#clock.monotonic();
+    if (now - losses.reportedAt < lossIntervalMs) return;
+    const lost = count - losses.reported;
+    Object.assign(losses, { reported: count, reportedAt: now });
+    const message = `The sink "${id}" lost ${lost} ${lost === 1 ? "record" : "records"}`;
+    const others = this.#outputs.filter((output) => output.losses !== losses);
+    this.#trace({ severity: "error", component: "observability", message, sink: id, lost, lost_total: count }, others);
   }
 }

@@ -2,7 +2,7 @@
  * What the engine publishes inside the process, beside the records that sinks get.
  * @module
  */
-import type { MeshEvent, ModelTry, RoutingRecord } from "../contracts/events.ts";
+import type { MeshEvent, ModelTry, RequestLogRecord, RoutingRecord } from "../contracts/events.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 
@@ -35,9 +35,23 @@ export interface RequestResult extends RequestUsage {
   readonly latencyMs?: number | undefined;
 }
 
+/** What a request contained, for the request log. */
+export interface RequestPayloads {
+  readonly user?: string | undefined;
+  readonly tags?: RequestLogRecord["tags"] | undefined;
+  /** The request's body. */
+  readonly request: () => string | undefined;
+  /** The response's body, or the events of its stream as far as they are kept. */
+  readonly response: () => string | undefined;
+}
+
 /** A request that is over, a stream with its end. */
 export interface FinishedRequest extends RequestResult {
   readonly record: RoutingRecord;
+  /** Tokens read from the provider's cache, where it reported that. */
+  readonly tokensCached?: number | undefined;
+  /** What it contained; left out where no sink logs requests. */
+  readonly payloads?: RequestPayloads | undefined;
   /** Every try of a model, in order. */
   readonly tries: readonly ModelTry[];
 }

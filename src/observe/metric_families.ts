@@ -13,6 +13,8 @@ interface PoolsNow {
 /** A mesh whose metrics are printed. */
 export interface MeasuredMesh {
   readonly statistics: Statistics;
+  /** Records that sinks could not deliver, by connector id. */
+  readonly hub: { readonly lost: ReadonlyMap<string, number> };
   poolStatus(): PoolsNow;
 }
 
@@ -32,7 +34,7 @@ export interface MetricsScope {
  *   @default everything
  */
 export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readonly MetricFamily[] {
-  const { statistics } = mesh;
+  const { statistics, hub } = mesh;
   const active: MetricFamily = {
     name: "modelmesh_model_active",
     help: "1 while the model is active in the pool, 0 while it is in standby.",
@@ -49,6 +51,12 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
       help: "Requests that are being routed or answered.",
       type: "gauge",
       samples: [{ labels: {}, value: statistics.inFlight }],
+    },
+    {
+      name: "modelmesh_records_lost_total",
+      help: "Records that a sink could not deliver.",
+      type: "counter",
+      samples: [...hub.lost].map(([sink, value]) => ({ labels: { sink }, value })),
     },
   ];
   return scope === undefined ? families : families.map((family) => ownOf(family, scope));

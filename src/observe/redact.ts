@@ -14,6 +14,9 @@ const minSecretLength = 6;
 /** Latest tokens that are redacted: many more than are in use at a time. */
 const maxTokens = 100;
 
+/** Records are flat; this bounds what circles to itself. */
+const maxDepth = 8;
+
 /** Redacts the secrets of one mesh. */
 export class Redactor {
   /** Every form of every secret, the longest first: one may begin like another. */
@@ -40,6 +43,22 @@ export class Redactor {
     }
     return text.replace(keyForms, "[redacted]");
   }
+}
+
+/**
+ * A copy without secrets in its strings. What has no JSON form is left as it is.
+ *
+ * @param value Plain data.
+ * @param redact Replaces secrets of one string.
+ */
+export function redactAll<Value>(value: Value, redact: (text: string) => string): Value {
+  const copy = (part: unknown, depth: number): unknown => {
+    if (typeof part === "string") return redact(part);
+    if (typeof part !== "object" || part === null || depth > maxDepth) return part;
+    if (Array.isArray(part)) return part.map((member) => copy(member, depth + 1));
+    return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, copy(member, depth + 1)]));
+  };
+  return copy(value, 0) as Value;
 }
 
 function formsOf(value: string): readonly string[] {

@@ -22,6 +22,8 @@ export interface AnswerStreamParts {
   readonly onInterrupt: () => void;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
+  /** How much of it is kept for the request log; 0: nothing. */
+  readonly keptBytes: number;
 }
 
 /**
@@ -49,6 +51,8 @@ export class AnswerStream {
   onStop?: (reason: unknown) => void;
   readonly #parts: AnswerStreamParts;
   readonly #written = new OutputEstimate();
+  /** Its events as they are logged, one a line. */
+  #kept = "";
   #position = 0;
   #usage: CompletionUsage | undefined;
   /** The last event that had nothing but usage. */
@@ -107,6 +111,7 @@ export class AnswerStream {
 
   #pass(chunk: CompletionChunk): CompletionChunk {
     this.#last = chunk.value;
+    if (this.#kept.length < this.#parts.keptBytes) this.#kept += `${chunk.wire ?? JSON.stringify(chunk.value)}\n`;
     return chunk;
   }
 
@@ -156,7 +161,11 @@ export class AnswerStream {
     if (this.#end !== undefined) return;
     this.#end = end;
     const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
-    settle(outcomes[end.kind], { usage: this.#usage, written: () => this.#written.tokens });
+    settle(outcomes[end.kind], {
+      usage: this.#usage,
+      written: () => this.#written.tokens,
+      text: () => this.#kept,
+    });
     if (end.kind === "interrupted") {
       onInterrupt();
       connection.abort(end.reason);

@@ -94,6 +94,7 @@ async function chatWith(request: RoutedRequest, deps: RouteDeps): Promise<ChatAn
   const { costNano, estimated } = routed.settle("success", {
     usage: answer.body.usage,
     written: () => new OutputEstimate().add(answer.body.choices).tokens,
+    text: () => JSON.stringify(answer.body),
   });
   return {
     kind: "whole",
@@ -125,6 +126,7 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
       wantsUsage,
       onInterrupt,
       redact: deps.redact,
+      keptBytes: deps.hub.payloadBytes,
     }),
   };
 }

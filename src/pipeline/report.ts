@@ -42,7 +42,8 @@ export function report(member: Member, answer: AnswerUsage, context: ReportConte
     () =>
       hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
   );
-  return { input, output, tokens, costNano };
+  const cached = usage.prompt_tokens_details?.cached_tokens || undefined;
+  return { input, output, cached, tokens, costNano };
 }
 
 /** Token counts as the provider says them, those that it does not say estimated. */

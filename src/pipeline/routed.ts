@@ -47,6 +47,8 @@ export interface AnswerUsage {
   readonly usage: unknown;
   /** Tokens written, estimated from what the answer says. */
   readonly written: () => number;
+  /** The response as it is logged, where requests are. */
+  readonly text?: () => string;
 }
 
 /** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */

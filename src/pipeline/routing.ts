@@ -169,7 +169,7 @@ export class Routing<T> {
         const used = success.settle(outcome, answer);
         if (isOver) return used;
         isOver = true;
-        emitRecord(routing, context, { status: 200, outcome, answeredAt, used });
+        emitRecord(routing, context, { status: 200, outcome, answeredAt, used, text: answer.text });
         return used;
       },
     };

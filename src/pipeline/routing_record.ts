@@ -13,9 +13,14 @@ import {
   RateLimitError,
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
+import type { RequestPayloads } from "../observe/hub_events.ts";
+import type { RoutedRequest } from "./request.ts";
 import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { RequestContext } from "./request_context.ts";
+
+/** Characters of a request's `user` that are logged. */
+const maxUserLength = 256;
 
 /** The model that answered. */
 export interface ServedModel {
@@ -37,6 +42,8 @@ export interface RequestEnding {
   /** When the answer, or a stream's first content, came, monotonic ms. */
   readonly answeredAt?: number;
   readonly used?: Usage;
+  /** The response as it is logged, where requests are. */
+  readonly text?: (() => string) | undefined;
 }
 
 /**
@@ -79,14 +86,14 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
  */
 export function emitRecord(
   record: RoutingRecord,
-  { startedAt, clock, deps, tries, plan: { request: { delivery } } }: RequestContext,
-  { status, outcome, answeredAt, used = {} }: RequestEnding,
+  { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
+  { status, outcome, answeredAt, used = {}, text }: RequestEnding,
 ): void {
   const { input, output, costNano, estimated } = used;
   const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
   const end: End = {
     status,
-    ...(latencyMs === undefined || delivery !== "stream" ? {} : { ttft_ms: Math.round(latencyMs) }),
+    ...(latencyMs === undefined || request.delivery !== "stream" ? {} : { ttft_ms: Math.round(latencyMs) }),
     duration_ms: Math.round(clock.monotonic() - startedAt),
     ...(input === undefined ? {} : { tokens_in: input }),
     ...(output === undefined ? {} : { tokens_out: output }),
@@ -102,7 +109,22 @@ export function emitRecord(
     tokensIn: input,
     tokensOut: output,
     costNanoUsd: costNano,
+    tokensCached: used.cached,
+    payloads: deps.hub.logsRequests ? payloadsOf(request, text) : undefined,
   });
+}
+
+function payloadsOf(
+  { body, text, routingConstraints }: RoutedRequest,
+  response: () => string | undefined = () => undefined,
+): RequestPayloads {
+  const { user } = body as { readonly user?: unknown };
+  return {
+    user: typeof user === "string" ? user.slice(0, maxUserLength) : undefined,
+    tags: routingConstraints?.tags,
+    request: () => text ?? JSON.stringify(body),
+    response,
+  };
 }
 
 /**

@@ -19,6 +19,9 @@ import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
+/** The section of a configuration whose sinks take a kind of record. */
+const sections = { event: "routing", log: "logging", trace: "tracing" } as const;
+
 /** Parts of the first generation and every later one. */
 export interface GenerationParts {
   /** Connectors, in order of detection. */
@@ -26,7 +29,7 @@ export interface GenerationParts {
   readonly runtime: Runtime;
   /** Sinks beside those of the configuration. */
   readonly sinks?: readonly Observability[];
-  /** A further sink, unless the configuration has a console sink of its own. */
+  /** A further sink, for what no console sink of the configuration takes. */
   readonly console?: Observability;
 }
 
@@ -78,6 +81,7 @@ export class MeshGeneration {
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
     this.mesh.monitoring.stop();
+    this.mesh.reports?.stop();
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request
@@ -117,17 +121,22 @@ export class MeshGeneration {
   async #configure(config: ConfigSource | undefined): Promise<void> {
     const { mesh } = this;
     if (config === undefined) {
-      this.#addConsole();
+      this.#addConsole({ observability: [] });
       return mesh.configure(settingsOfDetection(configContextOf(mesh)), addLeafPools);
     }
     const { document, source } = await readSource(config, mesh.runtime.files);
     await loadPackages(document, mesh);
     const settings = settingsOf(document, configContextOf(mesh), source === undefined ? {} : { source });
-    if (!settings.observability.some(({ connector }) => connector === defaultSink)) this.#addConsole();
+    this.#addConsole(settings);
     mesh.configure(settings);
   }
 
-  #addConsole(): void {
-    if (this.#console !== undefined) this.mesh.addSink(this.#console);
+  /** It takes what no console sink of the configuration takes. */
+  #addConsole({ observability }: Pick<Settings, "observability">): void {
+    const configured = observability.filter(({ connector }) => connector === defaultSink);
+    const kinds = (["event", "log", "trace"] as const).filter((kind) =>
+      !configured.some((sink) => sink[sections[kind]] !== undefined)
+    );
+    if (this.#console !== undefined) this.mesh.addSink(this.#console, kinds);
   }
 }

@@ -25,6 +25,8 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
     },
     replace: (path, data, options) => replace(callsOf(), path, data, options?.modifiedAt),
     create: (path, data) => create(callsOf(), path, data),
+    append: (path, data) => append(callsOf(), path, data),
+    rename: async (path, to) => await unlessMissing(callsOf().rename(path, to).then(() => true)) ?? false,
     remove: async (path) => await unlessMissing(callsOf().rm(path).then(() => true)) ?? false,
     list: async (folder) => {
       const entries = await unlessMissing(callsOf().readdir(folder, { withFileTypes: true })) ?? [];
@@ -63,6 +65,16 @@ async function create(calls: DiskCalls, path: string, data: Uint8Array): Promise
   return isNew;
 }
 
+async function append(calls: DiskCalls, path: string, data: Uint8Array): Promise<number> {
+  const file = await openNew(calls, path, "a");
+  try {
+    await file.writeFile(data);
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
 /** Writes and flushes a file beside another one. It is gone when putting it in place fails. */
 async function withDraft(
   calls: DiskCalls,
@@ -86,13 +98,13 @@ async function withDraft(
   }
 }
 
-async function openNew(calls: DiskCalls, path: string): ReturnType<DiskCalls["open"]> {
+async function openNew(calls: DiskCalls, path: string, flags = "wx"): ReturnType<DiskCalls["open"]> {
   try {
-    return await calls.open(path, "wx", 0o600);
+    return await calls.open(path, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     await calls.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
-    return await calls.open(path, "wx", 0o600);
+    return await calls.open(path, flags, 0o600);
   }
 }
 

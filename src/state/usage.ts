@@ -32,6 +32,8 @@ export interface Usage {
   readonly input?: number | undefined;
   /** Tokens written; undefined when unknown. */
   readonly output?: number | undefined;
+  /** Tokens read from the provider's cache, where it reported that. */
+  readonly cached?: number | undefined;
   /** Tokens in all. */
   readonly tokens?: number | undefined;
   /** What it cost, nano-dollars; undefined when unknown: as reserved. */

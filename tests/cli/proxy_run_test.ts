@@ -80,12 +80,17 @@ describe("modelmesh proxy", () => {
 
   it("writes lines for people on a terminal", async () => {
     await using upstream = await startUpstream(answer());
-    const setup = { files: files(upstream.url), isTerminal: true };
-    const { err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
-      await (await chat(url)).body?.cancel();
-    });
-    assertMatch(err, /^\d\d:\d\d:\d\d routing chat: one ok \(/m);
-    assertNotMatch(err, /^\{/m);
+    const lineOf = async (env: Record<string, string>) => {
+      const setup = { files: files(upstream.url), isTerminal: true, env };
+      const { err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
+        await (await chat(url)).body?.cancel();
+      });
+      assertNotMatch(err, /^\{/m);
+      return err;
+    };
+    assertMatch(await lineOf({ NO_COLOR: "1" }), /^\d\d:\d\d:\d\d routing chat: one ok \(/m);
+    // deno-lint-ignore no-control-regex
+    assertMatch(await lineOf({}), /^\u001b\[90m\d\d:\d\d:\d\d\u001b\[0m \u001b\[32mrouting\u001b\[0m chat: one ok \(/m);
   });
 
   it("leaves records to a console sink of the configuration, each printed once", async () => {
@@ -96,7 +101,7 @@ describe("modelmesh proxy", () => {
     const linesOf = async (args: readonly string[], isTerminal: boolean) => {
       const { err } = await withProxyCommand(
         ["--config", "mesh.json", ...args],
-        { ...setup, isTerminal },
+        { ...setup, isTerminal, env: { NO_COLOR: "1" } },
         async (url) => {
           await (await chat(url)).body?.cancel();
           await (await chat(url, { model: "nothing" })).body?.cancel();

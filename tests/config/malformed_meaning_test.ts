@@ -33,7 +33,6 @@ observability: { routing: [ { connector: mesh.consol.v1 }, { connector: mesh.web
     'aliases.c: points at the alias "a": aliases do not chain',
     'secrets.store: no secret store "vault.kv.v1" is registered; allowed: "mesh.env.v1", "mesh.dotenv.v1"',
     'observability.routing[0].connector: no sink "mesh.consol.v1" is registered, did you mean "mesh.console.v1"? (allowed: "mesh.console.v1", "mesh.webhook.v1")',
-    "observability.routing[1].url: missing: a webhook has to know where to deliver to",
   ],
   [
     "twins that differ",

@@ -46,12 +46,8 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     'observability.routing.connector: no sink "mesh.local-file.v1" is registered; allowed: "mesh.console.v1", "mesh.webhook.v1"',
   ],
   [
-    { observability: { routing: [{}, { connector: "mesh.webhook.v1" }] } },
-    "observability.routing[1].url: missing: a webhook has to know where to deliver to",
-  ],
-  [
     { observability: { events: { filter: ["rotations"] } } },
-    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health")',
+    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health", "budget", "outage")',
   ],
   [
     { observability: { logging: { max_payload_size: -1 } } },

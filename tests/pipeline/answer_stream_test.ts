@@ -50,6 +50,7 @@ function open(rest: EventsAfter, { wantsUsage = false } = {}) {
     routed,
     wantsUsage,
     onInterrupt: () => seen.push("reported"),
+    keptBytes: 0,
     redact: (text) => text,
   });
   return { stream, connection, clock: runtime.clock, seen };

@@ -1,9 +1,9 @@
 /**
- * The sections `secrets`, `observability.routing`, `discovery.health` and `proxy`.
+ * The sections `secrets`, `discovery.health` and `proxy`.
  * @module
  */
 import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
-import { checkAttributes } from "../check/attributes.ts";
+import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
 import {
@@ -12,13 +12,12 @@ import {
   defaultProxy,
   defaultSecretStore,
   defaultSecretTtlMs,
-  defaultSink,
 } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { HealthValues, SecretValues, SinkValues } from "../schema/schema.ts";
+import type { HealthValues, SecretValues } from "../schema/schema.ts";
 import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
-import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings, Settings } from "../settings/settings.ts";
+import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
 import { buildClients, type ClientParts } from "./_clients.ts";
 
 /** Checks the store's connector and attributes, and adds defaults. */
@@ -35,35 +34,14 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     report.problem(path, "cannot be a secret reference: this section says where secrets come from");
   }, "secrets") as Readonly<Record<string, unknown>>;
   const declared = known.attributesOf?.("secretStore", store);
-  checkAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report });
   return Object.freeze({
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,
-    config: deepFreeze(config),
+    config: deepFreeze(
+      readAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report }),
+    ),
     cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
     reloadOnRotation: resolution?.reload_on_rotation ?? true,
-  });
-}
-
-/** Checks the connectors and attributes of sinks. */
-export function buildObservability(
-  sinks: readonly SinkValues[],
-  known: KnownConnectors,
-  report: Report,
-): Settings["observability"] {
-  return sinks.map(({ connector = defaultSink, config, ...attributes }, index) => {
-    const path = sinks.length > 1 ? `observability.routing[${index}]` : "observability.routing";
-    if (!known.observability.includes(connector)) {
-      const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
-      report.problem(`${path}.connector`, problem);
-    }
-    if (connector === "mesh.webhook.v1" && attributes.url === undefined) {
-      report.problem(`${path}.url`, "missing: a webhook has to know where to deliver to");
-    }
-    const declared = known.attributesOf?.("observability", connector);
-    checkAttributes(config ?? {}, { path: `${path}.config`, connector, declared, report });
-    checkAttributes(attributes, { path, connector, declared, common: Object.keys(attributes), report });
-    return { connector, config: { ...config, ...attributes } };
   });
 }
 

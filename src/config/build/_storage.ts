@@ -2,7 +2,7 @@
  * The section `storage`.
  * @module
  */
-import { checkAttributes } from "../check/attributes.ts";
+import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
 import { defaultLocking, defaultStorage } from "../settings/defaults.ts";
@@ -29,13 +29,6 @@ export function buildStorage(
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
-  checkAttributes(config, {
-    path: "storage",
-    connector,
-    declared: attributesOf?.("storage", connector),
-    common: ["path", "bucket", "key", "region", "credentials"],
-    report,
-  });
   if (intervalMs !== undefined && policy !== "periodic") {
     report.warn("storage.sync_interval", 'has no effect unless "sync_policy" is "periodic"');
   }
@@ -46,7 +39,13 @@ export function buildStorage(
   };
   return {
     connector,
-    config: deepFreeze(config),
+    config: deepFreeze(readAttributes(config, {
+      path: "storage",
+      connector,
+      declared: attributesOf?.("storage", connector),
+      common: ["path", "bucket", "key", "region", "credentials"],
+      report,
+    })),
     policy,
     intervalMs: intervalMs ?? defaultStorage.intervalMs,
     format: persistence.format ?? defaultStorage.format,

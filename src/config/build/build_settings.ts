@@ -7,7 +7,8 @@ import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { ConfigError } from "../../errors.ts";
 import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
-import { buildHealth, buildObservability, buildProxy, buildSecrets } from "./_sections.ts";
+import { buildObservability } from "./_observability.ts";
+import { buildHealth, buildProxy, buildSecrets } from "./_sections.ts";
 import { buildStorage } from "./_storage.ts";
 import { checkBudgets } from "../check/budgets.ts";
 import { checkMembers } from "../check/members.ts";
@@ -54,7 +55,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     capabilities: values.capabilities ?? [],
     proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
     deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
-    observability: buildObservability(values.observability?.routing ?? [], options.known, report),
+    observability: buildObservability(values.observability ?? {}, options.known, report),
     warnings: report.warnings,
   });
 }

@@ -5,7 +5,7 @@
 import { checkCapability } from "../check/capability_names.ts";
 import { checkCodes, type ConnectorOf } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { checkAttributes } from "../check/attributes.ts";
+import { readAttributes } from "../check/attributes.ts";
 import { checkAuth, tokensOf } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { budgetOf } from "../schema/money.ts";
@@ -26,8 +26,7 @@ export function buildProviders(
   const entries = new Map<string, ProviderEntry>();
   for (const [id, value] of values) {
     const entry = buildProvider(id, value);
-    entries.set(id, entry);
-    checkProvider(entry, value, known, report);
+    entries.set(id, { ...entry, config: checkProvider(entry, value, known, report) });
     checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
   return entries;
@@ -92,7 +91,7 @@ function checkProvider(
   value: ProviderValues,
   known: readonly KnownProvider[],
   report: Report,
-): void {
+): ProviderEntry["config"] {
   const path = under("providers", entry.id);
   const connector = known.find(({ id }) => id === entry.connector);
   const isBlamed = report.isBlamed(`${path}.connector`) || report.isBlamed(`${path}.instance`);
@@ -106,15 +105,16 @@ function checkProvider(
   }
   checkAuth(value, path, report);
   const declared = entry.instance === undefined ? connector?.attributes : undefined;
-  checkAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
+  const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
   if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {
     report.problem(`${path}.base_url`, `missing: the connector "${connector.id}" has no address of its own`);
   }
-  if (baseUrl === undefined || referencesIn(baseUrl).names.length > 0) return;
+  if (baseUrl === undefined || referencesIn(baseUrl).names.length > 0) return config;
   const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0 || entry.tokens !== undefined);
   if (warning !== undefined) report.warn(`${path}.base_url`, warning);
+  return config;
 }
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {

@@ -7,6 +7,7 @@ import { misfit } from "../schema/field.ts";
 import { quoted, type Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn } from "../schema/references.ts";
+import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
 
 export interface AttributeContext {
   /** Path of the attributes' section. */
@@ -19,18 +20,25 @@ export interface AttributeContext {
   readonly report: Report;
 }
 
-/** Reports attributes that a connector does not declare, and values of another type than declared. */
-export function checkAttributes(given: Readonly<Record<string, unknown>>, context: AttributeContext): void {
-  const { declared, connector, common = [], report } = context;
-  if (declared === undefined) return;
+/**
+ * Reads attributes, durations as ms and sizes as bytes. Reports those that a connector does not declare, and values of
+ * another type than declared.
+ */
+export function readAttributes(
+  given: Readonly<Record<string, unknown>>,
+  { declared, connector, common = [], report, path: parent }: AttributeContext,
+): Readonly<Record<string, unknown>> {
+  if (declared === undefined) return given;
   const names = Object.keys(declared);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || value === null) continue;
-    const path = under(context.path, name);
-    if (Object.hasOwn(declared, name)) checkValue(value, declared[name]!, path, report);
-    else if (common.includes(name)) report.warn(path, `has no effect: "${connector}" does not read it`);
+  const read = Object.entries(given).map(([name, value]) => {
+    const path = under(parent, name);
+    if (value === undefined || value === null) return [name, value];
+    if (Object.hasOwn(declared, name)) return [name, readValue(value, declared[name]!, path, report)];
+    if (common.includes(name)) report.warn(path, `has no effect: "${connector}" does not read it`);
     else report.problem(path, `unknown key: "${connector}" has none of this name${suggest(snakeCase(name), names)}`);
-  }
+    return [name, value];
+  });
+  return Object.fromEntries(read);
 }
 
 const words: Readonly<Record<AttributeType, string>> = {
@@ -38,29 +46,53 @@ const words: Readonly<Record<AttributeType, string>> = {
   flag: "true or false",
   integer: "an integer",
   object: "an object",
+  duration: 'a duration such as "500ms" or "1h30m"',
+  size: 'a size such as "512MB" or "64KiB"',
+  url: "an http or https URL",
 };
 
-function checkValue(value: unknown, { type, values }: Attribute, path: string, report: Report): void {
-  const types = [type].flat();
+/** What a bare number may have meant. */
+const readings: Readonly<Partial<Record<AttributeType, (value: number) => string>>> = {
+  duration: (value) => `: write "${value}s" or "${value}ms"`,
+  size: (value) => `: write "${value}B" or "${value}KiB"`,
+};
+
+function readValue(value: unknown, attribute: Attribute, path: string, report: Report): unknown {
+  const { values, min } = attribute;
+  const types = [attribute.type].flat();
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
-  if (isReference && types.includes("text")) return;
-  if (!types.some((one) => isOf(one, value))) {
-    return report.problem(path, misfit(types.map((one) => words[one]).join(" or "), value));
+  if (isReference && (types.includes("text") || types.includes("url"))) return value;
+  const read = types.map((type) => readAs(type, value)).find((one) => one !== undefined);
+  if (read === undefined) {
+    const hint = typeof value === "number" ? types.map((type) => readings[type]?.(value) ?? "").join("") : "";
+    return report.problem(path, misfit(types.map((one) => words[one]).join(" or "), value) + hint);
   }
-  if (values !== undefined && !values.includes(String(value))) {
-    report.problem(path, misfit(`one of ${quoted(values)}`, value));
+  if (values !== undefined && !values.includes(String(read))) {
+    return report.problem(path, misfit(`one of ${quoted(values)}`, value));
   }
+  if (min !== undefined && typeof read === "number" && read < min) {
+    const least = types.includes("duration") ? formatDuration(min) : types.includes("size") ? `${min}B` : min;
+    return report.problem(path, misfit(`${words[types[0]!]} of ${least} or more`, value));
+  }
+  return read;
 }
 
-function isOf(type: AttributeType, value: unknown): boolean {
+/** The value in base units; undefined when it does not fit. */
+function readAs(type: AttributeType, value: unknown): unknown {
   switch (type) {
     case "text":
-      return typeof value === "string" && value.trim() !== "";
+      return typeof value === "string" && value.trim() !== "" ? value : undefined;
     case "flag":
-      return typeof value === "boolean";
+      return typeof value === "boolean" ? value : undefined;
     case "integer":
-      return Number.isSafeInteger(value);
+      return Number.isSafeInteger(value) ? value : undefined;
     case "object":
-      return isPlainObject(value);
+      return isPlainObject(value) ? value : undefined;
+    case "duration":
+      return typeof value === "string" ? parseDuration(value) : undefined;
+    case "size":
+      return typeof value === "string" ? parseSize(value) : undefined;
+    case "url":
+      return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined;
   }
 }

@@ -3,12 +3,13 @@
  * Documentation and the JSON Schema are generated from here.
  * @module
  */
-import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
+import { either, list, mapOf, object } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
 import { hashProblem } from "./formats.ts";
-import { defaultHealth, defaultSecretStore, defaultSecretTtlMs, defaultSink } from "../settings/defaults.ts";
+import { defaultHealth, defaultSecretStore, defaultSecretTtlMs } from "../settings/defaults.ts";
 import { models, type ModelValues } from "./models.ts";
+import { observability, type ObservabilityValues } from "./observability.ts";
 import { pools, type PoolValues } from "./pools.ts";
 import { budget, type BudgetValues, providers, type ProviderValues } from "./providers.ts";
 import { proxy, type ProxyValues } from "./proxy.ts";
@@ -24,14 +25,6 @@ export interface SecretValues {
     readonly cache_ttl?: number;
     readonly reload_on_rotation?: boolean;
   };
-}
-
-export interface SinkValues {
-  readonly connector?: string;
-  readonly url?: string;
-  readonly path?: string;
-  readonly secret?: string;
-  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export interface HealthValues {
@@ -62,7 +55,7 @@ export interface DocumentValues {
   readonly budget?: BudgetValues;
   readonly storage?: StorageValues;
   readonly discovery?: { readonly sync?: SyncValues; readonly health?: HealthValues };
-  readonly observability?: { readonly routing?: readonly SinkValues[] };
+  readonly observability?: ObservabilityValues;
   readonly connectors?: { readonly packages?: readonly (string | PackageValues)[] };
   readonly proxy?: ProxyValues;
 }
@@ -87,83 +80,6 @@ const secrets = () =>
       reload_on_rotation: flag({ default: true }),
     }),
   }, { isOpen: true });
-
-const routing = () =>
-  object<SinkValues>({
-    /** The connector that takes the records. */
-    connector: text({ isLiteral: true, default: defaultSink }),
-    /** Where a webhook delivers to. */
-    url: text(),
-    /** The file a connector writes. */
-    path: text(),
-    /** What webhook deliveries are signed with. */
-    secret: text({ isSecret: true }),
-    /** Further attributes of the connector. */
-    config: passThrough(),
-  });
-
-const logging = () =>
-  object({
-    /** The connector that takes the records. */
-    connector: text({ isLiteral: true }),
-    /** How much of a request is kept. */
-    level: oneOf(["metadata", "summary", "full"], "metadata"),
-    /** The file a connector writes. */
-    path: text(),
-    /** Replace keys and tokens in payloads. */
-    redact_secrets: flag({ default: true }),
-    /** Bytes of a payload that are kept. */
-    max_payload_size: integer({ min: 0, default: 65_536 }),
-    /** Further attributes of the connector. */
-    config: passThrough(),
-  });
-
-const statistics = () =>
-  object({
-    /** The connector that takes the records. */
-    connector: text({ isLiteral: true }),
-    /** The file a connector writes. */
-    path: text(),
-    /** How often numbers are written. */
-    flush_interval: duration({ default: 60_000 }),
-    /** How long numbers are kept. */
-    retention: duration({ default: 604_800_000 }),
-    /** What numbers are kept for. */
-    scopes: list(oneOf(["model", "provider", "pool"]), { min: 1 }),
-    /** Further attributes of the connector. */
-    config: passThrough(),
-  });
-
-const tracing = () =>
-  object({
-    /** The connector that takes the records. */
-    connector: text({ isLiteral: true }),
-    /** The file a connector writes. */
-    path: text(),
-    /** The least severe entries that are kept. */
-    min_severity: oneOf(["debug", "info", "warning", "error", "critical"], "info"),
-    /** Further attributes of the connector. */
-    config: passThrough(),
-  });
-
-const observability = () =>
-  object<NonNullable<DocumentValues["observability"]>>({
-    /** Events and routing decisions: one connector, or several. */
-    routing: oneOrMany(routing()),
-    /** Requests: one connector, or several. */
-    logging: later(oneOrMany(logging())),
-    /** Numbers: one connector, or several. */
-    statistics: later(oneOrMany(statistics())),
-    /** What happens inside: one connector, or several. */
-    tracing: later(oneOrMany(tracing())),
-    /** Which events are emitted. */
-    events: later(object({
-      /** Kinds of events. */
-      filter: list(oneOf(["rotation", "deactivation", "recovery", "health"])),
-      /** Whether events carry details. */
-      include_metadata: flag({ default: true }),
-    })),
-  });
 
 const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
 

@@ -3,6 +3,7 @@
  * providers all read it here.
  * @module
  */
+import type { Severity } from "../../contracts/events.ts";
 import type { BalanceMode } from "../../contracts/rotation.ts";
 import type {
   CorsSettings,
@@ -14,6 +15,7 @@ import type {
   RetryBudgetSettings,
   RetrySettings,
 } from "./settings.ts";
+import type { LoggingSettings } from "./observability.ts";
 import type { StorageSettings } from "./storage.ts";
 
 export const defaultStrategy = "mesh.stick-until-failure.v1";
@@ -23,8 +25,17 @@ export const defaultSecretStore = "mesh.env.v1";
 /** Cache time of resolved secrets, ms. */
 export const defaultSecretTtlMs = 300_000;
 
-/** Sink of a configuration that asks for routing events without naming a sink. */
+/** Sink of a section of `observability` that names none. */
 export const defaultSink = "mesh.console.v1";
+
+/** How much is logged of a request. */
+export const defaultLogging: LoggingSettings = { level: "metadata", redactSecrets: true, maxPayloadBytes: 65_536 };
+
+/** How often numbers are written, and how long they are kept. */
+export const defaultStatistics = { flushIntervalMs: 60_000, retentionMs: 604_800_000 };
+
+/** The least severe trace that a sink gets. */
+export const defaultMinSeverity: Severity = "info";
 
 /** Statuses retried by default. */
 export const defaultRetryableCodes: readonly number[] = [408, 409, 425, 429, 500, 502, 503, 504, 529];

@@ -13,6 +13,7 @@ import type {
   RateLimits,
 } from "../../contracts/provider.ts";
 import type { Provider } from "../../contracts/provider.ts";
+import type { SinkSettings } from "./observability.ts";
 import type { StorageSettings } from "./storage.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing.ts";
 
@@ -205,8 +206,8 @@ export interface Settings {
   readonly proxy?: ProxySettings;
   /** Of a request, ms. */
   readonly deadlineMs: number;
-  /** Connector ids and attributes; empty: no sinks. */
-  readonly observability: readonly { readonly connector: string; readonly config: Readonly<Record<string, unknown>> }[];
+  /** Empty: no sinks. */
+  readonly observability: readonly SinkSettings[];
   /** Problems that leave the configuration valid. */
   readonly warnings: readonly ConfigProblem[];
 }

@@ -1,0 +1,102 @@
+/**
+ * Records as JSON lines in a file, put aside by size and by day.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
+import type { Clock, Disk, Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { localFileDeclaration } from "./declarations.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+
+const capacity = 10_000;
+const batch = 1_000;
+const dayMs = 86_400_000;
+
+/** Appends records to a file; see its declaration for the attributes. */
+export const localFileObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  localFileDeclaration,
+);
+
+function create(
+  { path, max_size = 64 * 1024 * 1024, retention = 7 * dayMs }: Readonly<Record<string, unknown>>,
+  { disk, clock }: Runtime,
+): Observability {
+  if (typeof path !== "string" || path.trim() === "") throw problem("path", "needs the path of a file");
+  if (disk === undefined) throw problem("connector", "needs files, which this runtime does not have");
+  const file = new RotatedFile(path, { disk, clock, maxBytes: max_size as number, retentionMs: retention as number });
+  const queue = new DeliveryQueue<string>({ capacity, batch, deliver: (lines) => file.append(lines) });
+  const put = (record: unknown) => queue.add(`${JSON.stringify(record)}\n`);
+  return {
+    get lost() {
+      return queue.lost;
+    },
+    emit: (record) => put(record),
+    log: put,
+    trace: put,
+    flush(report) {
+      report?.records.forEach(put);
+      return queue.idle();
+    },
+  };
+}
+
+interface RotatedFileOptions {
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+}
+
+/** A file that is appended to; what is too large or of another day is put aside as `<path>.<time>`. */
+class RotatedFile {
+  readonly #path: string;
+  readonly #options: RotatedFileOptions;
+  /** The UTC day of what is in the file; undefined before the first look. */
+  #day: number | undefined;
+
+  constructor(path: string, options: RotatedFileOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  async append(lines: readonly string[]): Promise<void> {
+    const { disk, clock, maxBytes } = this.#options;
+    const today = Math.floor(clock.now() / dayMs);
+    if (this.#day === undefined) {
+      const known = await disk.stat(this.#path);
+      this.#day = known === undefined ? today : Math.floor(known.modifiedAt / dayMs);
+      await this.#removeOld();
+    }
+    if (this.#day !== today) await this.#putAside();
+    this.#day = today;
+    const size = await disk.append(this.#path, new TextEncoder().encode(lines.join("")));
+    if (size >= maxBytes) await this.#putAside();
+  }
+
+  async #putAside(): Promise<void> {
+    const { disk, clock } = this.#options;
+    const time = new Date(clock.now()).toISOString().replace(/[-:.]/g, "");
+    let name = `${this.#path}.${time}`;
+    for (let number = 1; await disk.stat(name) !== undefined; number++) name = `${this.#path}.${time}-${number}`;
+    await disk.rename(this.#path, name);
+    await this.#removeOld();
+  }
+
+  async #removeOld(): Promise<void> {
+    const { disk, clock, retentionMs } = this.#options;
+    const [, folder = "", file = ""] = /^(.*[\\/])?([^\\/]+)$/.exec(this.#path) ?? [];
+    for (const name of await disk.list(folder === "" ? "." : folder)) {
+      if (!name.startsWith(`${file}.`)) continue;
+      const time = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z(?:-\d+)?$/.exec(name.slice(file.length + 1));
+      if (time === null) continue;
+      const [year, month, day, ...rest] = time.slice(1).map(Number) as [number, number, number, ...number[]];
+      if (Date.UTC(year, month - 1, day, ...rest) < clock.now() - retentionMs) await disk.remove(folder + name);
+    }
+  }
+}
+
+function problem(setting: string, message: string): ConfigError {
+  return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.local-file.v1" ${message}` }]);
+}

@@ -1,0 +1,96 @@
+/**
+ * The section `observability`.
+ * @module
+ */
+import { readAttributes } from "../check/attributes.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+import type { ObservabilityValues, SinkValues } from "../schema/observability.ts";
+import { defaultLogging, defaultMinSeverity, defaultSink, defaultStatistics } from "../settings/defaults.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import type { SinkOutput, SinkSettings } from "../settings/observability.ts";
+
+/** The sections of sinks, in the order of their sinks. */
+const sections = ["routing", "logging", "statistics", "tracing"] as const;
+
+/**
+ * The sinks of a document.
+ *
+ * @param values As read.
+ * @param known Connectors there are.
+ * @param report Where problems go.
+ */
+export function buildObservability(
+  values: ObservabilityValues,
+  known: KnownConnectors,
+  report: Report,
+): readonly SinkSettings[] {
+  const builders: Readonly<Record<typeof sections[number], readonly Entry[]>> = {
+    routing: (values.routing ?? []).map((entry) => [entry, {
+      routing: { filter: values.events?.filter, includeMetadata: values.events?.include_metadata ?? true },
+    }]),
+    logging: (values.logging ?? []).map(({ level, redact_secrets, max_payload_size, ...sink }) => [sink, {
+      logging: {
+        level: level ?? defaultLogging.level,
+        redactSecrets: redact_secrets ?? defaultLogging.redactSecrets,
+        maxPayloadBytes: max_payload_size ?? defaultLogging.maxPayloadBytes,
+      },
+    }]),
+    statistics: (values.statistics ?? []).map(({ flush_interval, retention, scopes, ...sink }) => [sink, {
+      statistics: { flushIntervalMs: flush_interval ?? defaultStatistics.flushIntervalMs, scopes },
+    }, retention]),
+    tracing: (values.tracing ?? []).map(({ min_severity, ...sink }) => [sink, {
+      tracing: { minSeverity: min_severity ?? defaultMinSeverity },
+    }]),
+  };
+  if (values.events !== undefined && builders.routing.length === 0) {
+    report.warn("observability.events", 'has no effect without "observability.routing"');
+  }
+  return sections.flatMap((section) =>
+    builders[section].map(([sink, output, retentionMs], index) => {
+      const isOne = builders[section].length === 1;
+      const path = `observability.${section}${isOne ? "" : `[${index}]`}`;
+      return { ...readSink(sink, { path, known, report, retentionMs }), ...output };
+    })
+  );
+}
+
+/** A sink's connector with its attributes, what it takes, and how long it keeps that. */
+type Entry = readonly [sink: SinkValues, output: SinkOutput, retentionMs?: number | undefined];
+
+interface SinkContext {
+  readonly path: string;
+  readonly retentionMs: number | undefined;
+  readonly known: KnownConnectors;
+  readonly report: Report;
+}
+
+function readSink(
+  { connector = defaultSink, config = {}, ...attributes }: SinkValues,
+  { path, known, report, retentionMs }: SinkContext,
+): Pick<SinkSettings, "connector" | "config"> {
+  if (!known.observability.includes(connector)) {
+    const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
+    report.problem(`${path}.connector`, problem);
+  }
+  const declared = known.attributesOf?.("observability", connector);
+  const common = Object.keys(attributes);
+  for (const name of common) {
+    if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `stands beside "config", too`);
+  }
+  const context = { connector, declared, report };
+  const given = {
+    ...readAttributes(config, { ...context, path: `${path}.config` }),
+    ...readAttributes(attributes, { ...context, path, common }),
+  };
+  const isKept = declared === undefined || Object.hasOwn(declared, "retention");
+  if (retentionMs !== undefined && !isKept) {
+    report.warn(`${path}.retention`, `has no effect: "${connector}" does not read it`);
+  }
+  for (const [name, { isRequired }] of Object.entries(declared ?? {})) {
+    const isGiven = given[name] !== undefined && given[name] !== null;
+    if (isRequired && !isGiven && !report.isBlamed(path)) {
+      report.problem(`${path}.${name}`, `missing: "${connector}" needs it`);
+    }
+  }
+  return { connector, config: retentionMs === undefined ? given : { retention: retentionMs, ...given } };
+}

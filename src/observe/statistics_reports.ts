@@ -1,0 +1,55 @@
+/**
+ * Numbers at intervals: what sinks of `observability.statistics` get.
+ * @module
+ */
+import type { StatisticsReport } from "../contracts/observability.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+import type { Hub } from "./hub.ts";
+import { type MeasuredMesh, metricFamilies } from "./metric_families.ts";
+import type { Output } from "./output.ts";
+import { RequestMetrics } from "./request_metrics.ts";
+
+/** Whose numbers are reported. */
+export interface ReportedMesh extends MeasuredMesh {
+  readonly hub: Hub;
+  readonly runtime: { readonly clock: Clock };
+}
+
+/** Reports the numbers of a mesh, each sink at its own interval. */
+export class StatisticsReports {
+  readonly #mesh: ReportedMesh;
+  readonly #outputs: readonly Output[];
+  readonly #timers: readonly Cancel[];
+
+  /** @param mesh Its sinks are there. */
+  constructor(mesh: ReportedMesh) {
+    mesh.statistics.metrics ??= new RequestMetrics();
+    const { hub, runtime: { clock } } = mesh;
+    this.#mesh = mesh;
+    this.#outputs = hub.statisticsOutputs;
+    this.#timers = this.#outputs.map((output) =>
+      clock.every(output.takes.statistics!.flushIntervalMs, () => this.#report(output))
+    );
+  }
+
+  /** Ends it: nothing is reported any more. */
+  stop(): void {
+    this.#timers.forEach((cancel) => cancel());
+  }
+
+  /** Ends it with a last report. */
+  async close(): Promise<void> {
+    this.stop();
+    await Promise.all(this.#outputs.map((output) => this.#report(output)));
+  }
+
+  async #report(output: Output): Promise<void> {
+    const mesh = this.#mesh;
+    const { scopes } = output.takes.statistics!;
+    const report: StatisticsReport = {
+      records: mesh.statistics.records().filter(({ scope }) => scopes?.includes(scope) ?? true),
+      families: () => metricFamilies(mesh),
+    };
+    await mesh.hub.flushSink(output, () => output.sink.flush(report));
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A mesh with sinks of the test's own.
+ * @module
+ */
+import { ModelMesh, type Observability, type StatisticsReport } from "../../mod.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+import type { Script } from "./upstream.ts";
+
+/** Everything that a {@linkcode recorder} was given, as `<kind>: <record>`. */
+export interface Recorder extends Observability {
+  // deno-lint-ignore no-explicit-any
+  readonly taken: { readonly kind: "emit" | "log" | "trace" | "flush"; readonly record: any }[];
+}
+
+/** A sink that keeps what it gets. */
+export function recorder(): Recorder {
+  const taken: Recorder["taken"] = [];
+  return {
+    taken,
+    emit: (record) => void taken.push({ kind: "emit", record }),
+    log: (record) => void taken.push({ kind: "log", record }),
+    trace: (record) => void taken.push({ kind: "trace", record }),
+    flush(report?: StatisticsReport) {
+      if (report !== undefined) taken.push({ kind: "flush", record: report });
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A mesh over one model `a` of pool `chat`, and what is asked of it. */
+export interface SinkStage extends AsyncDisposable {
+  readonly mesh: ModelMesh;
+  readonly engine: Engine;
+  readonly clock: FakeClock;
+  readonly upstream: Upstream;
+  ask(body?: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+/**
+ * Starts a mesh.
+ *
+ * @param script What its model answers.
+ * @param observability The section.
+ * @param sinks Sinks by connector id.
+ */
+export async function sinkStage(
+  script: Script,
+  observability: Readonly<Record<string, unknown>>,
+  sinks: Readonly<Record<string, Observability>> = {},
+): Promise<SinkStage> {
+  const upstream = await startUpstream(script);
+  const clock = fakeClock();
+  const mesh = new ModelMesh({ clock, random: () => 0.5 });
+  for (const [id, sink] of Object.entries(sinks)) {
+    mesh.registerConnector(id, { id, kind: "observability", create: () => sink });
+  }
+  await mesh.initialize({
+    providers: {
+      p: { connector: "openai.compatible.v1", base_url: upstream.url, api_key: "canary-key-0123456789" },
+    },
+    models: { a: { provider: "p", capabilities: ["chat-completion"], pricing: { input: 1, output: 2 } } },
+    pools: { chat: { models: ["a"], retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } },
+    observability,
+  });
+  const engine = engineOf(mesh);
+  let number = 0;
+  return {
+    mesh,
+    engine,
+    clock,
+    upstream,
+    async ask(body = {}) {
+      const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], ...body };
+      const delivery = "stream" in request && request.stream === true ? "stream" as const : "sync" as const;
+      const facts = { id: `r${++number}`, operation: "chat" as const, timeoutMs: 60_000 };
+      try {
+        const answer = await engine.chat({ ...facts, delivery, model: "chat", body: request });
+        if (answer.kind === "stream") { while (await answer.stream.read() !== undefined); }
+      } catch {
+        // its record says what it was
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await mesh.close();
+      await upstream.close();
+    },
+  };
+}
