@@ -8,10 +8,11 @@ import type { SyncPolicy } from "../../src/config/settings/storage.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { Hub } from "../../src/observe/hub.ts";
-import type { FakeClock } from "../../src/runtime/test.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
+import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { addMetered } from "./_tracked.ts";
 
 /** One process: a model in a pool, with a budget, a limit and a keeper. */
@@ -73,6 +74,36 @@ export class Instance {
     this.model.refresh(this.clock.monotonic());
     return this.model.status === "active" ? "active" : `${this.model.reason}`;
   }
+}
+
+/** Two processes on one record, by one clock. */
+export interface TwoInstances {
+  readonly clock: FakeClock;
+  readonly storage: MemoryStorage;
+  readonly one: Instance;
+  readonly other: Instance;
+  /** Ends both, the first one first. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts two processes.
+ *
+ * @param policy When they write.
+ * @param clock Their time; waits for the lock are skipped unless it is given.
+ */
+export async function startTwo(
+  policy: SyncPolicy,
+  clock: FakeClock = fakeClock({ skipSleeps: true }),
+): Promise<TwoInstances> {
+  const storage = new MemoryStorage(clock);
+  const one = await new Instance(storage, clock, policy, true).start();
+  const other = await new Instance(storage, clock, policy, true).start();
+  const close = async () => {
+    await one.store.close();
+    await other.store.close();
+  };
+  return { clock, storage, one, other, close };
 }
 
 function coded(storage: Storage): CodedStorage {

@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
-import { Instance, recordOf, spentOf } from "./_instance.ts";
+import { Instance, recordOf, spentOf, startTwo } from "./_instance.ts";
 
 const minute = 60_000;
 const midnight = Date.UTC(2026, 0, 2);
@@ -94,10 +94,8 @@ describe("a mesh that is configured again", () => {
 describe("two processes on one record", () => {
   for (const policy of ["immediate", "periodic", "sync-on-boundary"] as const) {
     it(`lose no money, request or token: ${policy}`, async () => {
-      const clock = fakeClock({ skipSleeps: true });
-      const storage = new MemoryStorage(clock);
-      const one = await new Instance(storage, clock, policy, true).start();
-      const other = await new Instance(storage, clock, policy, true).start();
+      const two = await startTwo(policy);
+      const { clock, storage, one, other } = two;
       for (let round = 0; round < 50; round++) {
         one.serve(1);
         if (round % 3 === 0) await settle();
@@ -105,8 +103,7 @@ describe("two processes on one record", () => {
         other.serve(2);
         if (round % 10 === 0) await clock.advance(1000);
       }
-      await one.store.close();
-      await other.store.close();
+      await two.close();
       assertEquals([one.traces, other.traces], [[], []]);
       assertEquals(await spentOf(storage), 150);
       const [usage] = (await recordOf(storage)).usage;
@@ -132,23 +129,18 @@ describe("two processes on one record", () => {
   });
 
   it("see in time what the other one spends, although they have nothing to say", async () => {
-    const clock = fakeClock({ skipSleeps: true });
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "periodic").start();
-    const other = await new Instance(storage, clock, "periodic").start();
+    const two = await startTwo("periodic");
+    const { clock, one, other } = two;
     one.serve(1_000_000);
     await clock.advance(5000);
     await clock.advance(5000);
     assertEquals(other.model.denial!({ input: 1, output: 1 }, clock.monotonic())?.reason, "budget");
-    await one.store.close();
-    await other.store.close();
+    await two.close();
   });
 
   it("leave alone what the other one puts in standby, and close its breaker with it", async () => {
-    const clock = fakeClock({ skipSleeps: true });
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "periodic").start();
-    const other = await new Instance(storage, clock, "periodic").start();
+    const two = await startTwo("periodic");
+    const { clock, storage, one, other } = two;
     one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["rate_limited", "rate_limited"]);
@@ -156,31 +148,25 @@ describe("two processes on one record", () => {
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["active", "active"]);
     assertEquals(other.reported, ["active rate_limited"]);
-    await one.store.close();
-    await other.store.close();
+    await two.close();
     assertEquals((await recordOf(storage)).breakers, []);
   });
 
   it("keep a standby that was extended here while the other one ended it", async () => {
-    const clock = fakeClock({ skipSleeps: true });
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "periodic").start();
-    const other = await new Instance(storage, clock, "periodic").start();
+    const two = await startTwo("periodic");
+    const { clock, one, other } = two;
     one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
     one.state.report(one.state.modelBreaker("a", "one").close("manual"));
     other.model.openModelBreaker("quota_exhausted", clock.monotonic(), 60 * minute);
     await clock.advance(20_000);
     assertEquals([one.look(), other.look()], ["quota_exhausted", "quota_exhausted"]);
-    await one.store.close();
-    await other.store.close();
+    await two.close();
   });
 
   it("count a row of failures over both, until one of them succeeds", async () => {
-    const clock = fakeClock({ skipSleeps: true });
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "periodic").start();
-    const other = await new Instance(storage, clock, "periodic").start();
+    const two = await startTwo("periodic");
+    const { clock, one, other } = two;
     one.fail();
     other.fail();
     await clock.advance(15_000);
@@ -188,8 +174,7 @@ describe("two processes on one record", () => {
     one.serve(1);
     await clock.advance(15_000);
     assertEquals([one.model.consecutiveFailures, other.model.consecutiveFailures], [0, 0]);
-    await one.store.close();
-    await other.store.close();
+    await two.close();
   });
 });
 
@@ -236,10 +221,8 @@ describe("the lock of the record", () => {
   });
 
   it("of a process that lives is its own for as long as a write takes", async () => {
-    const clock = fakeClock();
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "immediate").start();
-    const other = await new Instance(storage, clock, "immediate").start();
+    const two = await startTwo("immediate", fakeClock());
+    const { clock, storage, one, other } = two;
     const save = storage.save.bind(storage);
     storage.save = async (key, data) => {
       storage.save = save;
@@ -253,16 +236,13 @@ describe("the lock of the record", () => {
     assertEquals(await spentOf(storage), 0);
     await clock.advance(2000);
     assertEquals([await spentOf(storage), await storage.isLocked("state")], [7, false]);
-    await one.store.close();
-    await other.store.close();
+    await two.close();
     assertEquals([one.traces, other.traces, clock.pending], [[], [], 0]);
   });
 
   it("that was lost for a moment is taken again, and what others wrote in it is kept", async () => {
-    const clock = fakeClock();
-    const storage = new MemoryStorage(clock);
-    const one = await new Instance(storage, clock, "immediate").start();
-    const other = await new Instance(storage, clock, "immediate").start();
+    const two = await startTwo("immediate", fakeClock());
+    const { clock, storage, one, other } = two;
     const load = storage.load.bind(storage);
     storage.load = async (key) => {
       storage.load = load;
@@ -274,8 +254,7 @@ describe("the lock of the record", () => {
     };
     one.serve(3);
     await settle();
-    await one.store.close();
-    await other.store.close();
+    await two.close();
     assertEquals([await spentOf(storage), one.traces, other.traces], [7, [], []]);
   });
 
