@@ -14,6 +14,7 @@ const inPage = `${root}tests/browser/in_page/`;
 const replaced: Readonly<Record<string, string>> = {
   "mod.ts": "mod.ts",
   "proxy.ts": "proxy.ts",
+  "tests/support/_breathe.ts": "breathe.ts",
   "tests/support/_raw_http.ts": "raw_http.ts",
   "tests/support/schema.ts": "schema.ts",
 };

@@ -9,6 +9,7 @@ import { withCors } from "./_provider.ts";
 export type RelayCall =
   | { readonly do: "listen" }
   | { readonly do: "next" }
+  | { readonly do: "pass" }
   | { readonly do: "write"; readonly exchange: number; readonly data: string }
   | { readonly do: "finish"; readonly exchange: number; readonly how: "through" | "close" | "reset" }
   | { readonly do: "stop"; readonly port: number };
@@ -50,6 +51,7 @@ export class Relay implements AsyncDisposable {
   async call(message: RelayCall): Promise<number | Happening[] | undefined> {
     if (message.do === "listen") return await this.#listen();
     if (message.do === "next") return await this.#next();
+    if (message.do === "pass") return;
     if (message.do === "stop") return await this.#upstreams.get(message.port)?.close().then(() => undefined);
     const { exchange, end } = this.#exchanges.get(message.exchange)!;
     if (message.do === "write") return await exchange.write(bytesOf(message.data)).then(() => undefined);

@@ -6,6 +6,7 @@
 import { assertMatch } from "@std/assert";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { breathe } from "./_breathe.ts";
 import { happens, until } from "./patience.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import {
@@ -16,6 +17,8 @@ import {
   startUpstream,
   type Upstream,
 } from "./upstream.ts";
+
+export { breathe };
 
 /** A provider on whose port nothing listens. */
 export const refusing = "refusing";
@@ -222,11 +225,6 @@ export async function after<Result>(clock: FakeClock, ms: number, result: Promis
  */
 export function soon<Result>(result: Promise<Result>, what = "what takes no time of the fake clock"): Promise<Result> {
   return happens(what, result);
-}
-
-/** Lets what is on its way through sockets arrive. */
-export async function breathe(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Lets requests go that a gate holds, once so many of them are sent and all the others have come back. */

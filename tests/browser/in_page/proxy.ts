@@ -6,7 +6,8 @@ import type { RequestHandler, RunningServer } from "../../../src/contracts/shell
 
 export { createHandler, type Handler } from "../../../src/proxy/handler.ts";
 
-const sendToNetwork = globalThis.fetch.bind(globalThis);
+/** The page's own `fetch`. */
+export const sendToNetwork: typeof fetch = globalThis.fetch.bind(globalThis);
 /** Handlers by ports of their own, below those that a system gives away. */
 const handlers = new Map<string, { readonly handler: RequestHandler; readonly signal: AbortSignal }>();
 let [count, sent] = [0, 0];

@@ -9,8 +9,8 @@ export type { Exchange, RawServer, ReceivedRequest };
 
 type Arrival = Extract<Happening, { what: "request" }>;
 
-/** The relay, as the page has it. */
-function relay<Result = void>(call: RelayCall): Promise<Result> {
+/** The relay, as the page has it; calls are done in their order. */
+export function relay<Result = void>(call: RelayCall): Promise<Result> {
   return (globalThis as unknown as { relay(call: RelayCall): Promise<Result> }).relay(call);
 }
 
