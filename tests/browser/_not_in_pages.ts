@@ -10,7 +10,6 @@ const server = "is about HTTP between a proxy and its clients; a page listens no
 const sockets = "talks to the proxy by a socket";
 const sdk = "asks a proxy by npm's openai, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
-const shape = "a page checks the shape of its own requests alone, see src/pipeline/check_shape.ts";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
@@ -19,7 +18,6 @@ const b = "tests/behaviour";
 export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   [`${b}/at_once_test.ts`]: sockets,
   [`${b}/client_test.ts`]: {
-    ...refusals(shape),
     "The signal of a call > and the time limit hold while the client gets ready": environment,
     "A closed client > that never had a configuration has nothing to close": files,
   },
@@ -97,20 +95,3 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/work_test.ts`]: "counts the work of a server's request; what stands in for its sockets works, too",
 };
-
-/** Requests that a server refuses before it asks anybody. */
-function refusals(reason: string): Record<string, string> {
-  const messages = [{ role: "user", content: "Hi" }];
-  const bodies = [
-    {},
-    { messages: [{ content: "Hi" }] },
-    { messages: [{ role: "user", content: 1 }] },
-    { messages, model: " " },
-    { messages, stream: "yes" },
-    { messages, temperature: "hot" },
-    { messages, tools: {} },
-  ];
-  const titleOf = (body: object) =>
-    `client.chat.completions.create() > refuses ${JSON.stringify(body)} without asking anybody`;
-  return Object.fromEntries(bodies.map((body) => [titleOf(body), reason]));
-}
