@@ -9,7 +9,7 @@ const known: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "stream_options", "n", "user", "metadata", "store", "service_tier"],
   ...["max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "min_p", "seed", "random_seed", "stop"],
   ...["frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias", "logprobs", "top_logprobs"],
-  ...["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "web_search_options"],
+  ...["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "web_search_options", "dimensions"],
   ...["response_format", "modalities", "audio", "prediction", "verbosity", "reasoning_effort", "reasoning", "thinking"],
   ...["prompt_cache_key", "prompt_cache_retention", "cache_control", "safety_identifier"],
   ...privateFields,
