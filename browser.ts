@@ -30,7 +30,7 @@ import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 import { createBrowserMockClient } from "./src/client/mock_browser.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
-import type { ProviderInstance, VendorOptions } from "./src/contracts/browser_provider.ts";
+import type { GivenProvider, VendorOptions } from "./src/contracts/browser_provider.ts";
 import type { SecretStore } from "./src/contracts/secret_store.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import { NoProvidersError } from "./src/errors.ts";
@@ -144,7 +144,7 @@ export function memoryStorage(): Storage {
  * const client = create("chat-completion", { providers: [ollama()] });
  * ```
  */
-export function ollama(options: VendorOptions = {}): ProviderInstance {
+export function ollama(options: VendorOptions = {}): GivenProvider {
   return providerOf(ollamaConnector, options);
 }
 

@@ -2,7 +2,7 @@
  * The connectors that run in a browser. Vendors are here whose API answers web pages, that is, sends CORS headers.
  * @module
  */
-import type { ProviderInstance, VendorOptions } from "../src/contracts/browser_provider.ts";
+import type { GivenProvider, VendorOptions } from "../src/contracts/browser_provider.ts";
 import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
 import { consoleObservability } from "./observability/console.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
@@ -69,7 +69,7 @@ export function browserConnectors(): readonly Connector[] {
  * const client = create("chat-completion", { providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })] });
  * ```
  */
-export function openai(options: VendorOptions): ProviderInstance {
+export function openai(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(openaiVendor), options);
 }
 
@@ -79,7 +79,7 @@ export function openai(options: VendorOptions): ProviderInstance {
  * @param options The visitor's key, the models.
  * @throws {ConfigError} When there is no key.
  */
-export function anthropic(options: VendorOptions): ProviderInstance {
+export function anthropic(options: VendorOptions): GivenProvider {
   return providerOf(anthropicConnector, options);
 }
 
@@ -89,7 +89,7 @@ export function anthropic(options: VendorOptions): ProviderInstance {
  * @param options The visitor's key, the models.
  * @throws {ConfigError} When there is no key.
  */
-export function gemini(options: VendorOptions): ProviderInstance {
+export function gemini(options: VendorOptions): GivenProvider {
   return providerOf(geminiConnector, options);
 }
 
@@ -99,7 +99,7 @@ export function gemini(options: VendorOptions): ProviderInstance {
  * @param options The visitor's key, the models.
  * @throws {ConfigError} When there is no key.
  */
-export function groq(options: VendorOptions): ProviderInstance {
+export function groq(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(groqVendor), options);
 }
 
@@ -109,7 +109,7 @@ export function groq(options: VendorOptions): ProviderInstance {
  * @param options The visitor's key, the models.
  * @throws {ConfigError} When there is no key.
  */
-export function mistral(options: VendorOptions): ProviderInstance {
+export function mistral(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(mistralVendor), options);
 }
 
@@ -119,6 +119,6 @@ export function mistral(options: VendorOptions): ProviderInstance {
  * @param options The visitor's key, the models.
  * @throws {ConfigError} When there is no key.
  */
-export function openrouter(options: VendorOptions): ProviderInstance {
+export function openrouter(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(openrouterVendor), options);
 }

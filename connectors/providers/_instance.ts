@@ -2,7 +2,7 @@
  * Connectors as instances with their key, as programs in browsers give their providers.
  * @module
  */
-import type { InstanceSettings, ProviderInstance, VendorOptions } from "../../src/contracts/browser_provider.ts";
+import type { GivenProvider, InstanceSettings, VendorOptions } from "../../src/contracts/browser_provider.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
@@ -28,7 +28,7 @@ import { ConfigError, MeshError } from "../../src/errors.ts";
 export function providerOf(
   connector: ProviderConnector,
   options: VendorOptions = {},
-): ProviderInstance {
+): GivenProvider {
   checkOptions(connector, options);
   const { apiKey, baseUrl, models, id = connector.vendor } = options;
   const attached = new AttachedRuntime();

@@ -3,7 +3,7 @@
  * replaced.
  * @module
  */
-import type { BrowserProviderConfig, ProviderInstance } from "../../src/contracts/browser_provider.ts";
+import type { BrowserProviderConfig, GivenProvider } from "../../src/contracts/browser_provider.ts";
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
@@ -37,7 +37,7 @@ import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
  * console.log(client.describe().pools[0]?.models[0]?.name); // api.acme.example.acme-small
  * ```
  */
-export class BrowserBaseProvider extends BaseProvider implements ProviderInstance {
+export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   /** What it was made with. */
   readonly config: BrowserProviderConfig;
   #host: string | undefined;

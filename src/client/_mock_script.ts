@@ -2,7 +2,7 @@
  * The script of a client without network: a provider that answers what it is told, and the middleware that tells it.
  * @module
  */
-import type { ProviderInstance } from "../contracts/browser_provider.ts";
+import type { GivenProvider } from "../contracts/browser_provider.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
 import type { Middleware } from "./options.ts";
@@ -41,7 +41,7 @@ export function scriptOf({ responses }: MockOptions): Middleware {
 }
 
 /** Answers by the script. */
-export const mockProvider: ProviderInstance = {
+export const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities: ["chat-completion"] }] },
   complete: (request) => Promise.resolve(scriptedAnswer(request)),

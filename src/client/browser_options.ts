@@ -4,7 +4,7 @@
  */
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { ProviderInstance } from "../contracts/browser_provider.ts";
+import type { GivenProvider } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { EngineParts } from "../engine/engine_parts.ts";
@@ -37,7 +37,7 @@ export interface BrowserCreateOptions
    * The providers, in order of preference: instances, such as `openai({ apiKey })` or one of a class over
    * `BrowserBaseProvider`.
    */
-  providers?: readonly ProviderInstance[];
+  providers?: readonly GivenProvider[];
   /** Selection strategy, such as `roundRobin` of this entry, or an instance; `stickUntilFailure` when left out. */
   strategy?: SelectionStrategy | Connector<"strategy">;
   /** Where states outlive the page: what rests before a reload rests after it. In memory when left out. */

@@ -35,7 +35,7 @@ export interface InstanceSettings {
 }
 
 /** A provider made by the program. Any {@linkcode Provider} is one. */
-export interface ProviderInstance extends Provider {
+export interface GivenProvider extends Provider {
   /** Its settings. */
   readonly instanceSettings?: InstanceSettings;
   /** Called with the runtime before the first call. */

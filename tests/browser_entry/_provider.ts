@@ -7,8 +7,8 @@ import {
   type BrowserProviderOptions,
   type ChatStream,
   createBrowserProviderConfig,
+  type GivenProvider,
   openAiCompatible,
-  type ProviderInstance,
   providerOf,
   type VendorOptions,
 } from "../../browser.ts";
@@ -34,7 +34,7 @@ export function providerAt(baseUrl: string, options: Partial<BrowserProviderOpti
  * @param vendor Its name.
  * @param options Its address and key.
  */
-export function vendorAt(vendor: string, { baseUrl, ...options }: VendorOptions): ProviderInstance {
+export function vendorAt(vendor: string, { baseUrl, ...options }: VendorOptions): GivenProvider {
   const connector = openAiCompatible({
     id: `${vendor}.test.v1`,
     vendor,

@@ -5,6 +5,7 @@ import {
   ConfigError,
   create,
   gemini,
+  type GivenProvider,
   groq,
   memorySecrets,
   memoryStorage,
@@ -16,7 +17,6 @@ import {
   openai,
   openrouter,
   prioritySelection,
-  type ProviderInstance,
   roundRobin,
   routingOf,
   type RoutingRecord,
@@ -172,7 +172,7 @@ describe("create() with vendors", () => {
   });
 
   it("asks their defaults unless models are given, in that order, and others by name", () => {
-    const pooled = (provider: ProviderInstance) =>
+    const pooled = (provider: GivenProvider) =>
       create("chat-completion", { providers: [provider] }).describe().pools[0]?.models.map(({ name }) => name);
     assertEquals(pooled(vendorAt("acme", { apiKey: key, baseUrl: at })), ["acme.one"]);
     assertEquals(pooled(vendorAt("acme", { apiKey: key, baseUrl: at, models: ["two", "new"] })), [

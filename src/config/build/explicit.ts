@@ -3,7 +3,7 @@
  * what reads those stays out of a browser's bundle.
  * @module
  */
-import type { ApiKey, InstanceSettings, ProviderInstance } from "../../contracts/browser_provider.ts";
+import type { ApiKey, GivenProvider, InstanceSettings } from "../../contracts/browser_provider.ts";
 import type { Connector, ProviderConnector } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
@@ -22,7 +22,7 @@ import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../
 /** Providers and strategy as instances, in place of a document. */
 export interface ExplicitOptions {
   /** In order of preference. */
-  readonly providers?: readonly ProviderInstance[];
+  readonly providers?: readonly GivenProvider[];
   readonly strategy?: SelectionStrategy | Connector<"strategy">;
 }
 
@@ -34,7 +34,7 @@ export interface ExplicitPlan {
 interface Known {
   readonly path: string;
   readonly id: string;
-  readonly provider: ProviderInstance;
+  readonly provider: GivenProvider;
   readonly own: InstanceSettings;
   /** Name of its first secret, under which {@linkcode keySecrets} finds its key. */
   readonly secret: string;
@@ -88,7 +88,7 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
   };
 }
 
-function readProviders(given: readonly ProviderInstance[], problems: ConfigProblem[]): readonly Known[] {
+function readProviders(given: readonly GivenProvider[], problems: ConfigProblem[]): readonly Known[] {
   const known: Known[] = [];
   given.forEach((provider, index) => {
     const path = `providers[${index}]`;
