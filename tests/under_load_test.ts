@@ -27,7 +27,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-Deno.test("runAll() tells each run by a line", async () => {
+Deno.test("runAll() prints each run as a line", async () => {
   assertEquals(await reported(2, [good, good]), [true, [
     "run 1 of 2: 12 passed, 0 failed, 1.0 s",
     "run 2 of 2: 12 passed, 0 failed, 1.0 s",
@@ -47,7 +47,7 @@ Deno.test("startLoad() ends when it is disposed of", async () => {
   assertEquals(load.pids.map(isAlive), [false, false]);
 });
 
-Deno.test("startLoad() ends with whoever started it", async () => {
+Deno.test("startLoad() ends with the process that started it", async () => {
   const url = new URL("../scripts/test_under_load.ts", import.meta.url).href;
   const code = `console.log(...(await import("${url}")).startLoad(2).pids); setInterval(() => {}, 1000);`;
   const command = new Deno.Command(Deno.execPath(), { args: ["eval", code], stdout: "piped", stderr: "piped" });

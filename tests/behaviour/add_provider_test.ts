@@ -75,7 +75,7 @@ describe("addProvider()", () => {
     assertEquals((await scene.ask({ model: "a" })).status, 502); // that name means one model
   });
 
-  it("leaves rests, numbers and requests under way as they are", async () => {
+  it("leaves standbys, statistics and requests under way as they are", async () => {
     const gate = new Gate();
     await using scene = await open({ a: status(500), b: behind(gate, ok({ text: "from b" })) });
     await using upstream = await startUpstream(ok({ text: "from late" }));
@@ -91,7 +91,7 @@ describe("addProvider()", () => {
     assertEquals(members(scene), ["a active", "b active", "late active"]);
   });
 
-  it("sets the new one aside like any other, and tells it", async () => {
+  it("puts the new one into standby like any other, and emits that", async () => {
     await using scene = await open({ a: ok({ text: "from a" }) });
     await using upstream = await startUpstream(status(500));
     await scene.proxy.mesh.addProvider(late(upstream));
@@ -120,7 +120,7 @@ describe("addProvider()", () => {
     assertEquals((await scene.ask({ model: "llama" })).text, "hi");
   });
 
-  it("keeps its key out of what is told", async () => {
+  it("keeps its key out of what is logged", async () => {
     await using scene = await open({ a: refusing });
     await using upstream = await startUpstream(status(400, { error: { message: `No ${key} here` } }));
     await scene.proxy.mesh.addProvider(late(upstream));
@@ -154,7 +154,7 @@ describe("addProvider()", () => {
     assertEquals(await problemsOf(add("one")), ["providers.one", "models.one"]);
   });
 
-  it("of one that is switched off adds nobody, and its id is taken", async () => {
+  it("of one that is switched off adds no member, and its id is taken", async () => {
     await using scene = await open({ a: refusing });
     await using upstream = await startUpstream(ok());
     await scene.proxy.mesh.addProvider(late(upstream, { enabled: false }));

@@ -18,7 +18,7 @@ function atOnce(scene: Stage, gate: Gate, { sent, body = {} }: { sent: number; b
 }
 
 describe("50 requests at once under a budget", () => {
-  it("of which 3 fit: 3 are sent, the others go to whom it does not hold for", async () => {
+  it("of which 3 fit: 3 are sent, the others go to models outside the limit", async () => {
     const gate = new Gate();
     const cast = { a: behind(gate, written(1)), b: behind(gate, ok({ text: "from b" })) };
     await using scene = await stage(cast, tuned({ models: { a: dollar, b: dollar }, ...daily(3) }));
@@ -27,7 +27,7 @@ describe("50 requests at once under a budget", () => {
     assertEquals(scene.calls, { a: 3, b: 47 });
   });
 
-  it("of which 3 fit, and nobody else: the others are refused", async () => {
+  it("of which 3 fit, and there is no other model: the others are refused", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: behind(gate, written(1)) }, tuned({ models: { a: dollar }, ...daily(3) }));
     const answers = await atOnce(scene, gate, { sent: 3 });
@@ -87,7 +87,7 @@ describe("what a request costs a budget", () => {
     assertEquals((await scene.ask({ max_tokens: 20 })).status, 200); // 0.2 does
   });
 
-  it("is what was set aside when the client leaves before the answer", async () => {
+  it("is the reservation when the client leaves before the response", async () => {
     await using scene = await stage({ a: [hang(), written(1)] }, tuned({ models: { a: dollar }, ...daily(2) }));
     const controller = new AbortController();
     const left = scene.ask({}, { signal: controller.signal }).catch((error: Error) => error.name);
@@ -120,7 +120,7 @@ describe("what a request costs a budget", () => {
     assertEquals(scene.calls.b, 2);
   });
 
-  it("is counted where its money was set aside: an answer after midnight is yesterday's", async () => {
+  it("is counted where its money was reserved: a response after midnight is yesterday's", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: behind(gate, written(1)) }, tuned({ models: { a: dollar }, ...daily(1) }));
     const first = scene.ask({}, { headers: { "content-type": "application/json" } });
@@ -131,7 +131,7 @@ describe("what a request costs a budget", () => {
     assertEquals([(await scene.ask()).status, (await scene.ask()).status], [200, 429]);
   });
 
-  it("of one that would not fit is refused without a rest: a smaller one still serves", async () => {
+  it("of one that would not fit is refused without a standby: a smaller one is still served", async () => {
     await using scene = await stage({ a: written(10) }, tuned({ models: { a: dollarPerToken }, ...daily(100) }));
     assertEquals((await scene.ask({ max_tokens: 101 })).error?.code, "budget_exceeded");
     assertEquals([scene.states(), scene.events], [{ a: "active" }, []]);

@@ -157,13 +157,13 @@ describe("a spent budget", () => {
     assertEquals(codes(await scene.askTimes(3)), [200, 200, 429]);
   });
 
-  it("is told by its soonest opening, of several", async () => {
+  it("is reported by its soonest opening, of several", async () => {
     const providers = { a: { budget: { monthly_limit: 1 } }, b: { budget: { daily_limit: 1 } } };
     await using scene = await stage({ a, b }, tuned({ models: { a: dollar, b: dollar }, providers }));
     assertEquals(refusalOf((await scene.askTimes(3)).at(-1)!), refusal(toMidnight));
   });
 
-  it("is not told of when a model rests for another reason too", async () => {
+  it("is not reported when a model is in standby for another reason too", async () => {
     const pool = { ...noRetry, deactivation: { retry_limit: 1 } };
     const providers = { a: { budget: { daily_limit: 1 } } };
     await using scene = await stage(

@@ -177,7 +177,7 @@ describe("routingOf()", () => {
     assertEquals([record.request_id, record.model, record.fallback_chain], [error.requestId, "alpha", [chain[0]]]);
   });
 
-  it("tells a call that may have been billed although it came to nothing", async () => {
+  it("reports a call that may have been billed although it failed", async () => {
     await using broken = await startUpstream([reset(), hang()]);
     await using one = clientOver({ upstreams: { alpha: broken.url }, pool: { retry: { max_attempts: 0 } } });
     const lost = await assertRejects(() => one.client.chat.completions.create({ messages }), ProviderError);

@@ -53,7 +53,7 @@ describe("A streamed answer", () => {
     assertEquals(steps, [["alpha", "empty"], ["beta", "network"], ["gamma", "ok"]]);
   });
 
-  it("is read once; a second reader is told", async () => {
+  it("is read once; a second reader gets an error", async () => {
     await using upstream = await startUpstream(stream());
     await using one = strictClient({ alpha: upstream.url });
     const answer = await one.client.chat.completions.create({ messages, stream: true });
@@ -160,7 +160,7 @@ describe("A streamed answer", () => {
     assertEquals(textOf(await chunksOf(answer)), "Hello world");
   });
 
-  it("is given up when nobody has read on for ten minutes, without blame", async () => {
+  it("is given up when the client has not read on for ten minutes, without an outcome", async () => {
     const gate = new Gate();
     await using upstream = await startUpstream(stream({ gate }));
     const clock = fakeClock();
@@ -173,7 +173,7 @@ describe("A streamed answer", () => {
     assertEquals([one.client.describe().pools[0]?.models[0]?.status, clock.pending], ["active", 0]);
   });
 
-  it("is a failed call when nobody begins one: nothing is streamed", async () => {
+  it("is a failed call when no model begins one: nothing is streamed", async () => {
     await using upstream = await startUpstream(status(503));
     await using one = strictClient({ alpha: upstream.url });
     const error = await assertRejects(() => one.client.chat.completions.create({ messages, stream: true }), MeshError);

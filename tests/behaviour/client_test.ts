@@ -116,7 +116,7 @@ describe("client.chat.completions.create()", () => {
     });
   }
 
-  it("throws the proxy's error table as classes: a fault of the request, everything failed, everybody rests", async () => {
+  it("throws the proxy's error table as classes: a fault of the request, all failed, all in standby", async () => {
     await using upstream = await startUpstream([
       status(422, { error: { message: "Too hot", code: "hot", param: "temperature" } }),
       status(401),
@@ -135,7 +135,7 @@ describe("client.chat.completions.create()", () => {
 });
 
 describe("The signal of a call", () => {
-  it("that is aborted already asks nobody, and its reason is thrown", async () => {
+  it("that is aborted already sends nothing, and its reason is thrown", async () => {
     await using upstream = await startUpstream(answer());
     await using one = clientOver({ upstreams: { alpha: upstream.url }, pool: strict });
     const reason = new Error("changed my mind");

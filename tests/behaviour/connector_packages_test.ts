@@ -74,7 +74,7 @@ describe("A connector package", () => {
     await mesh.close();
   });
 
-  it("has its attributes held against its schema, each with its place", async () => {
+  it("has its attributes checked against its schema, each with its path", async () => {
     await using folder = await makeFolder();
     const path = await packed(folder, echo);
     const config = { nested: { count: "x" }, colour: "red" };
@@ -116,7 +116,7 @@ describe("A connector package", () => {
 describe("A connector package at an address", () => {
   withCacheApart();
 
-  it("is downloaded, past redirects, and held against its hash", async () => {
+  it("is downloaded, past redirects, and checked against its hash", async () => {
     const bytes = zip(echo);
     const server = createServer((request, response) => {
       if (request.url === "/latest") return void response.writeHead(302, { location: "/package.zip" }).end();

@@ -87,7 +87,7 @@ describe("create() with a configuration", () => {
     await client.close();
   });
 
-  it("reads a file once, whoever asks", async () => {
+  it("reads a file once for all callers", async () => {
     await using upstream = await startUpstream(answer());
     const folder = await makeFolder();
     const client = create({ config: await folder.write("mesh.yaml", yaml(upstream.url)), env });

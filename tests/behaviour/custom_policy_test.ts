@@ -55,7 +55,7 @@ describe("A rotation connector's shouldDeactivate", () => {
 });
 
 describe("A rotation connector's getReason", () => {
-  it("is what status and events say, whoever decides", async () => {
+  it("is what status and events say, whichever policy decides", async () => {
     const getReason = () => "health_probe" as const;
     for (const policy of [{ getReason }, { getReason, shouldDeactivate: isA }]) {
       await using scene = await over({ a: status(500), b }, policy, { deactivation: { retry_limit: 1 } });
@@ -92,7 +92,7 @@ describe("A rotation connector's getRecoverySchedule", () => {
     assertEquals(scene.states().a, "active");
   });
 
-  it("that names no time keeps it there until somebody ends it", async () => {
+  it("that names no time keeps it there until an operator ends it", async () => {
     const policy = { getRecoverySchedule: () => undefined, shouldDeactivate: isA };
     await using scene = await over({ a: [status(500), a], b }, policy);
     await scene.ask();
@@ -141,7 +141,7 @@ describe("A rotation connector's shouldRecover", () => {
     assertEquals([scene.events.at(-1), scene.clock.pending], ["recovery a retry_limit", 0]);
   });
 
-  it("cannot lift a limit that still holds, nor a standby by hand", async () => {
+  it("cannot reset a limit that is still in force, nor an operator's standby", async () => {
     const deactivation = { request_limit: 1, quota_window: "daily" };
     await using scene = await over({ a, b }, { shouldRecover: always }, { deactivation });
     assertEquals([await texts(scene, 2), scene.states().a], ["ab", "quota_window for 21600s"]);

@@ -166,7 +166,7 @@ describe("getPricing under a budget", () => {
     await assertRejects(() => one.ask({ max_tokens: 1_000 }), BudgetExceededError);
   });
 
-  it("is missed where nobody says it", () => {
+  it("is missing where no source gives it", () => {
     const plain = { instance: customProvider(says("plain")) };
     const config = { providers: { own: plain, plain }, models: priced, budget: { daily_limit: 1 } };
     assertThrows(() => clientOf({}, { config }), ConfigError, 'models.own.pricing: missing: "budget" needs');
@@ -181,7 +181,7 @@ describe("getRateLimits", () => {
     await assertRejects(() => one.ask({ model: "own" }), RateLimitError);
   });
 
-  it("is asked again after each answer, and holds when it says something new", async () => {
+  it("is asked again after each response, and applies when it says something new", async () => {
     const known: { limits?: { rpm: number } } = {};
     await using one = clientOf({ getRateLimits: () => known.limits });
     assertEquals([await one.ask(), await one.ask()], ["own", "own"]);

@@ -50,7 +50,7 @@ const never = () => new Promise<never>(() => {});
 const stream = { messages, stream: true } as const;
 
 describe("A provider of the program's own", () => {
-  it("serves whole and streamed answers, and is told what it needs and what was used", async () => {
+  it("serves whole and streamed responses, and gets what it needs and what was used", async () => {
     const reported: unknown[] = [];
     const usage: UsageReport[] = [];
     const note = ({ model, stream, body }: CompletionRequest, { credential, signal }: CallOptions) =>
@@ -188,7 +188,7 @@ describe("A provider of the program's own", () => {
     assertEquals(await next, { done: true, value: undefined });
   });
 
-  it("that fails after its time is over disturbs nobody", async () => {
+  it("that fails after its time is over disturbs no request", async () => {
     let reject: (error: Error) => void = () => {};
     await using one = clientOf({ complete: () => new Promise((_, fail) => reject = fail) });
     const late = assertRejects(() => one.client.chat.completions.create({ messages }, { timeout: 10 }), DeadlineError);

@@ -53,7 +53,7 @@ describe("A strategy of the program's own", () => {
     assertEquals(context.now, one.clock.monotonic());
   });
 
-  it("sees how each model does, and never one that rests", async () => {
+  it("sees how each model does, and never one in standby", async () => {
     await using bad = await startUpstream(status(401));
     await using good = await startUpstream(answer());
     const views: ModelView[][] = [];
@@ -143,7 +143,7 @@ describe("A strategy of the program's own", () => {
     assertEquals(strategy.counts.asked, 3);
   });
 
-  it("is not asked when everybody rests", async () => {
+  it("is not asked when all are in standby", async () => {
     await using bad = await startUpstream(status(401));
     const seen: [string[], SelectionContext][] = [];
     await using one = clientOver({

@@ -85,7 +85,7 @@ describe("client.describe()", () => {
     }
   });
 
-  it("shows who serves: nobody at first, then the one that served last", async () => {
+  it("shows which model serves: none at first, then the one that served last", async () => {
     await using flaky = await startUpstream([answer(), status(401)]);
     await using good = await startUpstream(answer());
     await using one = clientOver({
@@ -150,7 +150,7 @@ describe("States, as a program sees them", () => {
     });
   }
 
-  it("a refused key rests nobody at its first failure, and a rest is timed by the wall clock as it is now", async () => {
+  it("a refused key puts no model into standby at its first failure, and a standby is timed by the wall clock as it is now", async () => {
     await using upstream = await startUpstream(status(401));
     const clock = fakeClock({ skipSleeps: true });
     await using one = clientOver({
@@ -221,7 +221,7 @@ describe("ModelMesh", () => {
     }
   });
 
-  it("tells a listener of the program everything, and a listener that throws costs nothing", async () => {
+  it("notifies a listener of the program of everything, and a listener that throws costs nothing", async () => {
     await using bad = await startUpstream(status(401));
     await using good = await startUpstream(answer());
     const reported: string[] = [];

@@ -265,7 +265,7 @@ describe("A parameter that matters is never left out", () => {
     });
   }
 
-  it("but a neutral value skips nobody", async () => {
+  it("but a neutral value skips no model", async () => {
     for (const body of neutral) {
       for (const provider of [claude, newFlash, noStop]) {
         assertEquals(await answerer(provider, body), ["first", 1], `${provider.dialect} ${JSON.stringify(body)}`);

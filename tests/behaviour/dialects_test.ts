@@ -162,7 +162,7 @@ for (const dialect of dialects) {
   });
 }
 
-describe("Why an answer ended is told in OpenAI's words, whole and streamed", () => {
+describe("Why a response ended is reported in OpenAI's words, whole and streamed", () => {
   const rows: [dialect: Dialect, stop: string, reason: string][] = [
     ["openai", "stop", "stop"],
     ["openai", "length", "length"],

@@ -197,7 +197,7 @@ describe("State that a vendor minted", () => {
     }
   }
 
-  it("is stood in for where Gemini demands one and nobody minted it", async () => {
+  it("is stood in for where Gemini demands one and none was issued", async () => {
     for (const from of ["openai", "anthropic"] as const) {
       const sent = await secondTurn("gemini", await callsOf(from));
       const [first, second] = sent.json().contents[1].parts;

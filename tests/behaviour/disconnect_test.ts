@@ -220,7 +220,7 @@ describe("A program that gives up a call of the library", () => {
     assertEquals(failures(), 0);
   });
 
-  it("by cancelling a stream that nobody reads", async () => {
+  it("by cancelling a stream that is not read", async () => {
     await using upstream = await startUpstream(midway());
     await using client = clientOf(upstream);
     const chunks = await client.chat.completions.create({ ...ask, stream: true });

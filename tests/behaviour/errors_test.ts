@@ -77,7 +77,7 @@ describe("Errors of the library", () => {
     }
   });
 
-  it("show their marks to nobody who lists their members", () => {
+  it("show their marks to no code that lists their members", () => {
     for (const [error] of errors) {
       assertEquals(Object.keys(error).filter((key) => key.includes("modelmesh")), []);
       assertEquals(

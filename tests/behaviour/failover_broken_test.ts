@@ -125,7 +125,7 @@ describe("the only provider gives nothing of use", () => {
   }
 });
 
-describe("a provider on whose port nobody listens", () => {
+describe("a provider on whose port no server listens", () => {
   it("is left at once for another", async () => {
     await using scene = await stage({ a: refusing, b: ok({ text: "from b" }) }, { pool: oneOutcome });
     const seen = await scene.ask();
@@ -135,7 +135,7 @@ describe("a provider on whose port nobody listens", () => {
     assertEquals(scene.routing.possibly_billed, undefined);
   });
 
-  it("and nobody else is there: tried again after a wait, then 502", async () => {
+  it("and there is no other model: tried again after a wait, then 502", async () => {
     await using scene = await stage({ a: refusing }, { pool: oneOutcome });
     assertFailed(await scene.ask(), "502 all_attempts_failed");
     assertEquals([scene.clock.sleeps, scene.states()], [[250, 500], { a: voted }]);

@@ -104,7 +104,7 @@ describe("the usage of a stream", () => {
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   const asked = { stream_options: { include_usage: true } };
 
-  it("is asked for upstream, and not told to a client that did not ask", async () => {
+  it("is asked for upstream, and not sent to a client that did not ask", async () => {
     await using scene = await stage({ a: stream({ pieces }) });
     const seen = await scene.askStream();
     assertEquals((await scene.received("a")).json().stream_options, { include_usage: true });
@@ -122,7 +122,7 @@ describe("the usage of a stream", () => {
     assertEquals(seen.chunks.slice(0, 5).some((chunk) => chunk.usage), false);
   });
 
-  it("comes so, too, when the provider tells it with the finish reason", async () => {
+  it("comes so, too, when the provider sends it with the finish reason", async () => {
     const reported = events[4]!.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`);
     const text = `${lines.slice(0, 4).join("")}data: ${reported}\n\ndata: [DONE]\n\n`;
     await using scene = await stage({ a: sse(text) });
@@ -157,7 +157,7 @@ describe("a whole JSON answer to a request for a stream", () => {
 describe("a stream of which nothing is said for long", () => {
   const role = lines[0]!.replace("assistant", "assistant".padEnd(200));
 
-  it("is passed on once 64 KiB are held", async () => {
+  it("is passed on once 64 KiB are buffered", async () => {
     const open = raw(headOf(200, { "content-type": "text/event-stream" }) + role.repeat(250), "hang");
     await using scene = await stage({ a: open, b: ok() }, oneOutcome);
     const response = await soon(scene.proxy.chat({ stream: true }));

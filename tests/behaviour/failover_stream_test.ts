@@ -103,7 +103,7 @@ describe("a stream that breaks before its first content", () => {
     });
   }
 
-  it("with nobody else: a status, not a stream", async () => {
+  it("without another model: a status, not a stream", async () => {
     for (const behaviour of [status(500), cut(0, "end"), errorFirst({}), html200()]) {
       await using scene = await stage({ a: behaviour });
       const response = await scene.proxy.chat({ stream: true });
@@ -162,7 +162,7 @@ describe("a stream that breaks after its first content", () => {
     });
   }
 
-  it("is one vote each: the third in a row sets the model aside, a complete one in between starts anew", async () => {
+  it("is one failure each: the third in a row opens the breaker, a complete one in between starts anew", async () => {
     const broken = stream({ cut: { after: 1, how: "end" } });
     const script = [broken, broken, stream(), broken, broken, broken];
     await using scene = await stage({ a: script, b: fromB });

@@ -167,7 +167,7 @@ describe("a request that fails over", () => {
     }
   });
 
-  it("is told of: from whom, to whom, why, and for which request", async () => {
+  it("is emitted: from which model, to which, why, and for which request", async () => {
     await using scene = await stage({ a: status(401), b: ok() });
     await scene.ask({}, { headers: { "content-type": "application/json", "x-request-id": "mine-1" } });
     const { id: _, ...event } = scene.proxy.records[0] as MeshEvent;

@@ -186,7 +186,7 @@ describe("A provider that takes over from another", () => {
   });
 });
 
-describe("A provider that is back after a rest", () => {
+describe("A provider that is back after a standby", () => {
   it("has the key of the store once what is kept of it is too old", async () => {
     await using site = await startSite({ cache_ttl: "90s" });
     site.secrets.set("KEY_A", "key-of-a-2");

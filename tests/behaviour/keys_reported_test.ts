@@ -17,7 +17,7 @@ describe("limits of a model", () => {
     assertEquals([routes, seen(scene)], [["a 1/0", "a 1/0", "b 1/0"], "1 2"]);
   });
 
-  it("told by headers are that key's: another one has its own", async () => {
+  it("reported by headers are that key's: another one has its own", async () => {
     const spent = ok({
       headers: {
         "x-ratelimit-limit-requests": "5",
@@ -34,7 +34,7 @@ describe("limits of a model", () => {
   });
 });
 
-describe("what is told of keys", () => {
+describe("what is logged of keys", () => {
   it("is their place, never their value", async () => {
     await using scene = await keyed(byKey({ 1: refuse, 2: limited(20) }), { count: 3 });
     const { mesh } = scene.proxy;
@@ -73,7 +73,7 @@ describe("what is told of keys", () => {
     assertEquals(seen(same), "3 3 1 3");
   });
 
-  it("a key in another place is the same, a new one in its place has no rest", async () => {
+  it("a key at another index is the same, a new one at its index has no standby", async () => {
     await using scene = await keyed(byKey({ 1: refuse }), { count: 2 });
     await scene.ask();
     const state = scene.proxy.mesh.exportState();

@@ -67,7 +67,7 @@ describe("a list of keys", () => {
 });
 
 describe("a key answered 401 or 403", () => {
-  it("is left for another one at once, within the request: no wait, no retry, no vote", async () => {
+  it("is left for another one at once, within the request: no wait, no retry, no outcome", async () => {
     await using scene = await keyed(byKey({ 1: refuse }));
     const { text, route } = await scene.ask();
     assertEquals([text, route, seen(scene)], ["from a", "a 2/0", "1 2"]);
@@ -81,7 +81,7 @@ describe("a key answered 401 or 403", () => {
     assertEquals([text, done, seen(scene)], ["streamed", 1, "1 2"]);
   });
 
-  it("rests for the cooldown, twice as long each time it is refused again", async () => {
+  it("is in standby for the cooldown, twice as long each time it is refused again", async () => {
     await using scene = await keyed(byKey({ 1: refuse }));
     await scene.askTimes(3);
     assertEquals(seen(scene), "1 2 2 2");
@@ -96,7 +96,7 @@ describe("a key answered 401 or 403", () => {
     assertEquals(seen(scene), "1 2 2 2 1 2 2 2 1 2");
   });
 
-  it("rests for every model and in every pool", async () => {
+  it("is in standby for every model and in every pool", async () => {
     await using scene = await keyed(byKey({ 1: refuse }), twoModels);
     await scene.ask();
     await scene.ask({ model: "a2" });
@@ -118,7 +118,7 @@ describe("a key answered 401 or 403", () => {
     assertEquals(seen(scene), "1 2 1 2 1 2 1 2", "the second rest is as long as the first one");
   });
 
-  it("is taken back with its provider by hand", async () => {
+  it("is activated with its provider by an operator", async () => {
     await using scene = await keyed(byKey({ 1: refuse }), twoModels);
     await scene.askTimes(2);
     scene.upstreams.a!.follow(ok());
@@ -144,7 +144,7 @@ describe("a key answered 401 or 403", () => {
     assertEquals([(await scene.ask()).route, stateOf(scene)], ["b 2/1", { status: "active" }]);
   });
 
-  it("with every key refused, and nobody else: upstream_auth_error, as with one key", async () => {
+  it("with every key refused, and no other model: upstream_auth_error, as with one key", async () => {
     await using scene = await keyed(refuse, { models: { a: "a" } });
     const { status: code, error, headers } = await scene.ask();
     assertEquals([code, error?.code, headers.get("x-mesh-attempts")], [502, "upstream_auth_error", "2"]);
@@ -163,7 +163,7 @@ describe("a key answered 401 or 403", () => {
 });
 
 describe("a key answered 429", () => {
-  it("rests for this model as long as it was told, and serves the provider's other models", async () => {
+  it("is in standby for this model as long as the provider asks, and serves the provider's other models", async () => {
     await using scene = await keyed(
       (call) => keyIn(call) === 1 && call.json().model === "a1" ? limited(30) : ok(),
       twoModels,
@@ -188,7 +188,7 @@ describe("a key answered 429", () => {
     assertEquals(seen(scene), "1 2 2 2 1 2");
   });
 
-  it("when all rest, the model rests until the first is back, each key for its own time", async () => {
+  it("when all are in standby, so is the model until the first recovers, each key for its own time", async () => {
     await using scene = await keyed(byKey({ 1: limited(40), 2: limited(20) }), { models: { a: "a" } });
     const { status: code, headers } = await scene.ask();
     assertEquals([code, headers.get("retry-after"), seen(scene)], [429, "20", "1 2"]);
@@ -208,7 +208,7 @@ describe("a key answered 429", () => {
     assertInStandby(scene, "rate_limited", 20);
   });
 
-  it("when all rest without a hint, the model is tried again after a back-off", async () => {
+  it("when all are in standby without a hint, the model is tried again after a back-off", async () => {
     const script = [limited(), limited(), ok({ text: "from a" })];
     await using scene = await keyed(script, { models: { a: "a" }, pool: { retry: { max_attempts: 1 } } });
     assertEquals([(await scene.ask()).text, seen(scene)], ["from a", "1 2 1"]);
@@ -235,7 +235,7 @@ describe("a key answered 429", () => {
 });
 
 describe("a key whose quota is exhausted", () => {
-  it("rests for every model until the quota is there again", async () => {
+  it("is in standby for every model until the quota resets", async () => {
     await using scene = await keyed(byKey({ 1: broke }), twoModels);
     await scene.ask();
     await scene.ask({ model: "a2" });
@@ -246,7 +246,7 @@ describe("a key whose quota is exhausted", () => {
     assertEquals(seen(scene), "1 2 2 1 2");
   });
 
-  it("when all are, the provider rests", async () => {
+  it("when all are, the provider goes into standby", async () => {
     await using scene = await keyed(broke);
     assertEquals((await scene.ask()).route, "b 3/1");
     assertInStandby(scene, "quota_exhausted", 6 * 3600);

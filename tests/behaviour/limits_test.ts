@@ -68,7 +68,7 @@ describe("what a limit lets through later", () => {
     assertEquals(tally((await scene.askTimes(4)).map(({ status }) => status)), { 200: 3, 429: 1 });
   });
 
-  it("rpd: nothing within the day, and the client is told not to try", async () => {
+  it("rpd: nothing within the day, and the response says not to retry", async () => {
     await using scene = await stage({ a }, tuned({ models: { a: { limits: { rpd: 2 } } } }));
     const { headers } = (await scene.askTimes(3)).at(-1)!;
     assertEquals(headers.get("x-should-retry"), "false");
@@ -170,7 +170,7 @@ describe("models that hold a request up at once", () => {
     assert(Number(refused.headers.get("retry-after")) <= 61, String(refused.headers.get("retry-after")));
   });
 
-  it("are not told from one that failed: what was answered is the error", async () => {
+  it("are not distinguished from one that failed: the provider's response is the error", async () => {
     await using scene = await stage(
       { a, b: status(500) },
       tuned({ pool: noRetry, models: { a: { limits: { rpm: 1 } } } }),

@@ -102,7 +102,7 @@ describe("A client over a server on one's own machine", () => {
     await client.close();
   });
 
-  it("leaves out one that nobody started", async () => {
+  it("leaves out one that was not started", async () => {
     await using server = await localServer();
     const env = { OLLAMA_HOST: await refusingUrl(), VLLM_HOST: server.url };
     const client = create("chat-completion", { env });

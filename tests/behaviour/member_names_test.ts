@@ -73,7 +73,7 @@ describe("A member of a body", () => {
     });
   });
 
-  it("that is repeated is a 400 that names it, since nobody knows which of both a provider reads", async () => {
+  it("that is repeated is a 400 that names it, since it is unknown which of both a provider reads", async () => {
     await refusing(async (proxy) => {
       for (const [body, param] of repeated) {
         await assertRefused(await proxy.chat({}, { body }), { status: 400, code: "invalid_value", param }, body);
@@ -81,7 +81,7 @@ describe("A member of a body", () => {
     });
   });
 
-  it("of messages, tools, metadata or schemas goes upstream as it came, and so does one nobody knows", async () => {
+  it("of messages, tools, metadata or schemas goes upstream as it came, and so does an unknown one", async () => {
     await using upstream = await startUpstream(answer());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     for (const body of passed) {

@@ -21,7 +21,7 @@ describe("mockClient()", () => {
     ]);
   });
 
-  it("throws an error where it is told to, and goes on after it", async () => {
+  it("throws an error where it is configured to, and goes on after it", async () => {
     const error = new RateLimitError("Later", { code: "rate_limit_exceeded", retryAfterMs: 1000 });
     await using client = mockClient({ responses: [error, () => error, "Now"] });
     assertStrictEquals(await assertRejects(() => ask(client)), error);

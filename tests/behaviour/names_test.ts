@@ -116,7 +116,7 @@ describe("The name a request gives", () => {
     assertStringIncludes(error.message, "generation.audio or understanding.audio");
   });
 
-  it("may mean a capability that nobody serves, or that no chat serves", async () => {
+  it("may mean a capability that no model serves, or that no chat serves", async () => {
     await using client = clientAt("http://127.0.0.1:1/v1");
     for (const name of ["style-transfer", "text-to-speech", "text-embeddings"]) {
       const error = await assertRejects(() => ask(client, name), UnsupportedRequestError);
@@ -168,7 +168,7 @@ describe("A name that means models", () => {
     assertEquals(await ask(saved.client, "twin"), { model: "twin", pool: "twin" });
   });
 
-  it("has a state of its own: what rests in a pool still serves by name, and the other way round", async () => {
+  it("has a state of its own: what is in standby in a pool still serves by name, and the other way round", async () => {
     await using flaky = await startUpstream([status(401), answer(), status(401), answer()]);
     await using good = await startUpstream(answer());
     await using one = over({ a: flaky.url, b: good.url, c: good.url });

@@ -45,7 +45,7 @@ describe("a narrowed request", () => {
     assertEquals(scene.events, ["deactivation b retry_limit", "rotation b>a server"]);
   });
 
-  it("of which all rest is told so, and of none else", async () => {
+  it("of which all are in standby is named as such, and no other", async () => {
     await using scene = await stage({ a, b: status(500), c }, by("priority"));
     await served(scene, { order: ["b"] });
     const { status: code, error, headers } = await scene.ask({ mesh: { only: ["b"] } });
@@ -60,7 +60,7 @@ describe("a narrowed request", () => {
     assertEquals(scene.calls, { a: 0, b: 1, c: 1 });
   });
 
-  it("cannot bring back a model that was set aside by hand", async () => {
+  it("cannot bring back a model that an operator deactivated", async () => {
     await using scene = await stage({ a, b }, by("priority"));
     await scene.proxy.mesh.deactivate("b");
     assertEquals((await scene.ask({ mesh: { only: ["b"] } })).error!.code, "no_active_model");

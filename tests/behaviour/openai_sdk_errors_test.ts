@@ -246,7 +246,7 @@ describe("The openai package with its two retries", () => {
     }
   });
 
-  it("waits as long as it is told, and no longer, before it tries again", async () => {
+  it("waits as long as it is asked to, and no longer, before it tries again", async () => {
     await using upstream = await startUpstream([status(429, { headers: { "retry-after-ms": "5" } }), ok()]);
     await using proxy = await startTestProxy({ upstreams: { one: upstream.url }, pool: onlyOnce });
     const statuses: number[] = [];

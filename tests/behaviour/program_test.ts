@@ -18,7 +18,7 @@ describe("A program that uses the library", () => {
     assertEquals([upstream.calls, await folder.list()], [1, []]);
   });
 
-  it("ends while a model rests and its recovery is due in a minute", async () => {
+  it("ends while a model is in standby and its recovery is due in a minute", async () => {
     await using upstream = await startUpstream([status(401), answer()]);
     await using folder = await makeFolder();
     const provider = { connector: "openai.compatible.v1", base_url: upstream.url };

@@ -49,7 +49,7 @@ describe("A body that never ends", () => {
     }
   }
 
-  it("is told of without fractions, whatever time the client names", async () => {
+  it("is reported without fractions, whatever time the client names", async () => {
     await using proxy = await startTestProxy({ upstreams: { a: "http://127.0.0.1:2/v1" }, clock: fakeClock() });
     using client = rawClient(proxy.url);
     client.write(`${rawHead}x-stainless-timeout: 1.0011\r\ncontent-length: 1000\r\n\r\n{`);

@@ -162,7 +162,7 @@ describe("A failure that a custom provider calls the request's", () => {
 });
 
 describe("An empty retry budget", () => {
-  it("leaves the provider's hint its due: rest and Retry-After, no vote against the model", async () => {
+  it("leaves the provider's hint its due: standby and Retry-After, no failure of the model", async () => {
     const limited = status(429, { headers: { "retry-after": "5" } });
     const pool = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 3, max_delay: "60s" } };
     const provider = { retry: { budget: { min: 0, ratio: 0, window: "10s" } } };

@@ -19,7 +19,7 @@ const patience = (seconds: string) => ({
 });
 
 describe("the deadline of a request", () => {
-  it("is 504 timeout; the call ends, nobody else is asked, and nobody is blamed", async () => {
+  it("is 504 timeout; the call ends, no other model is asked, and no failure is counted", async () => {
     await using scene = await stage({ a: hang(), b }, deadline("9s", { pool: { deactivation: { retry_limit: 1 } } }));
     const answer = scene.ask();
     const call = await scene.received("a");
@@ -92,14 +92,14 @@ describe("the deadline of a request", () => {
     assertEquals([(await scene.ask()).text, scene.clock.sleeps, scene.calls], ["from b", [], { a: 1, b: 1 }]);
   });
 
-  it("is not waited away, either, when nobody else is there: what failed is told at once", async () => {
+  it("is not waited away, either, when there is no other model: the failure is reported at once", async () => {
     await using scene = await stage({ a: status(500) }, deadline("700ms"));
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error?.code, scene.clock.sleeps], [502, "all_attempts_failed", [250]]);
     assertEquals(scene.calls, { a: 2 });
   });
 
-  it("is not waited away for a hint: the client is told it instead", async () => {
+  it("is not waited away for a hint: the client gets the hint instead", async () => {
     await using scene = await stage({ a: status(429, { headers: { "retry-after": "9" } }) }, deadline("5s"));
     const seen = await scene.ask();
     assertEquals([seen.status, seen.headers.get("retry-after"), scene.clock.sleeps], [429, "9", []]);
@@ -180,7 +180,7 @@ describe("a call that never left", () => {
 });
 
 describe("a wait before a retry", () => {
-  it("ends elsewhere when the model was set aside meanwhile", async () => {
+  it("ends elsewhere when the model was deactivated meanwhile", async () => {
     const pool = {
       retry: { max_attempts: 2, backoff: "fixed", initial_delay: "5s" },
       deactivation: { retry_limit: 1 },
@@ -196,7 +196,7 @@ describe("a wait before a retry", () => {
 });
 
 describe("possibly_billed", () => {
-  it("is told of a call that was sent and never answered, whoever served in the end", async () => {
+  it("is reported of a call that was sent and never answered, whichever model served in the end", async () => {
     await using scene = await stage({ a: hang(), b }, severalModels({ a: "a", b: "b" }));
     const answer = scene.ask();
     await scene.received("a");
@@ -204,7 +204,7 @@ describe("possibly_billed", () => {
     assertEquals(scene.routing.possibly_billed, true);
   });
 
-  it("is not told of one that was answered", async () => {
+  it("is not reported of one that was answered", async () => {
     await using scene = await stage({ a: status(500), b });
     await scene.ask();
     assertEquals("possibly_billed" in scene.routing, false);

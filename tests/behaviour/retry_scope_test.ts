@@ -47,7 +47,7 @@ describe("retry.scope", () => {
     assertEquals([(await scene.ask()).text, scene.calls], ["from a", { a: 3, b: 0 }]);
   });
 
-  it("same_model begins elsewhere once the model rests", async () => {
+  it("same_model begins elsewhere once the model is in standby", async () => {
     const pool = { ...scope("same_model").pool, deactivation: { retry_limit: 1 } };
     await using scene = await stage({ a: bad, b }, { pool });
     assertEquals((await scene.askTimes(2)).map(({ status }) => status), [502, 200]);
@@ -137,7 +137,7 @@ describe("the strategy", () => {
     assertEquals(scene.calls, { a: 3, b: 4, c: 4 });
   });
 
-  it("round-robin: a resting model has no turn, and has its own again when it is back", async () => {
+  it("round-robin: a model in standby has no turn, and has its own again when it is active", async () => {
     await using scene = await stage(cast([bad, a]), options("round-robin", oneOutcome));
     assertEquals(await texts(scene, 5), "b b c b c");
     await scene.clock.advance(60_000);
@@ -155,7 +155,7 @@ describe("the strategy", () => {
     assertEquals(await texts(scene, 4), "a b b b");
   });
 
-  it("stick-until-failure: left by all once it rests, and not returned to while the new one serves", async () => {
+  it("stick-until-failure: left by all once it is in standby, and not returned to while the new one serves", async () => {
     await using scene = await stage(cast([bad, a]), options("stick-until-failure", oneOutcome));
     assertEquals(await texts(scene, 2), "b b");
     await scene.clock.advance(60_000);

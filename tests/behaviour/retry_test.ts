@@ -33,7 +33,7 @@ describe("the wait before a retry", () => {
     });
   }
 
-  it("is none where a hint is beyond the cap and somebody else is up: the model rests that long", async () => {
+  it("is none where a hint is beyond the cap and another model is active: the model is in standby that long", async () => {
     await using scene = await stage({ a: hinted(501), b });
     await scene.ask();
     assertEquals([scene.clock.sleeps, scene.calls, scene.states().a], [[], { a: 1, b: 1 }, "rate_limited for 0.501s"]);
@@ -50,12 +50,12 @@ describe("the wait before a retry", () => {
     assertEquals([(await scene.ask()).text, scene.clock.sleeps], ["from a", [250, 900]]);
   });
 
-  it("is the hint up to max_delay when nobody else is up", async () => {
+  it("is the hint up to max_delay when no other model is active", async () => {
     await using scene = await stage({ a: [hinted(10_000), hinted(9_000), ok({ text: "from a" })] });
     assertEquals([(await scene.ask()).text, scene.clock.sleeps], ["from a", [10_000, 9_000]]);
   });
 
-  it("is the hint, too, when the others rest", async () => {
+  it("is the hint, too, when the others are in standby", async () => {
     await using scene = await stage({ a: [ok(), hinted(5_000), ok({ text: "from a" })], b: hinted(60_000) }, {
       pool: { model_priority: ["b", "a"] },
     });

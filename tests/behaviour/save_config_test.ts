@@ -242,7 +242,7 @@ describe("create() with a storage", () => {
 });
 
 describe("client.explain()", () => {
-  it("tells where a call would go and sends nothing, as mesh.explain() does", async () => {
+  it("reports where a call would go and sends nothing, as mesh.explain() does", async () => {
     await using a = await startUpstream(ok());
     await using it = clientOver({ upstreams: { a: a.url, b: a.url } });
     const reported = await it.client.explain({ messages, mesh: { ignore: ["a"] } });

@@ -63,7 +63,7 @@ describe("a session", () => {
     assertEquals(await homes(scene, both), expected);
   });
 
-  it("is not told to the provider, but for what is the provider's own field", async () => {
+  it("is not sent to the provider, but for what is the provider's own field", async () => {
     await using scene = await stage({ a }, sticky);
     await scene.ask({ user: "u-1", mesh: { session: "s-1" } }, { headers: { ...json, "x-mesh-session": "s-2" } });
     const { headers, body } = await scene.received("a");
@@ -72,7 +72,7 @@ describe("a session", () => {
   });
 });
 
-describe("the sessions of a model that rests", () => {
+describe("the sessions of a model in standby", () => {
   it("are the only ones to move, and stay for 30 minutes where they went", async () => {
     await using scene = await stage({ a, b, c }, sticky);
     const before = await homes(scene, byHeader);

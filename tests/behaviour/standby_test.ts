@@ -11,7 +11,7 @@ const oneOutcome = { pool: { ...noRetry, deactivation: { retry_limit: 1 } } };
 const inStandby = "retry_limit for 60s";
 
 describe("a model that fails", () => {
-  it("is set aside after three requests, however often each tried it", async () => {
+  it("goes into standby after three requests, however often each tried it", async () => {
     await using scene = await stage({ a: status(500), b });
     await scene.askTimes(2);
     assertEquals([scene.calls, scene.states()], [{ a: 6, b: 2 }, { a: "active", b: "active" }]);
@@ -23,7 +23,7 @@ describe("a model that fails", () => {
     assertEquals(scene.events, [...rotations, "deactivation a retry_limit", "rotation a>b server"]);
   });
 
-  it("is set aside after retry_limit requests where one is configured", async () => {
+  it("goes into standby after retry_limit requests where one is configured", async () => {
     await using scene = await stage({ a: status(500), b }, { pool: { ...noRetry, deactivation: { retry_limit: 5 } } });
     await scene.askTimes(4);
     assertEquals(scene.states().a, "active");
@@ -41,7 +41,7 @@ describe("a model that fails", () => {
     assertEquals(scene.states().a, inStandby);
   });
 
-  it("has one vote per request, of requests at once too", async () => {
+  it("counts one failure per request, of requests at once too", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: behind(gate, status(500)), b }, { pool: noRetry });
     const answers = Array.from({ length: 3 }, () => scene.ask());
@@ -55,7 +55,7 @@ describe("a model that fails", () => {
     assertEquals(scene.states().a, inStandby);
   });
 
-  it("tells of its rest whose it is, why, and for how long", async () => {
+  it("emits of its standby whose it is, why, and for how long", async () => {
     await using scene = await stage({ a: status(500), b }, {
       pool: { ...oneOutcome.pool, recovery: { cooldown: "90s" } },
     });
@@ -85,7 +85,7 @@ describe("a model that fails", () => {
     });
   });
 
-  it("is told of by /health and by the list of models", async () => {
+  it("is shown by /health and by the list of models", async () => {
     await using scene = await stage({ a: status(500), b: status(500) }, oneOutcome);
     const look = async (path: string) => await (await fetch(`${scene.proxy.url}${path}`)).json();
     await scene.ask();
@@ -167,7 +167,7 @@ describe("deactivation.error_codes", () => {
     assertEquals([(await scene.ask()).status, scene.calls], [503, { a: 3 }]);
   });
 
-  it("beside a hint: the model rests for both reasons, and the longer one is told", async () => {
+  it("beside a hint: the model is in standby for both reasons, and the longer one is reported", async () => {
     for (const [hint, rest] of [["90", "rate_limited for 90s"], ["30", "error_code for 60s"]] as const) {
       const both = { ...noRetry, deactivation: { error_codes: [429], retry_limit: 1 } };
       await using scene = await stage({ a: status(429, { headers: { "retry-after": hint } }), b }, { pool: both });
@@ -187,8 +187,8 @@ describe("deactivation.error_codes", () => {
   });
 });
 
-describe("when nobody is left", () => {
-  it("503 no_active_model names the rests and the soonest recovery; nobody is called", async () => {
+describe("when no candidate is left", () => {
+  it("503 no_active_model names the standbys and the soonest recovery; no provider is called", async () => {
     await using scene = await stage({ a: status(500), b: status(500) }, oneOutcome);
     await scene.ask();
     await scene.clock.advance(20_500);
@@ -264,7 +264,7 @@ describe("a recovery", () => {
     }
   });
 
-  it("is not told by a mesh that is closed, and holds nobody up", async () => {
+  it("is not emitted by a mesh that is closed, and delays no request", async () => {
     const scene = await stage({ a: status(500), b }, oneOutcome);
     await scene.ask();
     await scene[Symbol.asyncDispose]();

@@ -20,7 +20,7 @@ async function halfOpen(script: Script, options = oneOutcome): Promise<Stage> {
 /** Calls of the model since it is on trial. */
 const trials = (scene: Stage) => scene.calls.a! - 1;
 
-describe("a model on trial", () => {
+describe("a half-open model", () => {
   it("gets one request at a time, and the others go to the next model", async () => {
     const gate = new Gate();
     await using scene = await halfOpen(behind(gate, fromA));
@@ -54,7 +54,7 @@ describe("a model on trial", () => {
     assertEquals(trials(scene), 2);
   });
 
-  it("gets all requests when nobody else is left: answering comes first", async () => {
+  it("gets all requests when no other model is left: answering comes first", async () => {
     const gate = new Gate();
     await using scene = await halfOpen(behind(gate, fromA));
     scene.upstreams.b!.follow(status(500));
@@ -67,7 +67,7 @@ describe("a model on trial", () => {
     assertEquals((await Promise.all([first, second, third])).map(({ text }) => text), Array(3).fill("from a"));
   });
 
-  it("is told neither from one that is proven by the status of its pool, nor by an event", async () => {
+  it("is distinguished from an active one neither by the status of its pool, nor by an event", async () => {
     await using scene = await halfOpen(fromA);
     assertEquals([scene.states(), scene.events.at(-1)], [{ a: "active", b: "active" }, "recovery a retry_limit"]);
     await scene.ask();
@@ -75,7 +75,7 @@ describe("a model on trial", () => {
   });
 });
 
-describe("a failed trial", () => {
+describe("a failed trial request", () => {
   it("is one request, whatever retry_limit says", async () => {
     const options = { pool: { retry: { max_attempts: 0 } } };
     await using scene = await stage({ a: status(500), b }, options);
@@ -110,7 +110,7 @@ describe("a failed trial", () => {
     assertEquals(scene.states().a, "retry_limit for 120s");
   });
 
-  it("gives the place free: after the longer rest the next request is the next trial", async () => {
+  it("frees the permit: after the longer standby the next request is the next trial request", async () => {
     await using scene = await halfOpen([status(500), fromA]);
     await scene.ask();
     await scene.clock.advance(120_000);
@@ -118,8 +118,8 @@ describe("a failed trial", () => {
   });
 });
 
-describe("a trial that is passed", () => {
-  it("resets the rest and the row of failures", async () => {
+describe("a trial request that succeeds", () => {
+  it("resets the cooldown and the consecutive failures", async () => {
     const options = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 2 } } };
     const bad = status(500);
     await using scene = await stage({ a: [bad, bad, bad, fromA, bad, bad], b }, options);
@@ -135,7 +135,7 @@ describe("a trial that is passed", () => {
   });
 });
 
-describe("a trial that tells nothing", () => {
+describe("a trial request without an outcome", () => {
   const silent: readonly [name: string, behaviour: Behaviour, text: string][] = [
     ["a fault of the request", status(400), "from b"],
     ["an empty answer", answer({ text: "" }), "from b"],
@@ -162,7 +162,7 @@ describe("a trial that tells nothing", () => {
     assertEquals([trials(scene), scene.states().a], [2, "retry_limit for 120s"]);
   });
 
-  it("a success of a request from before the rest: the rest goes on", async () => {
+  it("a success of a request from before the standby: the standby goes on", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: [behind(gate, fromA), status(500)], b }, oneOutcome);
     const early = scene.ask();

@@ -24,7 +24,7 @@ function twoPools(cast: Cast): Promise<Stage> {
 }
 
 describe("a rate-limited model", () => {
-  it("rests until the time the provider named, then serves again", async () => {
+  it("is in standby until the time the provider named, then serves again", async () => {
     await using scene = await stage({ a: [rests(90), ok({ text: "from a" })], b });
     assertEquals((await scene.ask()).text, "from b");
     await scene.clock.advance(89_999);
@@ -34,7 +34,7 @@ describe("a rate-limited model", () => {
     assertEquals([(await scene.ask()).text, scene.states().a], ["from a", "active"]);
   });
 
-  it("is not blamed: no such rest counts as failure, and none makes the next one longer", async () => {
+  it("is not blamed: no such standby counts as failure, and none makes the next one longer", async () => {
     await using scene = await stage({ a: rests(90), b }, { pool: { deactivation: { retry_limit: 1 } } });
     for (let count = 0; count < 4; count++) {
       await scene.ask();
@@ -43,7 +43,7 @@ describe("a rate-limited model", () => {
     }
   });
 
-  it("rests longer when a later hint says so, and never shorter", async () => {
+  it("is in standby longer when a later hint says so, and never shorter", async () => {
     const gates = [40, 30, 70].map((seconds) => ({ seconds, gate: new Gate() }));
     const script = gates.map(({ seconds, gate }) => behind(gate, rests(seconds)));
     await using scene = await stage({ a: script, b });
@@ -64,7 +64,7 @@ describe("a rate-limited model", () => {
     assertEquals(scene.events.at(-1), "recovery a rate_limited");
   });
 
-  it("rests in every pool and by its own name, but its provider's other models do not", async () => {
+  it("is in standby in every pool and by its own name, but its provider's other models are not", async () => {
     const config = severalModels({ a1: "a", a2: "a", b: "b" });
     await using scene = await stage({ a: [rests(30), ok({ text: "from a2" })], b }, config);
     assertEquals((await scene.ask()).route, "a2 2/1");
@@ -77,7 +77,7 @@ describe("a rate-limited model", () => {
     assertEquals(scene.states(), { a1: "rate_limited for 30s", a2: "active", b: "active" });
   });
 
-  it("a success in one pool does not end the rest in another", async () => {
+  it("a success in one pool does not end the standby in another", async () => {
     await using scene = await twoPools({ a: rests(30), b });
     await scene.ask();
     await scene.ask({ model: "other" });
@@ -87,7 +87,7 @@ describe("a rate-limited model", () => {
 });
 
 describe("a model that fails in one pool", () => {
-  it("rests in that pool alone", async () => {
+  it("is in standby in that pool alone", async () => {
     await using scene = await twoPools({ a: [status(500), ok({ text: "from a" })], b });
     await scene.ask();
     assertEquals([scene.states().a, scene.states("other").a], ["retry_limit for 60s", "active"]);
@@ -95,7 +95,7 @@ describe("a model that fails in one pool", () => {
     assertEquals(scene.states().a, "retry_limit for 60s");
   });
 
-  it("and is asked for by its name is a pool of its own: retried, never left for another, set aside there", async () => {
+  it("and is asked for by its name is a pool of its own: retried, never left for another, in standby there", async () => {
     await using scene = await stage({ a: status(500), b });
     for (let count = 0; count < 3; count++) assertEquals((await scene.ask({ model: "a" })).status, 502);
     const seen = await scene.ask({ model: "a" });
@@ -155,7 +155,7 @@ describe("a quota that is used up", () => {
 });
 
 describe("a provider whose quota is new", () => {
-  it("is on trial: one request at a time over all its models, until one is served", async () => {
+  it("is half-open: one request at a time over all its models, until one is served", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: noQuota, b }, severalModels({ a1: "a", a2: "a", b: "b" }));
     await scene.ask();
@@ -176,7 +176,7 @@ describe("a provider whose quota is new", () => {
 });
 
 describe("a model that its provider does not have", () => {
-  it("rests for the cooldown, and longer each time it is asked for in vain", async () => {
+  it("is in standby for the cooldown, and longer each time a trial request fails", async () => {
     await using scene = await stage({ a: noModel, b });
     for (const seconds of [60, 120, 240, 480, 600, 600]) {
       assertEquals((await scene.ask()).text, "from b");
@@ -188,7 +188,7 @@ describe("a model that its provider does not have", () => {
     assertEquals(scene.states().a, "model_not_found for 60s");
   });
 
-  it("is asked for in vain once, however many requests at once are told so", async () => {
+  it("counts one failure, however many requests at once get it", async () => {
     const gate = new Gate();
     await using scene = await stage({ a: behind(gate, noModel), b });
     const answers = [scene.ask(), scene.ask(), scene.ask()];
@@ -198,7 +198,7 @@ describe("a model that its provider does not have", () => {
     assertEquals(scene.states().a, "model_not_found for 60s");
   });
 
-  it("rests in every pool, and its provider's other models serve in the same request", async () => {
+  it("is in standby in every pool, and its provider's other models serve in the same request", async () => {
     await using scene = await stage({ a: [noModel, ok({ text: "from a2" })] }, severalModels({ a1: "a", a2: "a" }));
     assertEquals((await scene.ask()).text, "from a2");
     assertEquals(scene.states(), { a1: "model_not_found for 60s", a2: "active" });
@@ -207,7 +207,7 @@ describe("a model that its provider does not have", () => {
   });
 });
 
-describe("when all models rest", () => {
+describe("when all models are in standby", () => {
   /** A pool whose two models have both been asked once, and the answers to the next request. */
   const rows: readonly [name: string, first: Behaviour, second: Behaviour, row: string, wait: string][] = [
     ["rate limits", rests(50), rests(40), "429 rate_limit_error rate_limit_exceeded", "40 40000 null"],
@@ -230,7 +230,7 @@ describe("when all models rest", () => {
     });
   }
 
-  it("one resting and one tried count alike: all rate-limited is 429 with the soonest recovery", async () => {
+  it("one in standby and one tried count alike: all rate-limited is 429 with the soonest recovery", async () => {
     await using scene = await stage({ a: rests(50), b: [ok(), rests(70)] });
     await scene.ask();
     const seen = await scene.ask();
@@ -238,7 +238,7 @@ describe("when all models rest", () => {
     assertEquals(scene.calls, { a: 1, b: 2 });
   });
 
-  it("one resting and one that failed: 502, for somebody was asked", async () => {
+  it("one in standby and one that failed: 502, for a provider was asked", async () => {
     await using scene = await stage({ a: rests(50), b: [ok(), status(401)] });
     await scene.ask();
     const seen = await scene.ask();

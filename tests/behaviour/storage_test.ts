@@ -92,7 +92,7 @@ async function passing<Result>(clock: FakeClock, result: Promise<Result>): Promi
 }
 
 describe("a process with a storage section", () => {
-  it("goes on where the last one was: what rests, and what is spent", () =>
+  it("goes on where the last one was: standbys, and what is spent", () =>
     onStage(async ({ path, open }) => {
       const first = open({ path });
       for (let count = 0; count < 6; count++) assertEquals(await first.ask(), "from b");
@@ -107,7 +107,7 @@ describe("a process with a storage section", () => {
       await second.close();
     }, limited));
 
-  it("that is killed has kept what it set aside; with the policy immediate also what it spent", () =>
+  it("that is killed has saved its reservations; with the policy immediate also what it spent", () =>
     onStage(async ({ path, open }) => {
       const killed = open({ path, sync_policy: "immediate" });
       for (let count = 0; count < 9; count++) await killed.ask();
@@ -222,7 +222,7 @@ describe("a start is refused", () => {
 });
 
 describe("a state that cannot be read", () => {
-  it("is kept beside the new one, and told", () =>
+  it("is kept beside the new one, and logged", () =>
     onStage(async ({ path, folder, open }) => {
       await writeFile(`${folder}/state.json`, '{"version":1,"sa');
       const one = open({ path: `${folder}/state.json` });
@@ -330,8 +330,8 @@ describe("stateIn()", () => {
   });
 });
 
-describe("a limit between two rests", () => {
-  it("is counted on after a restart, and anew when its rest ended meanwhile", async () => {
+describe("a limit between two standbys", () => {
+  it("is counted on after a restart, and anew when its standby ended meanwhile", async () => {
     await using folder = await makeFolder();
     const a = await startUpstream(ok({ text: "from a" }));
     const b = await startUpstream(ok({ text: "from b" }));

@@ -91,7 +91,7 @@ describe("stick-until-failure", () => {
     assertEquals(await texts(fault, 2), "ca", "b failed, a did not");
   });
 
-  it("is moved by a code that counts toward deactivation, whoever is at fault", async () => {
+  it("is moved by a code that counts toward deactivation, whatever its class", async () => {
     const counted = { ...pool, deactivation: { error_codes: [400] } };
     await using scene = await stage({ a: [status(400), a], b }, { pool: counted });
     assertEquals(await texts(scene, 2), "bb");
@@ -129,7 +129,7 @@ describe("cost-first", () => {
     assertUnmoved(scene);
   });
 
-  it("asks last whose price nobody knows, before nobody", async () => {
+  it("asks last models of unknown price, before none", async () => {
     const cast = { a, b: status(500), c: status(500) };
     await using scene = await stage(cast, tuned({ pool: by("cost-first"), models }));
     assertEquals((await scene.ask({ messages: long, max_tokens: 1 })).route, "a 3/2");
@@ -291,7 +291,7 @@ describe("load-balanced", () => {
     assertUnmoved(scene);
   });
 
-  it("deals out by the vendors' own limits once they are told", async () => {
+  it("deals out by the vendors' own limits once they are known", async () => {
     const reported = (text: string, limit: number) =>
       ok({
         text,

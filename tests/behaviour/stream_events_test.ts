@@ -113,7 +113,7 @@ describe("usage in the events of a stream", () => {
     assertEquals([readStream(all).text, all.includes("total_tokens")], ["one two three", false]);
   });
 
-  it("is kept and told in programs as over HTTP", async () => {
+  it("is kept and reported in programs as over HTTP", async () => {
     await using upstream = await startUpstream(sse(...telling.both!));
     await using one = clientOver({ upstreams: { a: upstream.url } });
     for (const options of [{}, asked]) {

@@ -103,7 +103,7 @@ describe("a token", () => {
     assertEquals([await left, (await other).route, endpoint.calls], ["left", "a 1/0", 1]);
   });
 
-  it("that is refused is replaced once, for all at once, and nobody votes against the model", async () => {
+  it("that is refused is replaced once, for all at once, and no failure of the model is counted", async () => {
     await using endpoint = await startTokenEndpoint();
     const gate = new Gate();
     const all = guarded(() => ({ token: tokenAt(2) })); // the vendor took the first one back
@@ -148,7 +148,7 @@ describe("a token endpoint that fails", () => {
     assertEquals([(await scene.ask()).route, endpoint.calls, scene.clock.sleeps.length], ["a 1/0", 2, 1]);
   });
 
-  it("to the end, by any means, is the provider's failure: the next model is asked, and why is told", async () => {
+  it("to the end, by any means, is the provider's failure: the next model is asked, and the reason is recorded", async () => {
     const failures: readonly (readonly [Script, string])[] = [
       [status(503), "The token endpoint answered 503"],
       [status(429), "The token endpoint answered 429"],
@@ -189,13 +189,13 @@ describe("a token endpoint that fails", () => {
     assertFalse(error!.message.includes("canary"), error!.message);
   });
 
-  it("where nobody listens", async () => {
+  it("where no server listens", async () => {
     await using scene = await cast({ token_url: "http://127.0.0.1:2/token", ...client }, ok(), { models: { a: "a" } });
     const { status: code, error } = await scene.ask();
     assertEquals([code, error?.message.includes("The token endpoint cannot be reached")], [502, true]);
   });
 
-  it("by silence holds nobody up for more than 10 s", async () => {
+  it("by silence delays no caller for more than 10 s", async () => {
     await using endpoint = await startTokenEndpoint();
     endpoint.follow(hang());
     await using scene = await cast({ token_url: endpoint.url, ...client }, ok());

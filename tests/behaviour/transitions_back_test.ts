@@ -105,7 +105,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     assertEquals(probes(scene), 0);
   });
 
-  it("leaves the model on trial: one failure, and it rests for twice the cooldown", async () => {
+  it("leaves the model half-open: one failure, and it is in standby for twice the cooldown", async () => {
     const pool = { ...probeEach, deactivation: { retry_limit: 2 } };
     await using scene = await scenery({ a: probed(listed, bad), b }, { pool });
     await scene.askTimes(2);
@@ -119,7 +119,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     ]);
   });
 
-  it("that fails leaves it to the cooldown, and blames nobody else", async () => {
+  it("that fails leaves it to the cooldown, and counts against no other model", async () => {
     const pool = { recovery: { probe_interval: "10s" }, deactivation: oneOutcome };
     await using scene = await scenery({ a: probed(bad, bad), b }, { pool });
     await scene.ask();
@@ -129,7 +129,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     assertEquals(stateOf(scene), { status: "active" });
   });
 
-  it("error_rate: what failed before the rest is forgotten", async () => {
+  it("error_rate: what failed before the standby is forgotten", async () => {
     const deactivation = { error_rate_threshold: 0.5, error_rate_min_requests: 4, retry_limit: 10 };
     await using scene = await scenery({ a: probed(listed, bad), b }, { pool: { ...probeEach, deactivation } });
     await scene.askTimes(4);
@@ -145,7 +145,7 @@ describe("standby, provider_recovery", () => {
   const auth = { provider_deactivation: "on_auth_failure", provider_recovery: "on_probe_success" };
   const health = { discovery: { health: { interval: "30s", failure_threshold: 2 } } };
 
-  it("on_probe_success, by probe_interval: rests until a probe succeeds, then all its models are active", async () => {
+  it("on_probe_success, by probe_interval: in standby until a probe succeeds, then all its models are active", async () => {
     const pool = { ...auth, recovery: { probe_interval: "2m" } };
     await using scene = await scenery({ a: probed(status(401), status(401)), b }, { models, pool });
     await scene.ask();
@@ -225,7 +225,7 @@ describe("standby, the health monitor", () => {
     assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
   });
 
-  it("does not take back what rests for another reason too", async () => {
+  it("does not activate what is in standby for another reason too", async () => {
     await using scene = await scenery({ a: probed(bad, noQuota), b }, { config });
     await scene.ask();
     for (let count = 0; count < 2; count++) await probeAfter(scene, 30_000);

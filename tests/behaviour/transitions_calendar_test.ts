@@ -90,7 +90,7 @@ describe("maintenance_window", () => {
     assertInStandby(scene, reason, 50 * 60);
   });
 
-  it("goes on after a shorter rest for another reason is over", async () => {
+  it("goes on after a shorter standby for another reason is over", async () => {
     const deactivation = { ...maintained, retry_limit: 1 };
     await using scene = await maintenance(at(19, 29), bad, { deactivation, recovery: { cooldown: "2m" } });
     await scene.ask();
@@ -99,7 +99,7 @@ describe("maintenance_window", () => {
     assertEquals(stateOf(scene).reason, reason);
   });
 
-  it("that somebody has ended for a model begins for it again at the next start, and no sooner", async () => {
+  it("that an operator has ended for a model begins for it again at the next start, and no sooner", async () => {
     const deactivation = { ...maintained, maintenance_duration: "4h" };
     await using scene = await maintenance(at(19, 35), fromA, { deactivation });
     scene.proxy.mesh.activate("a");
@@ -116,7 +116,7 @@ describe("maintenance_window", () => {
     assertEquals([stateOf(scene).reason, scene.calls], [reason, { a: 0, b: 0 }]);
   });
 
-  it("is not ended by a probe where a longer rest for another reason began before", async () => {
+  it("is not ended by a probe where a longer standby for another reason began before", async () => {
     const deactivation = { ...maintained, retry_limit: 1 };
     const recovery = { probe_interval: "5m", cooldown: "2h" };
     await using scene = await maintenance(at(19, 28), probed(listed, bad), { deactivation, recovery });
@@ -168,7 +168,7 @@ describe("counts within a quota_window", () => {
     assertInStandby(scene, "quota_window", 86_400);
   });
 
-  it("go on through a rest for another reason", async () => {
+  it("go on through a standby for another reason", async () => {
     const both = { deactivation: { ...pool.deactivation, retry_limit: 1 } };
     await using scene = await scenery({ a: [fromA, bad, fromA], b }, { pool: both });
     await scene.askTimes(2);

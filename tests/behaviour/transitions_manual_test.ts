@@ -71,7 +71,7 @@ describe("active, deactivate()", () => {
     assertEquals([stateOf(scene, "a1").reason, states(scene)[0]], ["manual", "standby standby"]);
   });
 
-  it("of a provider that rests until a probe succeeds: no probe ends it any more", async () => {
+  it("of a provider in standby until a probe succeeds: no probe ends it any more", async () => {
     await using scene = await cast(probed(bad, fromA), { config: health });
     await probeAfter(scene, 30_000);
     assertEquals(stateOf(scene, "a1").reason, "health_probe");
@@ -96,7 +96,7 @@ describe("deactivate() and activate() of a name that a model and a provider have
 });
 
 describe("standby, activate()", () => {
-  it("a provider: its models go on resting for what is their own", async () => {
+  it("a provider: its models stay in standby for reasons of their own", async () => {
     await using scene = await cast([bad, fromA], { pool: { deactivation: { retry_limit: 1 } } });
     await scene.ask();
     scene.proxy.mesh.deactivate("a");
@@ -106,7 +106,7 @@ describe("standby, activate()", () => {
     assertInStandby(scene, "retry_limit", 60, ["a1"]);
   });
 
-  it("what rests for several reasons: all of them end, and that is told once", async () => {
+  it("what is in standby for several reasons: all of them end, and that is emitted once", async () => {
     await using scene = await cast(probed(bad, fromA), { config: health });
     await probeAfter(scene, 30_000);
     scene.proxy.mesh.deactivate("a");
@@ -119,7 +119,7 @@ describe("standby, activate()", () => {
     ]);
   });
 
-  it("retry_limit: active in every pool, and with no trial to pass", async () => {
+  it("retry_limit: active in every pool, and without a trial request", async () => {
     await using scene = await cast([bad, fromA, bad, fromA, fromA], { pool: { deactivation: { retry_limit: 1 } } });
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60, ["a1"]);
@@ -163,14 +163,14 @@ describe("standby, activate()", () => {
     assertEquals(stateOf(scene, "a1"), active);
   });
 
-  it("a provider's budget that is spent still holds: nobody is asked", async () => {
+  it("a provider's budget that is spent stays in force: no provider is asked", async () => {
     await using scene = await cast(fromA, { model: dollar, provider: { budget: { daily_limit: 1 } } });
     await scene.ask();
     scene.proxy.mesh.activate("a");
     assertEquals([(await scene.ask()).route, scene.calls.a], ["b 1/0", 1]);
   });
 
-  it("what is active stays so, and nothing is told", async () => {
+  it("what is active stays so, and nothing is emitted", async () => {
     await using scene = await cast(fromA);
     for (const name of ["a1", "a"]) scene.proxy.mesh.activate(name);
     assertEquals([states(scene), changes(scene.proxy.records)], [["active active", "active active"], []]);

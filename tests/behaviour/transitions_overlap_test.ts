@@ -27,8 +27,8 @@ const fromA = ok({ text: "from a" });
 const b = probed(listed, ok({ text: "from b" }));
 const modelB = { ...modelA, model: "b", provider: "b" };
 
-describe("a rest that is over while a limit still holds", () => {
-  it("goes on for the limit, and that is told", async () => {
+describe("a standby that is over while a limit is still reached", () => {
+  it("goes on for the limit, and that is emitted", async () => {
     const pool = { budget: { daily_limit: 1 }, deactivation: { retry_limit: 1 } };
     await using scene = await scenery({ a: [bad, fromA], b }, { pool, model: dollar });
     await scene.ask(); // a fails and costs nothing, b spends the pool's budget
@@ -63,10 +63,10 @@ describe("a rest that is over while a limit still holds", () => {
   });
 });
 
-describe("a model and its provider at rest", () => {
+describe("a model and its provider in standby", () => {
   const pool = { provider_deactivation: "on_auth_failure", deactivation: { retry_limit: 1 } };
 
-  it("the longer rest is what the status says; each of the two is told", async () => {
+  it("the longer standby is what the status says; each of the two is emitted", async () => {
     const health = { discovery: { health: { interval: "45s", failure_threshold: 1 } } };
     await using scene = await scenery({ a: probed(bad, bad), b }, { pool, config: health });
     await scene.ask();
@@ -84,7 +84,7 @@ describe("a model and its provider at rest", () => {
     assertEquals(stateOf(scene).reason, "health_probe");
   });
 
-  it("a key that is refused again: the provider rests for twice as long", async () => {
+  it("a key that is refused again: the provider is in standby for twice as long", async () => {
     const lenient = { ...pool, deactivation: { retry_limit: 3 } };
     await using scene = await scenery({ a: status(401), b }, { pool: lenient });
     for (const seconds of [60, 120, 240]) {
@@ -97,7 +97,7 @@ describe("a model and its provider at rest", () => {
   });
 });
 
-describe("a provider's trial", () => {
+describe("a provider's trial request", () => {
   const lenient = { provider_deactivation: "on_auth_failure", deactivation: { retry_limit: 3 } };
 
   it("that its key fails again says nothing of the model", async () => {

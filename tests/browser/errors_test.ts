@@ -50,7 +50,7 @@ describeInChromium("A page is told what to do", (open) => {
     }
   });
 
-  it("when nobody listens at the provider's address", async () => {
+  it("when no server listens at the provider's address", async () => {
     await using page = await open();
     assertReports(await page.failure(asked, { url: await refusingUrl(), key }), page, "nobody listening");
   });

@@ -33,7 +33,7 @@ describeInChromium("A page that calls a proxy", (open) => {
     }
   });
 
-  it("without a token, from elsewhere, is told what to do, and is answered once that is done", async () => {
+  it("without a token, from elsewhere, is answered what to do, and is served once that is done", async () => {
     await using upstream = await startUpstream(answer({ text: "Hello" }));
     await using page = await open({ host: "app.example" });
     {
@@ -48,7 +48,7 @@ describeInChromium("A page that calls a proxy", (open) => {
     assertEquals(await page.run(streamed, { proxyUrl: proxy.url }), ["Hello"]);
   });
 
-  it("with a wrong token is told so, without the token", async () => {
+  it("with a wrong token is answered so, without the token", async () => {
     await using upstream = await startUpstream(answer());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
     await using page = await open({ host: "app.example" });

@@ -165,7 +165,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     await page.shows("saved again: 2");
   });
 
-  it("leaves a model that rests alone after a reload", async () => {
+  it("does not ask a model in standby after a reload", async () => {
     await using page = await open();
     for (const maker of makers) {
       await using first = await startProvider(inStandby);
@@ -181,7 +181,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     }
   });
 
-  it("is answered when its storage is full, and told at close() what to do", async () => {
+  it("is answered when its storage is full, and close() reports what to do", async () => {
     await using first = await startProvider(inStandby);
     await using second = await startProvider(answer());
     await using page = await open();
@@ -194,7 +194,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     }
   });
 
-  it("is told before anything is sent when its storage is forbidden, and works without", async () => {
+  it("gets an error before anything is sent when its storage is forbidden, and works without", async () => {
     await using provider = await startProvider(answer());
     await using page = await open({ path: "/sandboxed" });
     const facts = { first: provider.url, second: provider.url };
@@ -205,7 +205,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     assertEquals(await page.run(asked, facts), "first.m");
   });
 
-  it("may do so in a worker, which has one of the two storages and is told so", async () => {
+  it("may do so in a worker, which has one of the two storages; the error says so", async () => {
     await using provider = await startProvider(answer());
     await using page = await open();
     const facts = { first: provider.url, second: provider.url, isClosed: true };
@@ -231,7 +231,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     }
   });
 
-  it("is told where the browser forbids to keep a key", async () => {
+  it("gets an error where the browser forbids to keep a key", async () => {
     await using page = await open({ path: "/sandboxed" });
     for (const persist of [false, true]) {
       assertReports(await page.failure(keyKept, { persist, key }), "memorySecrets()");

@@ -124,7 +124,7 @@ describe("create() in a browser refuses", () => {
     assertEquals(create({ providers: [ollama()] }).describe().providers.map(({ id }) => id), ["ollama"]);
   });
 
-  it("several things at once, all of them told", () => {
+  it("several things at once, all of them reported", () => {
     const options: Anything = { providers: ["a", openai({ apiKey: "" }), good, good], strategy: "c" };
     const { problems } = assertThrows(() => create(options), ConfigError);
     assertEquals(problems.map(({ path }) => path), ["providers[0]", "providers[1].apiKey", "providers[3]", "strategy"]);
@@ -227,7 +227,7 @@ describe("createBrowserProviderConfig()", () => {
     assertEquals(config.nonRetryableCodes, [400, 401, 403, 413, 422]);
   });
 
-  it("tells everything that is wrong at once", () => {
+  it("reports everything that is wrong at once", () => {
     const options: Anything = { models: [], timeout: -1, baseUrl: "x" };
     const { problems } = assertThrows(() => createBrowserProviderConfig(options), ConfigError);
     assertEquals(problems.map(({ path }) => path), ["models", "timeout", "baseUrl"]);

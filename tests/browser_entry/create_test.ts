@@ -117,14 +117,14 @@ describe("create() with providers of the program", () => {
     await failed;
   });
 
-  it("says what a page can do when nobody answers", async () => {
+  it("says what a page can do when no server answers", async () => {
     const provider = providerAt(await refusingUrl(), { maxRetries: 0 });
     await using client = create("chat-completion", { providers: [provider] });
     const call = () => client.chat.completions.create({ messages });
     await assertRejects(call, Error, "nobody listening there, no CORS headers");
   });
 
-  it("tells events, and takes a strategy of the entry or of the program", async () => {
+  it("emits events, and takes a strategy of the entry or of the program", async () => {
     await using upstream = await startUpstream(answer());
     const records: (MeshEvent | RoutingRecord)[] = [];
     const last: SelectionStrategy = { select: (candidates) => candidates.at(-1), score: () => 0 };
@@ -141,7 +141,7 @@ describe("create() with providers of the program", () => {
     assertEquals(records.map(({ type }) => type), Array(8).fill("routing"));
   });
 
-  it("keeps states in a storage, so that another client leaves alone what rests", async () => {
+  it("keeps states in a storage, so that another client does not ask what is in standby", async () => {
     await using limited = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
     await using good = await startUpstream(answer());
     const options = {
@@ -241,7 +241,7 @@ describe("create() with vendors", () => {
     assertEquals(upstream.requests.map(({ path }) => path), ["/v1/models", "/v1/chat/completions"]);
   });
 
-  it("tells Anthropic that the call comes from a page", async () => {
+  it("states in a header for Anthropic that the call comes from a page", async () => {
     const sent: Headers[] = [];
     const fetcher: typeof fetch = (_input, init) => {
       sent.push(new Headers(init?.headers));
@@ -275,7 +275,7 @@ describe("create() with a configuration", () => {
     assertEquals(client.mesh.listPools().map(({ name }) => name), ["chat"]);
   });
 
-  it("says which reference nobody can fill in", async () => {
+  it("says which reference cannot be resolved", async () => {
     await using client = create({ config: MeshConfig.parse(document(at)) });
     const error = await assertRejects(() => client.ready(), SecretNotFoundError);
     assertStringIncludes(error.message, "ACME_KEY");

@@ -86,7 +86,7 @@ describe("A subclass of BrowserBaseProvider", () => {
     assertEquals(upstream.requests[0]?.body, `acme-small|true|${messages[0]?.content}`);
   });
 
-  it("that reads a stream without an end is told so", async () => {
+  it("that reads a stream without an end gets an error", async () => {
     await using upstream = await startUpstream(events("Hel", "lo"));
     await using client = create("chat-completion", { providers: [new Acme(upstream.url, { maxRetries: 0 })] });
     const stream = await client.chat.completions.create({ messages, stream: true });

@@ -67,7 +67,7 @@ const outside: readonly Case[] = [
   ],
 ];
 
-Deno.test("a provider that only a probe takes back, and that is not probed, is named", () => {
+Deno.test("a provider that only a probe activates, and that is not probed, is named", () => {
   const health = { interval: "1m", providers: ["acme"] };
   const document = (own: object) => pool({ ...probed, ...own }, { discovery: { health } });
   assertEquals(warningsOf(document({})), [

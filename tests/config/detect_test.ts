@@ -168,7 +168,7 @@ Deno.test("overlayKeys() sets keys by variable or by provider", () => {
   );
 });
 
-Deno.test("addressOfHost() makes an address of what servers are told to listen on", () => {
+Deno.test("addressOfHost() makes an address of what servers are configured to listen on", () => {
   const hosts: readonly (readonly [host: string, address: string])[] = [
     ["0.0.0.0:11434", "http://127.0.0.1:11434/v1"],
     ["0.0.0.0", "http://127.0.0.1:11434/v1"],

@@ -81,7 +81,7 @@ Deno.test("a secret that is missing is asked for again, and one that went is gon
   assertEquals(await resolver.get("KEY"), undefined);
 });
 
-Deno.test("a look that failed is told to all who wait for it, and not remembered", async () => {
+Deno.test("a look-up that failed rejects for all that wait for it, and is not cached", async () => {
   let calls = 0;
   const store = {
     get: () => ++calls === 1 ? Promise.reject(new ConnectorError("test.store.v1: it is away")) : Promise.resolve("one"),

@@ -196,7 +196,7 @@ Deno.test("validate() takes every setting of routing, limits and money without a
   assertEquals(warnings, []);
 });
 
-Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases nobody reaches", () => {
+Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases that no request reaches", () => {
   const { warnings } = validate({
     providers: {
       "acme.llm.v1": { api_key: "k", base_url: "http://gateway.example/v1" },

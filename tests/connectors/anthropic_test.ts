@@ -105,7 +105,7 @@ Deno.test("complete() maps every stop reason", async () => {
   }
 });
 
-Deno.test("complete() tells why an answer was refused", async () => {
+Deno.test("complete() reports why a response was refused", async () => {
   const { choices } = await complete(answer(await fixture("refusal.json")));
   assertEquals(choices[0]?.finish_reason, "content_filter");
   assertEquals(choices[0]?.message.content, null);
@@ -119,7 +119,7 @@ Deno.test("complete() refuses answers that are none", async () => {
   }
 });
 
-Deno.test("errors are told in OpenAI's terms and classed", async () => {
+Deno.test("errors are reported in OpenAI's terms and classed", async () => {
   const table: readonly (readonly [number, string, string, FailureKind, string | null])[] = [
     [400, "invalid_request_error", "messages: at least one message is required", "request", null],
     [
@@ -195,7 +195,7 @@ Deno.test("listModels() pages through and keeps what the catalogue knows", async
   assertEquals(sent[0]?.headers["x-api-key"], "sk-ant-test");
 });
 
-Deno.test("getRateLimits() tells what the last answer said", async () => {
+Deno.test("getRateLimits() returns what the last response said", async () => {
   const claude = provider();
   assertEquals(claude.getRateLimits("claude-haiku-4-5"), undefined);
   const headers = { "anthropic-ratelimit-requests-limit": "4000", "anthropic-ratelimit-tokens-limit": "500000" };

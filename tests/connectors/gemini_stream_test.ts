@@ -91,7 +91,7 @@ Deno.test("stream() takes a blocked prompt for a filtered answer", async () => {
   assertEquals(chunks.at(-1)?.usage?.prompt_tokens, 7);
 });
 
-Deno.test("stream() names no usage that nobody counted", async () => {
+Deno.test("stream() names no usage that was not counted", async () => {
   const event = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n';
   const chunks = await stream(events(bytes(event)));
   assertEquals(reported(chunks), [{ role: "assistant", content: "" }, { content: "Hi" }, "stop"]);

@@ -74,7 +74,7 @@ for (const [id, make] of clouds) {
   });
 }
 
-it("a call that nobody answers is given up after 10 s", async () => {
+it("a call without a response is given up after 10 s", async () => {
   let end = () => {};
   await using vendor = await startVendor(() => new Promise((resolve) => end = () => resolve(new Response())));
   const runtime = loopbackRuntime({ OP_CONNECT_TOKEN: connectToken });
@@ -222,7 +222,7 @@ describe("google.secret-manager.v1", () => {
     }
   });
 
-  it("keeps secrets in the region it is told", async () => {
+  it("keeps secrets in the configured region", async () => {
     const { vendor, store } = await use({}, { credentials: "key.json" }, "europe-west3");
     await using _ = vendor;
     await store.set("KEY", value);

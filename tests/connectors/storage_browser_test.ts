@@ -53,7 +53,7 @@ describe("a page without the right to a storage", () => {
     }
   }
 
-  it("is told by the secret store, too", () =>
+  it("is reported by the secret store, too", () =>
     withGlobal("sessionStorage", { get: insecure }, async () => {
       const secrets = browserSecrets();
       const attempts = [secrets.get("A"), secrets.set("A", "the-secret"), secrets.list(), secrets.delete("A")];
@@ -110,7 +110,7 @@ describe("localStorage", () => {
     assertEquals([...area.items].map(([name, text]) => [name, text.length]), [["modelmesh.data.state", 4014]]);
   });
 
-  it("with somebody else's item under that name refuses to read it, and says which one it is", async () => {
+  it("with a foreign item under that name refuses to read it, and says which one it is", async () => {
     for (const text of ["", "hello", "12", ",", "x,AAAA", "12,AAA", "12,****", '{"a":1}', "-1,AAAA", "1e3,AAAA"]) {
       const area = new FakeWebStorage();
       area.setItem("modelmesh.data.state", text);
@@ -158,7 +158,7 @@ describe("localStorage", () => {
 });
 
 describe("secrets of a page", () => {
-  it("are in sessionStorage, and in localStorage only when told to persist", async () => {
+  it("are in sessionStorage, and in localStorage only with persist", async () => {
     const [session, persistent] = [new FakeWebStorage(), new FakeWebStorage()];
     await withGlobal(
       "sessionStorage",

@@ -35,7 +35,7 @@ describe("the storage google.drive.v1", () => {
 });
 
 describe("who asks Google Drive", () => {
-  it("may be a service account, its key as a text, too; somebody's refresh token; a token", async () => {
+  it("may be a service account, its key as a string, too; a user's refresh token; a token", async () => {
     await using server = await startDrive();
     const ways = [
       { credentials: server.credentials },
@@ -67,7 +67,7 @@ describe("who asks Google Drive", () => {
     assertEquals(server.tokens, 2);
   });
 
-  it("is told what to do when refused, and nothing of the credentials", async () => {
+  it("gets an error that says what to do when refused, and nothing of the credentials", async () => {
     await using server = await startDrive();
     const other = await startDrive();
     await other[Symbol.asyncDispose]();
@@ -88,7 +88,7 @@ describe("who asks Google Drive", () => {
     }
   });
 
-  it("is told when there is no room, or Drive is busy", async () => {
+  it("gets an error when there is no room, or Drive is busy", async () => {
     await using server = await startDrive();
     const storage = storageOn(server);
     for (

@@ -45,7 +45,7 @@ describe("the files of mesh.local-file.v1", () => {
     for (const name of await disk().list(".")) if (name.startsWith(path)) await disk().remove(name);
   });
 
-  it("that somebody else put there are not listed as records", async () => {
+  it("that another program put there are not listed as records", async () => {
     await using folder = await makeFolder();
     for (const name of ["state.json.%zz", `state.json~${uuid}.tmp`, "other.json", "state.json.Capital"]) {
       await folder.write(name, "x");

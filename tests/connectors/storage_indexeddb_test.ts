@@ -31,7 +31,7 @@ describe("IndexedDB", () => {
     assertEquals(await storage.load("state"), data);
   });
 
-  it("of a newer layout, or somebody else's, is left alone and named", async () => {
+  it("of a newer layout, or another program's, is left alone and named", async () => {
     for (const version of [1, 2]) {
       const factory = fakeDatabases();
       await openPlain(factory, version);
@@ -44,7 +44,7 @@ describe("IndexedDB", () => {
     }
   });
 
-  it("with a record of somebody else's refuses to read it", async () => {
+  it("with a record of another program refuses to read it", async () => {
     for (const value of ["text", { data: "text", modifiedAt: 1 }, { data: new Uint8Array() }, null, 5]) {
       const factory = fakeDatabases();
       const storage = new IndexedDbStorage(clock, { factory });
@@ -56,7 +56,7 @@ describe("IndexedDB", () => {
     }
   });
 
-  it("that another tab blocks is told, and given back should it open after all", async () => {
+  it("that another tab blocks is reported, and released should it open after all", async () => {
     const pending = new FakeOpening();
     const storage = new IndexedDbStorage(clock, { factory: { open: () => pending } });
     const refused = refusalOf(storage.load("state"));
@@ -68,7 +68,7 @@ describe("IndexedDB", () => {
     assertEquals(pending.isClosed, true);
   });
 
-  it("that is full says so, whether the request or the end of the transaction tells", async () => {
+  it("that is full says so, whether the request or the end of the transaction fails", async () => {
     for (const reported of ["request", "transaction"] as const) {
       const storage = new IndexedDbStorage(clock, { factory: fullDatabases(reported) });
       const { message, problem } = await refusalOf(storage.save("state", data));

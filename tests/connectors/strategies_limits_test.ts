@@ -32,7 +32,7 @@ Deno.test("rate-limit-aware does not go back before the current one reaches the 
   assertEquals(pick(strategy, [a, left("b", 5), c], { modelPriority }), "a");
 });
 
-Deno.test("rate-limit-aware takes the one with most headroom when all are over, and stays with nobody for it", () => {
+Deno.test("rate-limit-aware takes the one with most headroom when all are over, and stays with none for it", () => {
   const strategy = make(rateLimitAware);
   assertEquals(pick(strategy, [a, b, c]), "a");
   assertEquals(pick(strategy, [left("a", 1), left("b", 7), left("c", 5)]), "b");

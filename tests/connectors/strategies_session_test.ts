@@ -32,7 +32,7 @@ function sessionAt(home: string, candidates: readonly ModelView[]): string {
   return sessions[homes(make(sessionStickiness), candidates).indexOf(home)]!;
 }
 
-Deno.test("session-stickiness keeps a session on its model, whoever asks and in whatever order they stand", () => {
+Deno.test("session-stickiness keeps a session on its model, in whatever order the candidates stand", () => {
   const [one, other] = [make(sessionStickiness), make(sessionStickiness)];
   const candidates = models(7);
   const first = homes(one, candidates);
@@ -101,7 +101,7 @@ function homeOf(session: string, candidates: readonly ModelView[]): string {
   return pick(make(sessionStickiness), candidates, { session });
 }
 
-Deno.test("session-stickiness: a session that comes while its home rests stays where it went, the idle ones go home", () => {
+Deno.test("session-stickiness: a session that comes while its first model is in standby stays where it went, the idle ones return", () => {
   const strategy = make(sessionStickiness);
   const candidates = models(4);
   const [session, idle] = sessions.filter((name) => homeOf(name, candidates) === "vendor.model-0");
@@ -123,7 +123,7 @@ Deno.test("session-stickiness: a session moves on when its new model fails too, 
   assertEquals(pick(strategy, candidates, { session, now: 50 * minute }), "vendor.model-0");
 });
 
-Deno.test("session-stickiness: a session whose new model leaves while its home is back goes home for good", () => {
+Deno.test("session-stickiness: a session whose new model leaves while its first one is active returns for good", () => {
   const strategy = make(sessionStickiness);
   const candidates = models(3);
   const session = sessionAt("vendor.model-0", candidates);
@@ -145,7 +145,7 @@ Deno.test("session-stickiness: a request that chooses among the models itself ne
   assertEquals(pick(strategy, candidates, { session, now: minute }), host);
 });
 
-Deno.test("session-stickiness remembers ten thousand moves, nobody else, and forgets the first ones", () => {
+Deno.test("session-stickiness remembers ten thousand moves, nothing else, and forgets the first ones", () => {
   const strategy = make(sessionStickiness);
   const candidates = models(2);
   const names = times(21_000, (index) => `s${index}`);
@@ -174,7 +174,7 @@ Deno.test("session-stickiness without a session sticks until failure", () => {
   assertEquals(pick(strategy, candidates), "vendor.model-0");
 });
 
-Deno.test("session-stickiness never lets a model of no weight be a home while another is there", () => {
+Deno.test("session-stickiness never assigns a session to a model of no weight while another is there", () => {
   const candidates = [view("none", { weight: 0 }), view("some")];
   assertEquals(new Set(homes(make(sessionStickiness), candidates)), new Set(["some"]));
   assert(pick(make(sessionStickiness), candidates.slice(0, 1), { session: "x" }) === "none");

@@ -16,7 +16,7 @@ Deno.test("priority-selection follows model priority, then provider priority, th
   assertEquals(pick(strategy, [c, a], { providerPriority: ["elsewhere"] }), "c");
 });
 
-Deno.test("priority-selection takes a model on trial as soon as it is a candidate", () => {
+Deno.test("priority-selection takes a half-open model as soon as it is a candidate", () => {
   const strategy = make(prioritySelection);
   const modelPriority = ["a", "b"];
   assertEquals(pick(strategy, [b, c], { modelPriority }), "b");
@@ -37,7 +37,7 @@ Deno.test("stick-until-failure leaves a model that is no longer a candidate, and
   assertEquals(pick(strategy, [a, c]), "a");
 });
 
-Deno.test("stick-until-failure does not return to a preferred model that is back on trial", () => {
+Deno.test("stick-until-failure does not return to a preferred model that is half-open", () => {
   const strategy = make(stickUntilFailure);
   const modelPriority = ["a", "b", "c"];
   const trial = view("a", { isHalfOpen: true });

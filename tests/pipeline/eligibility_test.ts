@@ -71,7 +71,7 @@ describe("eligibility() by routing constraints", () => {
     });
   }
 
-  it("tells a model that cannot take this request from one outside the pool", () => {
+  it("distinguishes a model that cannot take this request from one outside the pool", () => {
     const tools = [{ type: "function" }]; // c has no use for them
     assertEquals(refusal(() => apply({ only: ["c"] }, { tools })).code, "unsupported_by_pool");
     for (const mesh of [{ only: ["a1", "b9"] }, { ignore: ["b9"] }, { order: ["a1", "b9"] }]) {

@@ -11,7 +11,7 @@ const saying = (content: unknown): ChatCompletionRequest =>
 const base64 = (bytes: number) => btoa("x".repeat(bytes));
 
 describe("measureRequest()", () => {
-  it("tells scripts apart, wherever a text stands", () => {
+  it("distinguishes scripts, wherever a text stands", () => {
     const texts: readonly (readonly [text: string, latin: number, alphabetic: number, ideographic: number])[] = [
       ["Hello, Zoë", 10, 0, 0],
       ["Привет!", 1, 6, 0],

@@ -121,7 +121,7 @@ describe("filterByRequest()", () => {
     });
   }
 
-  it("leaves nobody out for neutral values", () => {
+  it("excludes no model for neutral values", () => {
     const cannot = { tool_calling: false, structured_output: false, json_mode: false, logprobs: false, vision: false };
     const members = [
       memberOf(modelOf("m", { features: cannot, parameters: { refuse: [...refusing, "tool_choice"] } })),
@@ -157,7 +157,7 @@ describe("applyStrategy()", () => {
   const contextOf = (modelPriority: string[], providerPriority: string[]) =>
     ({ modelPriority, providerPriority }) as unknown as SelectionContext;
 
-  it("the fallback's counts once nobody on the lists of priority is left", () => {
+  it("the fallback's counts once no model on the lists of priority is left", () => {
     const third = choose((candidates) => candidates[2]);
     const pool = poolOf(["a", "b", "c"].map((name) => modelOf(name)), { strategy: second });
     const chosenBy = (fallback: SelectionStrategy | undefined, ...lists: [models: string[], providers: string[]]) =>

@@ -14,7 +14,7 @@ function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, Adm
   return errorOf({ plan, failures: [], denials, clock } as unknown as RequestContext);
 }
 
-Deno.test("an error about several reasons tells of active models what held them up", () => {
+Deno.test("an error about several reasons says of active models what denied admission", () => {
   const now = clock.monotonic();
   const [inStandby, crowded] = [memberOf(modelOf("idle")), memberOf(modelOf("crowded"))];
   inStandby.breakers.own.open("provider_budget", now, 60_000);

@@ -154,7 +154,7 @@ export function describeSend(name: string, send: Runtime["send"]): void {
       assertEquals(upstream.requests[0]!.headers["content-length"], "13"); // some providers take no chunked body
     });
 
-    it("tells of a broken body in its own words", async () => {
+    it("reports a broken body in its own words", async () => {
       for (const [name, behaviour] of insideBody) {
         await using upstream = await startUpstream(behaviour);
         const error = await networkError(async () => {

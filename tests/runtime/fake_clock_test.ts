@@ -46,7 +46,7 @@ Deno.test("fakeClock() sleep rejects with the signal's reason and leaves no time
   assertEquals(clock.pending, 0);
 });
 
-Deno.test("fakeClock() every calls again and again, never two at once, and stops when told", async () => {
+Deno.test("fakeClock() every calls again and again, never two at once, and stops when cancelled", async () => {
   const clock = fakeClock();
   const times: number[] = [];
   const cancel = clock.every(100, async () => {

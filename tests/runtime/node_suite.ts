@@ -85,7 +85,7 @@ describe("The port to the outside on Node", () => {
 });
 
 describe("A Node that is too old", () => {
-  it("is told so in one line by the library", async () => {
+  it("is logged in one line by the library", async () => {
     await using folder = await makeFolder();
     const source = `
       process.getBuiltinModule = undefined;

@@ -58,7 +58,7 @@ Deno.test("NO_PROXY spares hosts with all below them, addresses, networks and si
   }
 });
 
-Deno.test("a proxy that is none is told by its variable, without what it holds", () => {
+Deno.test("a proxy address that is invalid is reported by its variable, without its value", () => {
   for (const value of ["socks5://user:canary@proxy:1080", "http://user:canary@:99999", "ftp://canary"]) {
     const error = assertThrows(() => wayTo("https://a.example", { HTTPS_PROXY: value }), NetworkError);
     assertEquals([error.neverSent, error.message], [

@@ -36,7 +36,7 @@ Deno.test("writeSoon() has written everything when the process ends", () => {
   assertEquals(written, ["last words\n"]);
 });
 
-Deno.test("writeSoon() lets nobody at a terminal wait, and holds no more than 64 Ki characters", () => {
+Deno.test("writeSoon() delays nothing at a terminal, and buffers no more than 64 Ki characters", () => {
   const terminal = stream(true);
   terminal.output.writeSoon("now\n");
   assertEquals(terminal.written, ["now\n"]);

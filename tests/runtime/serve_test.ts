@@ -246,14 +246,14 @@ describe("The machine as shells see it", () => {
     assertEquals([seen.code, seen.stderr.length], [3, 70_000]);
   });
 
-  it("tells when nobody reads its output any more", async () => {
+  it("reports when its output is not read any more", async () => {
     const code = `const { stdout, stderr } = shell;
       for (let line = 0; line < 1e6; line++) if (!stdout.write("line\\n")) { stderr.write("gone"); break; }`;
     const ended = await run(code, { closesOutput: true });
     assertEquals([ended.code, ended.stderr], [0, "gone"]);
   });
 
-  it("hands signals on until told otherwise", async () => {
+  it("hands signals on until cancelled", async () => {
     if (platform === "win32") return;
     const { stdout, code } = await run(`
       const cancel = shell.onSignal(["SIGINT", "SIGTERM"], (signal) => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Stop } from "../../src/runtime/_stop.ts";
 
-Deno.test("Stop tells its listeners once, in their order, and keeps the first reason", () => {
+Deno.test("Stop calls its listeners once, in their order, and keeps the first reason", () => {
   const stop = new Stop();
   const reported: string[] = [];
   const one = () => void reported.push("one");

@@ -39,7 +39,7 @@ Deno.test("callAfter() never fires for Infinity and fires soon for 0, less and N
   });
 });
 
-Deno.test("systemClock() sleeps for no less than it is told", async () => {
+Deno.test("systemClock() sleeps for no less than it is asked to", async () => {
   for (let turn = 0; turn < 20; turn++) {
     const started = clock.monotonic();
     await clock.sleep(2.5);

@@ -54,7 +54,7 @@ function configText(): string {
     await upstream[Symbol.asyncDispose]();
   });
 
-  it("is a proxy that stays, serves, and ends when it is told to", async () => {
+  it("is a proxy that stays, serves, and ends on a signal", async () => {
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", configText());
     await using child = spawnCommand(["proxy", "--config", path, "--port", "0"]);

@@ -6,7 +6,7 @@ import { hasRedis, TestRedis } from "../support/redis.ts";
 import { Gate, ok, startUpstream } from "../support/upstream.ts";
 
 (hasRedis ? describe : describe.skip)("a reload where a Redis is shared", () => {
-  it("takes effect for money although another proxy still rests by the old limit", async () => {
+  it("takes effect for money although another proxy is still in standby by the old limit", async () => {
     await using redis = await TestRedis.start();
     const [folder, beside] = [await Deno.makeTempDir(), await Deno.makeTempDir()];
     await using upstream = await startUpstream(ok());

@@ -121,7 +121,7 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     assertEquals(await spentIn(redis, "hung", proxies), a.calls);
   });
 
-  it("was away tell each other upon its return what they set aside meanwhile", async () => {
+  it("was unavailable exchange upon its recovery what they reserved meanwhile", async () => {
     await using redis = await TestRedis.start();
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a);
@@ -148,7 +148,7 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     assertEquals(results.at(-1)!.code, "budget_exceeded");
   });
 
-  it("is away refuse requests under a budget where they are told to, and serve again when it is back", async () => {
+  it("is unavailable refuse requests under a budget where they are configured to, and serve again when it has recovered", async () => {
     await using redis = await TestRedis.start();
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a, { onUnavailable: "closed" });
@@ -175,7 +175,7 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     assertEquals([results.filter(({ status }) => status === 200).length, a.calls], [4, 5]);
   });
 
-  it("is not there do not start where they are told to refuse", async () => {
+  it("is not there do not start where they are configured to refuse", async () => {
     await using redis = await TestRedis.start();
     await redis.kill();
     const storage = redisStorage({ url: redis.url });

@@ -35,7 +35,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals(a.calls, 20);
   });
 
-  it("go on to whom a provider's budget does not hold for, and know it from each other", async () => {
+  it("go on to models outside a provider's budget, and know of it from each other", async () => {
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);
     const config = { models: models(["a", "b"]) };
@@ -48,7 +48,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals((await proxies[1]!.chat()).code, "budget_exceeded");
   });
 
-  it("give back what was set aside for a request that cost nothing", async () => {
+  it("release the reservation for a request that cost nothing", async () => {
     await using a = await startUpstream(status(500));
     const config = { models: models(["a"]), budget: { daily_limit: 3 } };
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1000 } };
@@ -72,7 +72,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals([(await again[0]!.chat()).status, (await again[0]!.chat()).code], [200, "budget_exceeded"]);
   });
 
-  it("leave a model alone as soon as the other sets it aside, and tell it", async () => {
+  it("do not ask a model as soon as the other puts it into standby, and emit that", async () => {
     await using a = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
     await using b = await startUpstream(answer);
     await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url, b: b.url } });
@@ -91,7 +91,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals(endOf(one), endOf(other));
   });
 
-  it("take a model back together when one of them is told to", async () => {
+  it("activate a model together when an operator of one of them does", async () => {
     await using a = await startUpstream(answer);
     await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url } });
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
@@ -102,7 +102,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals([(await one.chat()).status, (await other.chat()).status], [200, 200]);
   });
 
-  it("tell a proxy that starts later what rests", async () => {
+  it("inform a proxy that starts later of standbys", async () => {
     await using a = await startUpstream(answer);
     const options = { redis, upstreams: { a: a.url }, prefix: "late", count: 1 };
     await using first = await startSharedProxies(options);
@@ -111,7 +111,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     await until(() => modelStatus(late[0]!, "a") === "standby");
   });
 
-  it("count one row of requests against a limit between two rests, and begin anew together", async () => {
+  it("count requests together against a limit between two standbys, and begin anew together", async () => {
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);
     const pool = { deactivation: { request_limit: 6 }, recovery: { cooldown: "1s" } };

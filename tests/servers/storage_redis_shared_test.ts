@@ -51,7 +51,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     assertEquals(await all[0]!.add([{ key: "money", by: 0, expiresAt }]), [994]);
   });
 
-  it("grants several claims together or none, and tells the sums either way", async () => {
+  it("grants several changes together or none, and returns the sums either way", async () => {
     const [shared] = clients(1);
     const claim = (key: string, amount: number, limit: number) => ({ key, amount, limit, expiresAt });
     assertEquals(await shared!.reserve([claim("day", 6, 10), claim("month", 6, 100)]), {
@@ -96,7 +96,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     assertEquals(await shared!.add([{ key: "sum", by: 0, expiresAt }]), [0]);
   });
 
-  it("tells everybody who listens, in order, until they no longer do", async () => {
+  it("sends to all listeners, in order, until they unsubscribe", async () => {
     const [one, other] = clients(2);
     const heard: string[][] = [[], []];
     const ends = [

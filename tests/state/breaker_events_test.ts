@@ -39,7 +39,7 @@ function pair(wall?: number): [Party, Party] {
 }
 
 describe("breakers of two processes", () => {
-  it("are merged as the later end, whoever told first", () => {
+  it("are merged as the later end, whichever was published first", () => {
     const [one, other] = pair();
     one.rest(minute);
     other.rest(2 * minute);
@@ -74,7 +74,7 @@ describe("breakers of two processes", () => {
     assertEquals([one.left, other.left], [undefined, undefined]);
   });
 
-  it("end for all although everything was to be told anew in between", () => {
+  it("end for all although everything was to be published anew in between", () => {
     const [one, other] = pair();
     one.rest(minute);
     one.tell(other);
@@ -84,7 +84,7 @@ describe("breakers of two processes", () => {
     assertEquals(other.left, undefined);
   });
 
-  it("that are over by themselves are nothing to tell", async () => {
+  it("that are over by themselves are not published", async () => {
     const [one, other] = pair();
     one.rest(minute);
     one.tell(other);
@@ -102,7 +102,7 @@ describe("breakers of two processes", () => {
     assertEquals(other.state.breakers.some(({ owner }) => owner.provider === "unknown"), false);
   });
 
-  it("are told to whoever asks, and what is no message is passed over", () => {
+  it("are sent to any process that asks, and what is no message is passed over", () => {
     const [one, other] = pair();
     one.rest(minute);
     one.tell();

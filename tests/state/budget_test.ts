@@ -120,7 +120,7 @@ Deno.test("windows are UTC calendar days and months, whatever their length", () 
   }
 });
 
-Deno.test("a hold that straddles midnight settles into the window it was taken in", () => {
+Deno.test("a reservation that straddles midnight settles into the window it was made in", () => {
   const budget = new Budget({ daily: 100, monthly: 1000 });
   const [before, after] = [Date.UTC(2026, 0, 31, 23, 59), Date.UTC(2026, 1, 1, 0, 1)];
   const hold = take(budget, 90, before)!;

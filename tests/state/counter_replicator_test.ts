@@ -45,7 +45,7 @@ const taken = ({ sums }: MemoryShared) => [...sums].find(([key]) => key.endsWith
 const spent = ({ sums }: MemoryShared) => [...sums].find(([key]) => key.endsWith("spent"))?.[1];
 
 describe("a budget of two processes", () => {
-  it("is set aside by one and missing to the other", async () => {
+  it("is reserved by one and missing to the other", async () => {
     const { one, other } = scene();
     const hold = await one.ask(60);
     assertEquals(await other.ask(60), undefined);
@@ -63,7 +63,7 @@ describe("a budget of two processes", () => {
     assertEquals(taken(shared), 0);
   });
 
-  it("is not told the same twice by syncs at once", async () => {
+  it("does not get the same twice by syncs at once", async () => {
     const { shared, one } = scene();
     one.budget.settle((await one.ask(30))!, 40);
     await Promise.all([one.replication.sync(), one.replication.sync(), one.replication.sync()]);
@@ -111,7 +111,7 @@ describe("a budget of two processes", () => {
     assertEquals(taken(shared), 60);
   });
 
-  it("refuses while the store is away where it is told to, without a wait", async () => {
+  it("refuses while the store is unavailable where it is configured to, without a wait", async () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
     const one = party(shared, clock, "closed");
     shared.isAway = true;

@@ -17,7 +17,7 @@ function holding(owner: BreakerOwner, cause: OverrideCause = "manual", standbyMs
 const hold = ({ state }: Process, owner: BreakerOwner, cause: OverrideCause) => state.overrides.get(owner, cause);
 const looks = (process: Process) => names.map((name) => process.look(name));
 
-describe("a hold", () => {
+describe("a manual override", () => {
   const rows: readonly [owner: BreakerOwner, held: readonly string[]][] = [
     [{ provider: "one" }, ["chat/a@one", "other/a@one", "chat/b@one"]],
     [{ model: "a", provider: "one" }, ["chat/a@one", "other/a@one"]],
@@ -34,7 +34,7 @@ describe("a hold", () => {
     });
   }
 
-  it("goes on when the other rest of its owner is over, and the other way round", () => {
+  it("goes on when the other standby of its owner is over, and the other way round", () => {
     const process = holding({ provider: "one" }, "health_probe", 2 * minute);
     process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
     assertEquals(process.look("chat/a@one"), "health_probe for 120s");
@@ -44,13 +44,13 @@ describe("a hold", () => {
     assertEquals(process.look("chat/a@one"), "quota_exhausted for 180s");
   });
 
-  it("by hand is what is told, where others have no end either", () => {
+  it("by an operator is what is reported, where others have no end either", () => {
     const process = holding({ provider: "one" }, "health_probe");
     hold(process, { provider: "one" }, "manual").open("manual", 0, Infinity);
     assertEquals(process.look("chat/a@one"), "manual for ever");
   });
 
-  it("that is over leaves the model on trial, and its events name nobody but the owner", async () => {
+  it("that is over leaves the model half-open, and its events name the owner only", async () => {
     const owner = { pool: "chat", model: "a", provider: "one" };
     const process = holding(owner, "maintenance_window", minute);
     assertEquals(process.state.nextRecovery(), minute);
@@ -63,8 +63,8 @@ describe("a hold", () => {
   });
 });
 
-describe("a hold in a snapshot", () => {
-  it("is apart from the other rest of its owner, and stays so", () => {
+describe("a manual override in a snapshot", () => {
+  it("is apart from the other standby of its owner, and stays so", () => {
     const first = holding({ provider: "one" });
     first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
     const second = new Process(names, fakeClock({ now: first.clock.now() })).takeUp(first.written());

@@ -75,7 +75,7 @@ Deno.test("after the cooldown it is half-open, one trial request at a time, and 
   assertEquals(reported.map(({ to }) => to), ["standby", "active"]);
 });
 
-Deno.test("a failed trial doubles the cooldown, up to ten minutes; a success resets it", () => {
+Deno.test("a failed trial request doubles the cooldown, up to ten minutes; a success resets it", () => {
   const { state, request } = model({ retryLimit: 1 });
   const rests: number[] = [];
   let now = 0;
@@ -146,7 +146,7 @@ Deno.test("a request begun before the standby neither passes for a trial request
   assertEquals(state.isHalfOpen, false);
 });
 
-Deno.test("a request of an earlier trial neither passes nor fails a later one", () => {
+Deno.test("an earlier trial request neither closes nor opens the breaker after a later one", () => {
   for (const outcome of ["success", "failure"] as const) {
     const { state, request } = model({ retryLimit: 1 });
     request("failure");

@@ -81,13 +81,13 @@ describe("standby, recovery.probe_on_start", () => {
     assertEquals(later, { status: "active" });
   });
 
-  it("one failed probe never sets a provider aside that nobody goes on watching", async () => {
+  it("one failed probe never deactivates a provider that is not probed further", async () => {
     const config = { discovery: { health: { failure_threshold: 1 } } };
     const { state, later } = await restarted({ probe: status(500), config });
     assertEquals([state, later], [inStandby("retry_limit"), { status: "active" }]);
   });
 
-  it("is off unless said: nobody is asked", async () => {
+  it("is off unless configured: no provider is asked", async () => {
     const { state, probes } = await restarted({ recovery: { probe_on_start: undefined } });
     assertEquals([state, probes], [inStandby("retry_limit"), 0]);
   });
@@ -97,14 +97,14 @@ describe("standby, recovery.probe_on_start", () => {
     assertEquals([state, probes], [inStandby("quota_exhausted"), 0]);
   });
 
-  it("what rests until a probe succeeds is on trial where nobody probes any more", async () => {
+  it("what is in standby until a probe succeeds is half-open where it is not probed any more", async () => {
     const recovery = { probe_on_start: false };
     const whose = { ...providerA, cause: "health_probe" };
     const { state, reported, probes } = await restarted({ reason: "health_probe", whose, recovery });
     assertEquals([state, reported, probes], [{ status: "active" }, [backEvent(providerA, "health_probe")], 0]);
   });
 
-  it("and goes on resting where somebody does", async () => {
+  it("and stays in standby where it is", async () => {
     const recovery = { probe_on_start: false };
     const config = { discovery: { health: { interval: "10m" } } };
     const whose = { ...providerA, cause: "health_probe" };

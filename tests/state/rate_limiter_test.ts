@@ -9,7 +9,7 @@ function serve(meter: RateLimiter, now: number, { requests, tokens = 0 }: { requ
   for (let count = 0; count < requests; count++) meter.settle(now, meter.reserve(now, tokens));
 }
 
-Deno.test("without a limit a meter knows no headroom and is never full", () => {
+Deno.test("without a limit a rate limiter knows no headroom and is never full", () => {
   const meter = new RateLimiter();
   serve(meter, 0, { requests: 1000, tokens: 1e9 });
   assertEquals([meter.requests(0), meter.tokens(0), meter.isFull(0, 1e9)], [undefined, undefined, false]);
@@ -228,7 +228,7 @@ Deno.test("tokens that make no sense count as none, and a full limit of tokens h
   assertEquals([meter.isFull(0, NaN), { ...meter.tokens(0) }], [true, { limit: 10, left: 0 }]);
 });
 
-Deno.test("a meter bears long uptimes, jumps and a clock that stands still", () => {
+Deno.test("a rate limiter bears long uptimes, jumps and a clock that stands still", () => {
   const meter = new RateLimiter({ rpm: 2, rpd: 100 });
   for (const now of [0, 2 ** 31, 2 ** 31, 2 ** 45, 2 ** 45, 2 ** 45 - 5]) meter.settle(now, meter.reserve(now, 1));
   assertEquals([meter.rpm(2 ** 45), meter.isFull(2 ** 45, 1)], [3, true]);

@@ -121,7 +121,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await Promise.all([first.client.close(), second.client.close()]);
     });
 
-    it("one that another page has set aside outlives a page that never heard of it", async () => {
+    it("a standby that another page began outlives a page that did not know of it", async () => {
       await using scene = await stage([limited, answer({ text: "from a" })]);
       const place = makePlace();
       const ignorant = scene.open(place(later(0)), later(0));
@@ -135,7 +135,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await last.client.close();
     });
 
-    it("one whose time was over meanwhile is on trial, and told", async () => {
+    it("one whose time was over meanwhile is half-open, and emitted", async () => {
       await using scene = await stage([limited, answer({ text: "from a" })]);
       const place = makePlace();
       const first = scene.open(place(later(0)), later(0));

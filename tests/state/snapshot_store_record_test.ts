@@ -183,7 +183,7 @@ describe("a record that cannot be read", () => {
 });
 
 describe("a storage that is away at the start", () => {
-  it("stops it; one that is full does not, and is told", async () => {
+  it("stops it; one that is full does not, and is logged", async () => {
     const storage = new MemoryStorage(fakeClock());
     const refusal = new ConnectorError("it may not", undefined, "forbidden");
     storage.save = () => Promise.reject(refusal);

@@ -47,7 +47,7 @@ describe("money and limits in the record", () => {
     assertEquals(spending.find(({ budget }) => budget === "all")?.days.map(({ spent }) => spent), [7, 1]);
   });
 
-  it("that were set aside when a process was killed count as spent", async () => {
+  it("that were reserved when a process was killed count as spent", async () => {
     const clock = fakeClock();
     const storage = new MemoryStorage(clock);
     const killed = await new Instance(storage, clock, "immediate").start();
@@ -179,7 +179,7 @@ describe("two processes on one record", () => {
 });
 
 describe("the lock of the record", () => {
-  it("is waited for, and what cannot be had is told; the next write makes up for it", async () => {
+  it("is waited for, and what cannot be had is logged; the next write makes up for it", async () => {
     const clock = fakeClock();
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "immediate").start();

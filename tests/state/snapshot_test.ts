@@ -26,7 +26,7 @@ function tired(): Process {
 }
 
 describe("a snapshot", () => {
-  it("is plain JSON: rests by pool, model and provider with times of day, rows of failures", () => {
+  it("is plain JSON: standbys by pool, model and provider with times of day, consecutive failures", () => {
     const process = tired();
     process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
     const a = { pool: "chat", model: "a", provider: "one" };
@@ -68,7 +68,7 @@ describe("a restored state", () => {
     assertEquals(process.look("chat/b@one"), "retry_limit for 60s");
   });
 
-  it("takes back on trial what is over meanwhile, tells so, and a failed trial doubles the cooldown", async () => {
+  it("restores half-open what is over meanwhile, emits so, and a failed trial request doubles the cooldown", async () => {
     const process = await restarted(tired().written(), minute);
     assertEquals([process.look("chat/a@one"), process.look("chat/c@two")], ["trial", "rate_limited for 240s"]);
     assertEquals(process.reported.map(({ owner, to, reason }) => [owner.model, to, reason]), [
@@ -78,7 +78,7 @@ describe("a restored state", () => {
     assertEquals(process.look("chat/a@one"), "retry_limit for 120s");
   });
 
-  it("keeps a trial that nobody has passed", async () => {
+  it("keeps a half-open breaker that no request has closed", async () => {
     const first = tired();
     await first.clock.advance(minute);
     first.state.halfOpenDue(first.clock.monotonic());
@@ -86,7 +86,7 @@ describe("a restored state", () => {
     assertEquals([process.look("chat/a@one"), process.reported], ["trial", []]);
   });
 
-  it("makes no rest longer when the wall clock went back", async () => {
+  it("makes no standby longer when the wall clock went back", async () => {
     const process = await restarted(tired().written(), -24 * 60 * minute);
     assertEquals([process.look("chat/a@one"), process.look("chat/c@two")], [
       "retry_limit for 60s",
@@ -94,7 +94,7 @@ describe("a restored state", () => {
     ]);
   });
 
-  it("ends what rests until somebody ends it by no time", async () => {
+  it("ends no standby by time that only an operator ends", async () => {
     const first = new Process(names);
     first.model("chat/c@two").openProviderBreaker("manual", 0, Infinity);
     const process = await restarted(first.written(), 400 * 24 * 60 * minute);
@@ -102,7 +102,7 @@ describe("a restored state", () => {
     assertEquals(process.state.nextRecovery(), undefined);
   });
 
-  it("lets nothing rest for more than a month, whatever was written", async () => {
+  it("keeps nothing in standby for more than a month, whatever was written", async () => {
     const standby = { reason: "rate_limited", since: start, until: Number.MAX_SAFE_INTEGER };
     const written = { version: 1, saved_at: start, breakers: [{ model: "a", provider: "one", standby }], failures: [] };
     const process = await restarted(written, 0);
@@ -124,7 +124,7 @@ describe("a restored state", () => {
     }]);
   });
 
-  it("knows a pool that is made for a request's name, and passes on what nobody asked for while it rests", async () => {
+  it("knows a pool that is made for a request's name, and passes on unused standbys while they last", async () => {
     const second = await restarted(tired().written(), 10_000, []);
     const third = await restarted(second.written(), 20_000, ["chat/b@one"]);
     assertEquals([third.state.nextRecovery(), third.look("chat/a@one"), third.reported], [
@@ -146,7 +146,7 @@ describe("a restored state", () => {
     assertEquals(process.look("chat/b@one"), "active");
   });
 
-  it("is not told by a request of the time before", () => {
+  it("is not counted for a request of the time before", () => {
     const process = new Process(["chat/a@one"]);
     const model = process.model("chat/a@one");
     const request = model.begin();

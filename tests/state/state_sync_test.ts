@@ -182,7 +182,7 @@ describe("a storage that cannot be read", () => {
     assertEquals(it.storage.saves, []);
   });
 
-  it("and throws something else is told in words of ours, the cause beside", async () => {
+  it("and throws something else is reported in words of ours, the cause beside", async () => {
     const it = scene();
     it.storage.loadError = new TypeError("redis://user:password@host is away");
     const error = await assertRejects(() => it.sync.load(it.process.state), ConnectorError);
@@ -237,7 +237,7 @@ describe("a record that holds no state", () => {
     });
   }
 
-  it("by the word of its storage is told and replaced", async () => {
+  it("by the word of its storage is logged and replaced", async () => {
     const storage = new TestStorage(fakeClock());
     storage.loadError = new ConnectorError('"test" cannot read "state": it is damaged', undefined, "unreadable");
     const it = await loaded(storage);
@@ -256,7 +256,7 @@ describe("a record that holds no state", () => {
 });
 
 describe("a storage that cannot be written", () => {
-  it("is told once for each problem, and tried again at every boundary", async () => {
+  it("is logged once for each problem, and tried again at every boundary", async () => {
     const it = await loaded();
     it.storage.saveError = full();
     for (let count = 0; count < 3; count++) {

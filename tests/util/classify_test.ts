@@ -49,7 +49,7 @@ Deno.test("classifyFault goes by status, then by code and words", () => {
   }
 });
 
-Deno.test("classifyError takes what nobody foresaw for the provider's fault", () => {
+Deno.test("classifyError takes an unknown error for the provider's fault", () => {
   assertEquals(classifyError(new NetworkError("Connection refused", { neverSent: true })), "network");
   assertEquals(classifyError(new TypeError("undefined is no function")), "server");
   assertEquals(classifyError("junk"), "server");

@@ -60,7 +60,7 @@ for (const [what, [text, lines]] of Object.entries(bad)) {
   });
 }
 
-Deno.test("parseDotenv() tells where an entry stands", () => {
+Deno.test("parseDotenv() returns where an entry stands", () => {
   const { text, entries } = parseDotenv("# a\r\nA='b\r\nc'\r\nB=d");
   assertEquals(entries.map(({ span: [from, to], line }) => [text.slice(from, to), line]), [["A='b\nc'\n", 2], [
     "B=d",

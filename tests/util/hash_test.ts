@@ -52,7 +52,7 @@ Deno.test("mix32() changes every bit half of the times, for a bit of either numb
   }
 });
 
-Deno.test("mix32() tells the order of its numbers", () => {
+Deno.test("mix32() distinguishes the order of its numbers", () => {
   assert(mix32(1, 2) !== mix32(2, 1));
 });
 

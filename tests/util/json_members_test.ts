@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { editMembers } from "../../src/util/json_members.ts";
 
-Deno.test("editMembers changes what it is told and leaves every other byte alone", () => {
+Deno.test("editMembers changes what it is given and leaves every other byte alone", () => {
   const cases: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ['{"model":"chat"}', { model: "gpt" }, '{"model":"gpt"}'],
     ['{ "a" : 1 , "model" : "chat" }', { model: "gpt" }, '{"a" : 1,"model" : "gpt"}'],

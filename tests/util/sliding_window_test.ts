@@ -91,7 +91,7 @@ Deno.test("a sliding window holds what was added in its slices, whatever the tim
   }
 });
 
-Deno.test("a failure window tells the share of requests that failed", () => {
+Deno.test("a failure window returns the share of requests that failed", () => {
   const window = new FailureWindow({ windowMs: 60_000, slices: 6 });
   assertEquals([window.requests(0), window.share(0)], [0, 0]);
   window.add(0, true);

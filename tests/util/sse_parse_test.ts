@@ -56,7 +56,7 @@ async function read(bytes: Uint8Array, size: number): Promise<{ events: SseEvent
   return { events, unfinished };
 }
 
-Deno.test("readSse drops one byte order mark, decodes cut characters and tells what was cut off", async () => {
+Deno.test("readSse drops one byte order mark, decodes cut characters and reports what was cut off", async () => {
   const bytes = new TextEncoder().encode("\uFEFFdata: 😀\n\ndata: [DONE]");
   for (let size = 1; size < 9; size++) {
     assertEquals(await read(bytes, size), { events: [{ event: "", data: "😀" }], unfinished: ["[DONE]"] });

@@ -84,6 +84,6 @@ Deno.test("the days of a place follow one another without a gap, and each time i
   }
 });
 
-Deno.test("a zone that nobody knows is refused", () => {
+Deno.test("an unknown zone is refused", () => {
   assertThrows(() => dayWindowIn("Moon/Crater", 0), RangeError);
 });
