@@ -13,6 +13,6 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 40_000,
     isDefault: true,
     pricing: [{ input: 0.35, output: 0.75 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
 ];

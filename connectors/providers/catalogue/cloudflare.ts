@@ -13,7 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 24_000,
     isDefault: true,
     pricing: [{ input: 0.293, output: 2.253 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM", "2026-08-06"],
   },
   {
     id: "@cf/baai/bge-base-en-v1.5",

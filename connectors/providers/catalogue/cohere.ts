@@ -21,7 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 128_000,
     maxOutput: 4_000,
     pricing: [{ input: 0.0375, output: 0.15 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM", "2026-08-06"],
   },
   {
     id: "embed-v4.0",
@@ -44,12 +44,12 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["retrieval.reranking"],
     isDefault: true,
     pricing: [{ per_search: 0.002 }],
-    source: ["Portkey, LiteLLM", "2026-08-21"],
+    source: ["Portkey", "2026-08-21"],
   },
   {
     id: "rerank-v4.0-pro",
     serves: ["retrieval.reranking"],
     pricing: [{ per_search: 0.0025 }],
-    source: ["Portkey, LiteLLM", "2026-08-21"],
+    source: ["Portkey", "2026-08-21"],
   },
 ];

@@ -12,8 +12,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 131_072,
     isDefault: true,
-    pricing: [{ input: 1.4, output: 4.4, cached_input: 0.26 }],
-    source: ["models.dev", "2026-07-02"],
+    pricing: [{ input: 1.4, output: 4.4, cached_input: 0.14 }],
+    source: ["genai-prices, LiteLLM", "2026-08-21"],
   },
   {
     id: "nomic-ai/nomic-embed-text-v1.5",

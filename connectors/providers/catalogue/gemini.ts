@@ -48,7 +48,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-3.5-flash-lite",
@@ -67,16 +67,16 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 12, cached_input: 0.2 },
       { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
     ],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-3.1-flash-lite",
     can: "TSRVA",
     window: 1_048_576,
     maxOutput: 65_536,
-    pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025 }],
+    pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025, audio_input: 0.5 }],
     retires: "2027-05-07",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-2.5-pro",
@@ -88,7 +88,7 @@ export const entries: readonly CatalogueEntry[] = [
       { above_tokens: 200_000, input: 2.5, output: 15, cached_input: 0.25 },
     ],
     retires: "2026-12-01",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-2.5-flash",
@@ -97,7 +97,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 65_536,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }],
     retires: "2026-12-01",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-2.5-flash-lite",
@@ -105,7 +105,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.1, output: 0.4, cached_input: 0.01, audio_input: 0.3 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-embedding-001",
@@ -114,7 +114,7 @@ export const entries: readonly CatalogueEntry[] = [
     dimensions: 3_072,
     isDefault: true,
     pricing: [{ input: 0.15 }],
-    source: ["models.dev, LiteLLM", "2026-08-06"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gemini-embedding-2",

@@ -13,7 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 65_536,
     isDefault: true,
     pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "openai/gpt-oss-20b",
@@ -22,7 +22,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 65_536,
     isDefault: true,
     pricing: [{ input: 0.075, output: 0.3, cached_input: 0.0375 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "llama-3.1-8b-instant",
@@ -30,7 +30,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 131_072,
     maxOutput: 131_072,
     pricing: [{ input: 0.05, output: 0.08 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "whisper-large-v3-turbo",

@@ -13,7 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 262_144,
     isDefault: true,
     pricing: [{ input: 0.5, output: 1.5, cached_input: 0.05 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "mistral-small-2603",
@@ -22,7 +22,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 256_000,
     isDefault: true,
     pricing: [{ input: 0.15, output: 0.6, cached_input: 0.015 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, genai-prices", "2026-08-21"],
   },
   {
     id: "mistral-medium-2604",
@@ -30,7 +30,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 262_144,
     maxOutput: 262_144,
     pricing: [{ input: 1.5, output: 7.5 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM", "2026-08-06"],
   },
   {
     id: "codestral-latest",

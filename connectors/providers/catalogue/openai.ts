@@ -15,7 +15,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "reasoning",
     isDefault: true,
     pricing: [{ input: 0.75, output: 4.5, cached_input: 0.075 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-6.1-terra",
@@ -94,7 +94,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 5, output: 30, cached_input: 0.5 },
       { input: 10, output: 45, cached_input: 1, above_tokens: 272_000 },
     ],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-5.4",
@@ -106,7 +106,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2.5, output: 15, cached_input: 0.25 },
       { input: 5, output: 22.5, cached_input: 0.5, above_tokens: 272_000 },
     ],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-5.4-nano",
@@ -116,7 +116,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "reasoning",
     pricing: [{ input: 0.2, output: 1.25, cached_input: 0.02 }],
     retires: "2027-04-01",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-5-mini",
@@ -126,7 +126,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "early",
     pricing: [{ input: 0.25, output: 2, cached_input: 0.025 }],
     retires: "2026-12-11",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-5-nano",
@@ -136,7 +136,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "early",
     pricing: [{ input: 0.05, output: 0.4, cached_input: 0.005 }],
     retires: "2026-12-11",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-4.1",
@@ -145,7 +145,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 32_768,
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
     retires: "2027-01-14",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-4.1-mini",
@@ -154,7 +154,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 32_768,
     pricing: [{ input: 0.4, output: 1.6, cached_input: 0.1 }],
     retires: "2027-01-14",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-4o",
@@ -163,7 +163,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 16_384,
     pricing: [{ input: 2.5, output: 10, cached_input: 1.25 }],
     retires: "2027-01-14",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "gpt-4o-mini",
@@ -172,7 +172,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 16_384,
     pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
     retires: "2027-01-14",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "o3",
@@ -182,7 +182,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "early",
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
     retires: "2026-12-11",
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "text-embedding-3-small",
@@ -191,7 +191,7 @@ export const entries: readonly CatalogueEntry[] = [
     dimensions: 1_536,
     isDefault: true,
     pricing: [{ input: 0.02 }],
-    source: ["models.dev, LiteLLM", "2026-08-06"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "text-embedding-3-large",
@@ -199,7 +199,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     dimensions: 3_072,
     pricing: [{ input: 0.13 }],
-    source: ["models.dev, LiteLLM", "2026-08-06"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "text-embedding-ada-002",
@@ -287,7 +287,7 @@ export const entries: readonly CatalogueEntry[] = [
     id: "gpt-image-2",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
     pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
-    source: ["models.dev, LiteLLM", "2026-08-06"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "omni-moderation-latest",

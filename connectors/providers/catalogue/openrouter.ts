@@ -12,7 +12,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM", "2026-08-06"],
   },
   {
     id: "openai/gpt-oss-120b:free",

@@ -13,6 +13,6 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 131_072,
     isDefault: true,
     pricing: [{ input: 0.88, output: 0.88 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * xAI's models. The sources differ on the price of cached input of grok-4.5, and have none for images.
+ * xAI's models. No source has the price of images.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -12,16 +12,22 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 30_000,
     isDefault: true,
-    pricing: [{ input: 1.25, output: 2.5, cached_input: 0.2 }, { input: 2.5, output: 5, above_tokens: 200_000 }],
-    source: ["models.dev", "2026-07-02"],
+    pricing: [
+      { input: 1.25, output: 2.5, cached_input: 0.2 },
+      { input: 2.5, output: 5, cached_input: 0.4, above_tokens: 200_000 },
+    ],
+    source: ["LiteLLM, genai-prices", "2026-08-21"],
   },
   {
     id: "grok-4.5",
     can: "TSRV",
     window: 500_000,
     isDefault: true,
-    pricing: [{ input: 2, output: 6 }, { input: 4, output: 12, above_tokens: 200_000 }],
-    source: ["genai-prices, models.dev", "2026-08-21"],
+    pricing: [
+      { input: 2, output: 6, cached_input: 0.5 },
+      { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
+    ],
+    source: ["genai-prices, LiteLLM", "2026-08-21"],
   },
   {
     id: "grok-imagine-image",

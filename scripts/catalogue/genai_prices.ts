@@ -1,0 +1,75 @@
+/**
+ * The list of https://github.com/pydantic/genai-prices.
+ * @module
+ */
+import type { DatedPricing } from "../../src/contracts/provider.ts";
+import {
+  given,
+  type Json,
+  numberIn,
+  objectOf,
+  rounded,
+  type Source,
+  sourceModel,
+  type SourceModels,
+} from "./source.ts";
+
+const names = {
+  input_mtok: "input",
+  output_mtok: "output",
+  cache_read_mtok: "cached_input",
+  cache_write_mtok: "cache_write",
+  input_audio_mtok: "audio_input",
+  output_audio_mtok: "audio_output",
+} as const;
+
+/** https://github.com/pydantic/genai-prices: prices with start dates and sizes. */
+export const genaiPrices: Source = {
+  name: "genai-prices",
+  url: "https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/data.json",
+  read(data: unknown, date: string): SourceModels {
+    if (!Array.isArray(data)) throw new TypeError("it is no array of providers");
+    return new Map(
+      data.map(objectOf).map(({ id, models }) => {
+        const current = (Array.isArray(models) ? models : []).map(objectOf).filter(({ deprecated }) =>
+          deprecated !== true
+        );
+        return [String(id), current.map((model) => read(model, date))];
+      }),
+    );
+  },
+};
+
+function read({ id, context_window, prices }: Json, date: string) {
+  const price = priceOf(prices, date);
+  const sizes = [...new Set(Object.values(price).flatMap((value) => tiersIn(value).map(({ start }) => start)))];
+  const pricing = [0, ...sizes].map((size): DatedPricing => ({
+    ...given(Object.fromEntries(Object.entries(names).map(([name, own]) => [own, amountIn(price[name], size)]))),
+    ...requestFee(price),
+    ...(size === 0 ? {} : { above_tokens: size }),
+  }));
+  return sourceModel(String(id), { pricing, window: numberIn(context_window) });
+}
+
+/** The price of a day; nothing where it depends on the hour, which a list by days cannot say. */
+function priceOf(prices: unknown, date: string): Json {
+  const dated = (Array.isArray(prices) ? prices : [{ prices }]).map(objectOf);
+  if (dated.some(({ constraint }) => "start_time" in objectOf(constraint))) return {};
+  const started = dated.filter(({ constraint }) => String(objectOf(constraint).start_date ?? "") <= date);
+  return objectOf(started.at(-1)?.prices);
+}
+
+function requestFee({ requests_kcount }: Json): DatedPricing {
+  const fee = numberIn(requests_kcount);
+  return fee === undefined ? {} : { per_request: rounded(fee / 1000) };
+}
+
+function tiersIn(value: unknown): readonly { readonly start: number; readonly price: number }[] {
+  const { tiers } = objectOf(value);
+  return Array.isArray(tiers) ? tiers : [];
+}
+
+function amountIn(value: unknown, size: number): number | undefined {
+  const tier = tiersIn(value).findLast(({ start }) => size > 0 && start <= size);
+  return tier?.price ?? numberIn(value) ?? numberIn(objectOf(value).base);
+}

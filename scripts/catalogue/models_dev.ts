@@ -1,0 +1,46 @@
+/**
+ * The list of https://models.dev.
+ * @module
+ */
+import type { DatedPricing } from "../../src/contracts/provider.ts";
+import { given, type Json, numberIn, objectOf, type Source, sourceModel, type SourceModels } from "./source.ts";
+
+/** https://models.dev: every vendor's chat models, and some others; what is free costs 0. */
+export const modelsDev: Source = {
+  name: "models.dev",
+  url: "https://models.dev/api.json",
+  read(data: unknown): SourceModels {
+    const providers = Object.entries(objectOf(data));
+    if (!providers.some(([, value]) => "models" in objectOf(value))) throw new TypeError("it has no providers");
+    return new Map(providers.map(([provider, value]) => {
+      const models = Object.entries(objectOf(objectOf(value).models));
+      return [provider, models.map(([id, model]) => read(id, objectOf(model)))];
+    }));
+  },
+};
+
+function read(id: string, { cost, limit }: Json) {
+  const { context, output } = objectOf(limit);
+  const { tiers, context_over_200k: over, ...base } = objectOf(cost);
+  const larger: readonly Json[] = Array.isArray(tiers)
+    ? tiers.map(objectOf)
+    : over === undefined
+    ? []
+    : [{ ...objectOf(over), tier: { size: 200_000 } }];
+  const pricing = [
+    priceIn(base),
+    ...larger.map((tier) => ({ ...priceIn(tier), above_tokens: numberIn(objectOf(tier.tier).size) })),
+  ];
+  return sourceModel(id, { pricing, window: numberIn(context), maxOutput: numberIn(output) });
+}
+
+function priceIn({ input, output, cache_read, cache_write, input_audio, output_audio }: Json): DatedPricing {
+  return given({
+    input: numberIn(input),
+    output: numberIn(output),
+    cached_input: numberIn(cache_read),
+    cache_write: numberIn(cache_write),
+    audio_input: numberIn(input_audio),
+    audio_output: numberIn(output_audio),
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * The lists of the catalogue, and what the sources call their providers.
+ * @module
+ */
+import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
+
+const builtIn = new URL("../../connectors/providers/catalogue/", import.meta.url);
+
+/** What the sources call a provider, by the name of its file; one that is missing is not in a source. */
+const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  anthropic: { "models.dev": ["anthropic"], "genai-prices": ["anthropic"], LiteLLM: ["anthropic"] },
+  azure: { "models.dev": ["azure"], "genai-prices": ["azure"], LiteLLM: ["azure"] },
+  bedrock: { "models.dev": ["amazon-bedrock"], "genai-prices": ["aws"], LiteLLM: ["bedrock", "bedrock_converse"] },
+  cerebras: { "models.dev": ["cerebras"], "genai-prices": ["cerebras"], LiteLLM: ["cerebras"] },
+  cloudflare: { "models.dev": ["cloudflare-workers-ai"], LiteLLM: ["cloudflare"] },
+  cohere: { "models.dev": ["cohere"], "genai-prices": ["cohere"], LiteLLM: ["cohere", "cohere_chat"] },
+  deepseek: { "models.dev": ["deepseek"], "genai-prices": ["deepseek"], LiteLLM: ["deepseek"] },
+  fireworks: { "models.dev": ["fireworks-ai"], "genai-prices": ["fireworks"], LiteLLM: ["fireworks_ai"] },
+  gemini: { "models.dev": ["google"], "genai-prices": ["google"], LiteLLM: ["gemini"] },
+  groq: { "models.dev": ["groq"], "genai-prices": ["groq"], LiteLLM: ["groq"] },
+  huggingface: { "models.dev": ["huggingface"] },
+  mistral: { "models.dev": ["mistral"], "genai-prices": ["mistral"], LiteLLM: ["mistral"] },
+  nvidia: { "models.dev": ["nvidia"], LiteLLM: ["nvidia_nim"] },
+  openai: { "models.dev": ["openai"], "genai-prices": ["openai"], LiteLLM: ["openai"] },
+  openrouter: { "models.dev": ["openrouter"], "genai-prices": ["openrouter"], LiteLLM: ["openrouter"] },
+  perplexity: { "models.dev": ["perplexity"], "genai-prices": ["perplexity"], LiteLLM: ["perplexity"] },
+  sambanova: { LiteLLM: ["sambanova"] },
+  together: { "models.dev": ["togetherai"], "genai-prices": ["together"], LiteLLM: ["together_ai"] },
+  vertex: { "models.dev": ["google-vertex"], LiteLLM: ["vertex_ai-language-models"] },
+  xai: { "models.dev": ["xai"], "genai-prices": ["x-ai"], LiteLLM: ["xai"] },
+};
+
+/** A list of the catalogue. */
+export interface VendorList {
+  /** The name of its file, without ending. */
+  readonly file: string;
+  /** Where its file is. */
+  readonly url: URL;
+  readonly entries: readonly CatalogueEntry[];
+  /** What each source calls its provider, by the source's name. */
+  readonly names: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * All lists, by file.
+ *
+ * @param folder Where they are.
+ */
+export async function vendorLists(folder: URL = builtIn): Promise<readonly VendorList[]> {
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name.replace(/\.ts$/, "")).sort();
+  return await Promise.all(files.map(async (file) => {
+    const url = new URL(`${file}.ts`, folder);
+    const { entries } = await import(url.href) as Pick<VendorList, "entries">;
+    return { file, url, entries, names: names[file] ?? {} };
+  }));
+}
