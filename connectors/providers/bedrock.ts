@@ -28,6 +28,7 @@ export const bedrock: ProviderDeclaration = {
       isClaude(id) && !generationOf(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
   }),
   keyless: true,
+  ownState: ["anthropic"],
   attributes: {
     region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
     access_key_id: { type: "text", about: "The id of AWS's key; else `AWS_ACCESS_KEY_ID`." },

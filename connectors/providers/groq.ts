@@ -14,6 +14,6 @@ export const groq: OpenAiCompatible = {
   vendor: "groq",
   baseUrl: "https://api.groq.com/openai/v1",
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
-  parameters: { drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
+  parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
 };

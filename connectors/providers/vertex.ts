@@ -17,6 +17,7 @@ export const vertex: ProviderDeclaration = {
   kind: "provider",
   id: "google.vertex.v1",
   vendor: "vertex",
+  ownState: ["google", "anthropic"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   models: knownModels(entries, {
     features: { system_prompt: true, logprobs: false },

@@ -3,10 +3,11 @@
  * of the connector and the model; nothing here knows a vendor.
  * @module
  */
-import type { ChatCompletionRequest, ChatMessage, ToolCall } from "../contracts/openai.ts";
+import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { CompletionRequest, ParameterRules } from "../contracts/provider.ts";
 import { isGiven } from "../util/token_limit.ts";
 import type { ModelEntry } from "../registry/registry.ts";
+import { withOwnState } from "./own_state.ts";
 import type { RoutedRequest } from "./request.ts";
 
 /** Fields that steer us, or that would let a caller choose the target or the key. */
@@ -40,7 +41,8 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const rules = model.info.parameters;
   const dropped = rules === undefined ? none : applyRules(rules, body, edits);
-  const messages = withoutForeignState(body.messages, model.instance.vendor);
+  const { vendor, connector } = model.instance;
+  const messages = withOwnState(body.messages, { names: connector?.ownState ?? [vendor], thoughts: rules?.thoughts });
   if (messages !== body.messages) edits.messages = messages;
   const adapted = edited(body, edits);
   return {
@@ -84,23 +86,4 @@ function edited(body: ChatCompletionRequest, edits: Readonly<Record<string, unkn
   const copy = { ...body, ...edits };
   for (const name of names) if (edits[name] === undefined) delete copy[name];
   return copy;
-}
-
-/** What a vendor minted goes back to that vendor only; another would refuse it. */
-function withoutForeignState(messages: ChatMessage[], vendor: string): ChatMessage[] {
-  const isForeign = (call: ToolCall | null) =>
-    typeof call?.extra_content === "object" && call.extra_content !== null &&
-    Object.keys(call.extra_content).some((key) => key !== vendor);
-  const hasForeign = ({ tool_calls }: ChatMessage) => Array.isArray(tool_calls) && tool_calls.some(isForeign);
-  if (!messages.some(hasForeign)) return messages;
-  return messages.map((message) =>
-    hasForeign(message)
-      ? { ...message, tool_calls: message.tool_calls!.map((call) => isForeign(call) ? ownOf(call, vendor) : call) }
-      : message
-  );
-}
-
-function ownOf({ extra_content, ...call }: ToolCall, vendor: string): ToolCall {
-  const own = extra_content?.[vendor];
-  return own === undefined ? call : { ...call, extra_content: { [vendor]: own } };
 }

@@ -45,13 +45,16 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
  * ```
  */
 export function readUsage(usage: unknown, bound: number): ReadUsage {
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = Object(usage);
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, prompt_cache_hit_tokens } = Object(
+    usage,
+  );
   const [read, written] = [countOf(prompt_tokens, bound), countOf(completion_tokens, bound)];
   const sum = (read ?? 0) + (written ?? 0);
   const total = countOf(total_tokens, bound, sum);
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
   const output = written ?? (total === undefined || read === undefined ? undefined : total - read);
-  const { cached_tokens, cache_write_tokens } = Object(prompt_tokens_details);
+  // some vendors count what a cache gave under a name of their own
+  const { cached_tokens = prompt_cache_hit_tokens, cache_write_tokens } = Object(prompt_tokens_details);
   return {
     input,
     output,

@@ -14,11 +14,13 @@ export function mergeRules(
   other: ParameterRules | undefined,
 ): ParameterRules | undefined {
   if (one === undefined || other === undefined) return one ?? other;
+  const thoughts = other.thoughts ?? one.thoughts;
   return {
     rename: { ...one.rename, ...other.rename },
     drop: [...one.drop ?? [], ...other.drop ?? []],
     refuse: [...one.refuse ?? [], ...other.refuse ?? []],
     fill: { ...one.fill, ...other.fill },
     fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
+    ...(thoughts === undefined ? {} : { thoughts }),
   };
 }

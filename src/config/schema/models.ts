@@ -101,6 +101,8 @@ const parameters = () =>
     fill: passThrough(),
     /** The same, for requests that carry tools. */
     fill_with_tools: passThrough(),
+    /** How thoughts of earlier answers go back: as `reasoning`, or `none`; as they came unless given. */
+    thoughts: oneOf(["reasoning", "none"]),
   });
 
 const batch = () =>

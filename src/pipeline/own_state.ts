@@ -1,0 +1,60 @@
+/**
+ * What earlier answers carry of the vendor that gave them: it goes back to those who take it, and to nobody else, who
+ * would refuse the request for it.
+ * @module
+ */
+import type { ChatMessage, ToolCall } from "../contracts/openai.ts";
+import type { ParameterRules } from "../contracts/provider.ts";
+
+/** What a model takes back. */
+export interface OwnState {
+  /** Names in `extra_content`. */
+  readonly names: readonly string[];
+  /** How it takes thoughts; as they came unless given. */
+  readonly thoughts?: ParameterRules["thoughts"];
+}
+
+/** Under which vendors give thoughts, and some take them back. */
+const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/**
+ * Leaves out what others minted.
+ *
+ * @param messages The conversation.
+ * @param own What the model takes back.
+ * @returns The same list when there is nothing to leave out.
+ */
+export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessage[] {
+  const hasForeign = (message: ChatMessage) => hasForeignCall(message, own) || hasForeignThoughts(message, own);
+  if (!messages.some(hasForeign)) return messages;
+  return messages.map((message) => {
+    const withThoughts = hasForeignThoughts(message, own) ? renamed(message, own) : message;
+    return hasForeignCall(message, own)
+      ? { ...withThoughts, tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call) }
+      : withThoughts;
+  });
+}
+
+function hasForeignCall({ tool_calls }: ChatMessage, own: OwnState): boolean {
+  return Array.isArray(tool_calls) && tool_calls.some((call) => isForeign(call, own));
+}
+
+function isForeign(call: ToolCall | null, { names }: OwnState): boolean {
+  return typeof call?.extra_content === "object" && call.extra_content !== null &&
+    Object.keys(call.extra_content).some((key) => !names.includes(key));
+}
+
+function ownOf({ extra_content, ...call }: ToolCall, { names }: OwnState): ToolCall {
+  const own = Object.entries(extra_content!).filter(([key]) => names.includes(key));
+  return own.length === 0 ? call : { ...call, extra_content: Object.fromEntries(own) };
+}
+
+function hasForeignThoughts(message: ChatMessage, { thoughts }: OwnState): boolean {
+  return thoughts !== undefined && message?.role === "assistant" &&
+    thoughtMembers.some((name) => name !== thoughts && name in message);
+}
+
+function renamed(message: ChatMessage, { thoughts }: OwnState): ChatMessage {
+  const { reasoning_content: theirs, reasoning: own = theirs, reasoning_details: _, ...rest } = message;
+  return thoughts === "reasoning" && typeof own === "string" ? { ...rest, reasoning: own } : rest as ChatMessage;
+}
