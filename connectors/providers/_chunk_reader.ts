@@ -45,6 +45,7 @@ export class ChunkReader {
         complete = false;
       }
       complete = this.#completeRole(choice) && complete;
+      complete = !nameThoughts(choice.delta) && complete;
       const { tool_calls } = choice.delta;
       if (!Array.isArray(tool_calls)) continue;
       for (const call of tool_calls) complete = this.#completeCall(call, choice.index) && complete;
@@ -73,6 +74,20 @@ export class ChunkReader {
     }
     return complete;
   }
+}
+
+/**
+ * Gives thoughts the name they have in answers of every vendor.
+ *
+ * @param message A message, or a part of one; it is changed.
+ * @returns Whether they went by another.
+ */
+export function nameThoughts(message: { reasoning?: unknown; reasoning_content?: string | null }): boolean {
+  const { reasoning } = message;
+  if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return false;
+  message.reasoning_content = reasoning;
+  delete message.reasoning;
+  return true;
 }
 
 /**

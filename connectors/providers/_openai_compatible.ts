@@ -3,6 +3,7 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -14,7 +15,7 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { ChunkReader } from "./_chunk_reader.ts";
+import { ChunkReader, nameThoughts } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
@@ -77,14 +78,15 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const response = await options.send(this.#callOf(request, options));
     if (!isSuccess(response)) throw await this.#fault(response);
     const bytes = await readBytes(response);
-    return { body: completionOf(parseObject(decoder.decode(bytes))), wire: bytes };
+    const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
+    return isAsItCame ? { body, wire: bytes } : { body };
   }
 
   /** A streamed response, each event's text kept. */
   stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {
-      readWhole: completionOf,
+      readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
         const chunk = chunks.read(data);
         // some vendors begin with notes about the prompt; many a client takes a choice for granted
@@ -138,4 +140,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
     return readFault(response, this.#faults, this.#runtime.clock);
   }
+}
+
+function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isAsItCame: boolean } {
+  const completion = completionOf(body);
+  const renamed = completion.choices.map(({ message }) => nameThoughts(Object(message)));
+  return { body: completion, isAsItCame: !renamed.includes(true) };
 }

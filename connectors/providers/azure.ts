@@ -18,6 +18,7 @@ export const azure: OpenAiCompatible = {
     requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
+  parameters: { thoughts: "none" },
   attributes: {
     endpoint: {
       type: "text",

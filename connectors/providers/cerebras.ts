@@ -2,6 +2,7 @@
  * Cerebras.
  *
  * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields it answers 400 to).
+ * Of thoughts it takes `reasoning`, and refuses a request for `reasoning_content` (qwen-code#11045).
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
@@ -14,6 +15,6 @@ export const cerebras: OpenAiCompatible = {
   vendor: "cerebras",
   baseUrl: "https://api.cerebras.ai/v1",
   detection: { keys: ["CEREBRAS_API_KEY"], baseUrl: ["CEREBRAS_BASE_URL"] },
-  parameters: { drop: ["presence_penalty", "frequency_penalty", "logit_bias"] },
+  parameters: { thoughts: "reasoning", drop: ["presence_penalty", "frequency_penalty", "logit_bias"] },
   models: () => knownModels(entries),
 };

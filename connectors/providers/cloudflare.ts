@@ -20,7 +20,7 @@ export const cloudflare: OpenAiCompatible = {
     baseUrl: ["CLOUDFLARE_BASE_URL"],
     requires: { account_id: ["CLOUDFLARE_ACCOUNT_ID"] },
   },
-  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
   attributes: {
     account_id: {

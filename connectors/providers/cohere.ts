@@ -15,6 +15,7 @@ export const cohere: OpenAiCompatible = {
   baseUrl: "https://api.cohere.ai/compatibility/v1",
   detection: { keys: ["COHERE_API_KEY", "CO_API_KEY"], baseUrl: ["COHERE_BASE_URL"] },
   parameters: {
+    thoughts: "none",
     drop: ["logit_bias", "parallel_tool_calls", "store", "metadata", "service_tier"],
     refuse: ["n", "top_logprobs"],
   },

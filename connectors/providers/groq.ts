@@ -2,6 +2,7 @@
  * Groq.
  *
  * Source: console.groq.com/docs/openai (what it refuses).
+ * Of thoughts it takes `reasoning`, and refuses a request for `reasoning_content` (freellmapi#1070, req_llm#772).
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

@@ -17,6 +17,6 @@ export const huggingface: OpenAiCompatible = {
     keys: ["HF_TOKEN", "HUGGINGFACE_API_KEY", "HUGGING_FACE_HUB_TOKEN"],
     baseUrl: ["HUGGINGFACE_BASE_URL"],
   },
-  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
 };

@@ -16,6 +16,7 @@ export const mistral: OpenAiCompatible = {
   detection: { keys: ["MISTRAL_API_KEY"], baseUrl: ["MISTRAL_BASE_URL"] },
   streamUsage: false,
   parameters: {
+    thoughts: "none",
     rename: { max_completion_tokens: "max_tokens", seed: "random_seed" },
     drop: ["stream_options", "logit_bias", "user", "store", "service_tier"],
     refuse: ["logprobs", "top_logprobs"],

@@ -29,5 +29,6 @@ export const openai: OpenAiCompatible = {
   vendor: "openai",
   baseUrl: "https://api.openai.com/v1",
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
+  parameters: { thoughts: "none" },
   models: () => knownModels(entries, { rulesOf: ({ rules: name = "" }) => rules()[name] }),
 };

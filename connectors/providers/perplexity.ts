@@ -17,6 +17,7 @@ export const perplexity: OpenAiCompatible = {
   detection: { keys: ["PERPLEXITY_API_KEY", "PPLX_API_KEY"], baseUrl: ["PERPLEXITY_BASE_URL"] },
   streamUsage: false,
   parameters: {
+    thoughts: "none",
     rename: { max_completion_tokens: "max_tokens" },
     refuse: ["n", "stop", "logprobs", "top_logprobs"],
   },

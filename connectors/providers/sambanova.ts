@@ -14,6 +14,10 @@ export const sambanova: OpenAiCompatible = {
   vendor: "sambanova",
   baseUrl: "https://api.sambanova.ai/v1",
   detection: { keys: ["SAMBANOVA_API_KEY"], baseUrl: ["SAMBANOVA_BASE_URL"] },
-  parameters: { rename: { max_completion_tokens: "max_tokens" }, refuse: ["n", "logprobs", "top_logprobs"] },
+  parameters: {
+    thoughts: "none",
+    rename: { max_completion_tokens: "max_tokens" },
+    refuse: ["n", "logprobs", "top_logprobs"],
+  },
   models: () => knownModels(entries),
 };

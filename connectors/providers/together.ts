@@ -17,6 +17,6 @@ export const together: OpenAiCompatible = {
     keys: ["TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY"],
     baseUrl: ["TOGETHER_BASE_URL"],
   },
-  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
 };

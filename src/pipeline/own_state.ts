@@ -30,7 +30,10 @@ export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessag
   return messages.map((message) => {
     const withThoughts = hasForeignThoughts(message, own) ? renamed(message, own) : message;
     return hasForeignCall(message, own)
-      ? { ...withThoughts, tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call) }
+      ? {
+        ...withThoughts,
+        tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call),
+      }
       : withThoughts;
   });
 }
@@ -55,6 +58,7 @@ function hasForeignThoughts(message: ChatMessage, { thoughts }: OwnState): boole
 }
 
 function renamed(message: ChatMessage, { thoughts }: OwnState): ChatMessage {
-  const { reasoning_content: theirs, reasoning: own = theirs, reasoning_details: _, ...rest } = message;
+  const { reasoning_content, reasoning, reasoning_details: _, ...rest } = message;
+  const own = reasoning ?? reasoning_content;
   return thoughts === "reasoning" && typeof own === "string" ? { ...rest, reasoning: own } : rest as ChatMessage;
 }

@@ -12,12 +12,16 @@ const messages = [{ role: "user", content: "Hi" }];
 interface Asked {
   readonly rules?: ParameterRules;
   readonly vendor?: string;
+  readonly ownState?: readonly string[];
   readonly stream?: boolean;
 }
 
 /** What a model is asked for a body; the body's text is there as when it came over HTTP. */
-function adapt(body: ChatCompletionRequest, { rules, vendor = "acme", stream = false }: Asked = {}): AdaptedRequest {
-  const instance = { vendor, entry: { id: vendor } } as ProviderInstance;
+function adapt(
+  body: ChatCompletionRequest,
+  { rules, vendor = "acme", ownState, stream = false }: Asked = {},
+): AdaptedRequest {
+  const instance = { vendor, connector: { ownState }, entry: { id: vendor } } as ProviderInstance;
   const model = modelOf("m", rules === undefined ? {} : { parameters: rules }, { instance });
   return adaptRequest({
     id: "r",
@@ -186,6 +190,49 @@ describe("adaptRequest() and what another vendor minted", () => {
       .completion.body;
     assertEquals(JSON.stringify(message?.tool_calls).includes("google"), false);
   });
+
+  it("keeps what its connector says that its models take back, whoever else serves them", () => {
+    const extra_content = { anthropic: { a: 1 }, google: { g: 1 }, acme: { x: 1 } };
+    const conversation = [{ role: "assistant", content: null, tool_calls: [call(extra_content)] }];
+    const { messages: [message] } = adapt({ messages: conversation }, { ownState: ["google", "anthropic"] })
+      .completion.body;
+    assertEquals(message!.tool_calls![0]!.extra_content, { anthropic: { a: 1 }, google: { g: 1 } });
+  });
+});
+
+describe("adaptRequest() and thoughts of earlier answers", () => {
+  const thought = { role: "assistant", content: "Yes", reasoning_content: "Hm", reasoning_details: [{}] };
+  const rows: readonly (readonly [what: string, ParameterRules, before: JsonObject, after: JsonObject])[] = [
+    ["as they came, without a rule", {}, thought, thought],
+    ["not at all", { thoughts: "none" }, thought, { role: "assistant", content: "Yes" }],
+    ["by the vendor's name", { thoughts: "reasoning" }, thought, {
+      role: "assistant",
+      content: "Yes",
+      reasoning: "Hm",
+    }],
+    ["under that name, as they are", { thoughts: "reasoning" }, { role: "assistant", reasoning: "Hm" }, {
+      role: "assistant",
+      reasoning: "Hm",
+    }],
+    ["and none where there are none", { thoughts: "reasoning" }, { role: "assistant", reasoning_content: null }, {
+      role: "assistant",
+    }],
+    ["those of a user are nobody's", { thoughts: "none" }, { role: "user", reasoning: "x" }, {
+      role: "user",
+      reasoning: "x",
+    }],
+  ];
+  for (const [what, rules, before, after] of rows) {
+    it(`sends them back ${what}`, () => {
+      const conversation = [...messages, before as never];
+      const { completion } = adapt({ messages: conversation }, { rules });
+      assertEquals(completion.body.messages as unknown[], [...messages, after]);
+      assertEquals(JSON.parse(editMembers(completion.wire!.text, completion.wire!.edits)).messages, [
+        ...messages,
+        after,
+      ]);
+    });
+  }
 });
 
 describe("The wire view of an adapted request", () => {

@@ -47,6 +47,13 @@ Deno.test("tokens of a cache are no more than those that were read", () => {
   assertEquals(cacheOf(null), { cached: undefined, cacheWrite: undefined });
 });
 
+Deno.test("what a cache gave may go by a name of its own", () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 };
+  assertEquals(readUsage(usage, bound).cached, 8);
+  assertEquals(readUsage({ ...usage, prompt_tokens_details: { cached_tokens: 4 } }, bound).cached, 4);
+  assertEquals(readUsage({ ...usage, prompt_cache_hit_tokens: 11 }, bound).cached, undefined);
+});
+
 Deno.test("a call takes no more than the model's window and output, for as many answers as were asked for", () => {
   const constraints = { context_window: 8000, max_output_tokens: 2000 };
   assertEquals(tokenBound(constraints), 10_000);

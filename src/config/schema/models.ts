@@ -5,7 +5,7 @@
 import type { ModelConstraints, ModelFeatures, ParameterRules, Pricing, RateLimits } from "../../contracts/provider.ts";
 import { list, mapOf, object, passThrough, recordOf } from "./_containers.ts";
 import type { Field } from "./field.ts";
-import { duration, flag, integer, later, number, size, text } from "./_fields.ts";
+import { duration, flag, integer, later, number, oneOf, size, text } from "./_fields.ts";
 import { defaultWeight } from "../settings/defaults.ts";
 import type { ConfiguredModel } from "../settings/settings.ts";
 
