@@ -43,9 +43,6 @@ export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersiste
   return { storeFor: () => new ConfiguredStore(mesh) };
 }
 
-/** Where states go that last as long as the process. */
-const nowhere = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
-
 /** Keeps the state of one mesh, or of one that takes over from another. */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
@@ -129,7 +126,11 @@ export class ConfiguredStore implements StateStore {
     const { onUnavailable, policy } = settings;
     const storage = this.#storage = await openStorage(settings, mesh);
     if (storage.shared !== undefined) {
-      return replicatedStore(storage.shared, policy === "in-memory" ? nowhere : storage, { clock, hub, onUnavailable });
+      return replicatedStore(storage.shared, policy === "in-memory" ? undefined : storage, {
+        clock,
+        hub,
+        onUnavailable,
+      });
     }
     if (onUnavailable === "closed") {
       const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;

@@ -194,8 +194,9 @@ describe("a client with a storage", () => {
     const storage = new MemoryStorage(fakeClock());
     let release = () => {};
     const held = new Promise<void>((resolve) => release = resolve);
-    storage.save = () => held;
     const page = scene.open(storage, later(0));
+    await page.client.ready(); // a start waits for the first write: a storage that takes none says so
+    storage.save = () => held;
     assertEquals([await page.ask(), await page.ask()], ["from b", "from b"]);
     release();
     await page.client.close();

@@ -14,15 +14,20 @@ const maxCopies = 3;
  * @param storage Where it is.
  * @param key Its key.
  * @param now Wall clock, ms: the copy is called by it.
- * @returns The copy's key.
+ * @returns What became of it.
  */
 export async function copyUnreadable(storage: CodedStorage, key: string, now: number): Promise<string> {
   const start = `${key}.unreadable-`;
   const aside = start + new Date(now).toISOString();
-  await storage.copy(key, aside);
+  try {
+    await storage.copy(key, aside);
+  } catch (error) {
+    if (ConnectorError.isInstance(error) && error.problem === "unreadable") return "Nothing of it can be kept";
+    throw error;
+  }
   const kept = await storage.list(start);
   await Promise.all(kept.slice(0, -maxCopies).map((old) => storage.delete(old)));
-  return aside;
+  return `It is kept as "${aside}"`;
 }
 
 /**

@@ -1,10 +1,10 @@
 /**
- * Keeps the state of a mesh as a server's configuration says: when it is read and written, and by how many at once.
+ * Keeps the state of a mesh in a record of a storage: when it is read and written, and by how many at once.
  * @module
  */
 import type { StorageSettings } from "../../config/settings/storage.ts";
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
-import { ConnectorError, MeshError } from "../../errors.ts";
+import { ConnectorError, type ConnectorProblem, MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
@@ -24,6 +24,11 @@ export interface SnapshotStoreParts {
   readonly clock: Clock;
   /** Told what goes wrong. */
   readonly hub: Tracer;
+  /**
+   * Processes exchange standbys and counts by other means, and the record is for those that start: it is read once, and
+   * has no counts. While the storage is unavailable, a start waits for it (`closed`) or goes on without (`open`).
+   */
+  readonly replicated?: { readonly onUnavailable: "open" | "closed" };
 }
 
 /** The record that holds the state. */
@@ -43,6 +48,7 @@ export class SnapshotStore implements StateStore {
   #syncing: Promise<void> | undefined;
   #hasChanged = false;
   #isClosed = false;
+  #isRead = false;
   #stop: Cancel | undefined;
   #failure: MeshError | undefined;
   /** What this process wrote last, or tried to. */
@@ -68,12 +74,13 @@ export class SnapshotStore implements StateStore {
    */
   async load(state: MeshState): Promise<void> {
     this.#stop?.();
+    this.#isRead = false;
     if (this.#mapper !== undefined) await this.write(); // what the mesh had before it was configured again
-    const { clock } = this.#parts;
-    const archive = new SnapshotMapper(state, clock);
-    archive.restore({ version: 1, saved_at: clock.now(), breakers: [], failures: [], usage: [], spending: [] });
-    await this.#restore(archive);
-    await this.#start(archive, state);
+    const { clock, replicated } = this.#parts;
+    const mapper = new SnapshotMapper(state, clock, { hasUsage: replicated === undefined });
+    mapper.restore({ version: 1, saved_at: clock.now(), breakers: [], failures: [], usage: [], spending: [] });
+    await this.#restore(mapper);
+    await this.#start(mapper, state);
   }
 
   /**
@@ -84,12 +91,12 @@ export class SnapshotStore implements StateStore {
    * @throws {ConnectorError} When the storage cannot be used.
    */
   async adopt(state: MeshState, known: MeshSnapshot | undefined): Promise<void> {
-    const archive = new SnapshotMapper(state, this.#parts.clock);
-    const counts = archive.snapshot();
+    const mapper = new SnapshotMapper(state, this.#parts.clock);
+    const counts = mapper.snapshot();
     const states = state.mapper instanceof SnapshotMapper ? state.mapper.snapshot() : counts;
-    archive.restore({ ...counts, ...states, spending: [] }); // spent and reserved sums are there already
-    archive.setKnown(known ?? counts);
-    await this.#start(archive, state);
+    mapper.restore({ ...counts, ...states, spending: [] }); // spent and reserved sums are there already
+    mapper.setKnown(known ?? counts);
+    await this.#start(mapper, state);
   }
 
   /** Writes the state a last time, for another store of this process to go on: what the record says then. */
@@ -125,21 +132,22 @@ export class SnapshotStore implements StateStore {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #start(archive: SnapshotMapper, state: MeshState): Promise<void> {
-    const { clock, settings: { policy, intervalMs } } = this.#parts;
-    this.#mapper = archive;
-    if (policy === "immediate" || policy === "periodic") this.#listen(archive, state);
+  async #start(mapper: SnapshotMapper, state: MeshState): Promise<void> {
+    const { clock, replicated, settings: { policy, intervalMs } } = this.#parts;
+    this.#mapper = mapper;
+    if (replicated !== undefined) return this.mark();
+    if (policy === "immediate" || policy === "periodic") this.#listen(mapper, state);
     await this.#begin();
     if (policy === "periodic") this.#stop = clock.every(intervalMs, () => this.#turn());
   }
 
   /** What is counted is worth writing, too. Models that come later are listened to when they come. */
-  #listen(archive: SnapshotMapper, state: MeshState): void {
+  #listen(mapper: SnapshotMapper, state: MeshState): void {
     const listenTo = ({ state: model }: MeshState["members"][number]) => {
       model.onCount = () => this.mark();
     };
     state.members.forEach(listenTo);
-    archive.onMember = listenTo;
+    mapper.onMember = listenTo;
   }
 
   /**
@@ -151,8 +159,8 @@ export class SnapshotStore implements StateStore {
     await this.write();
     if (this.#lock !== undefined) this.#lock.isPatient = true;
     const failure = this.#failure;
-    if (isLocked(failure)) void this.write();
-    if (failure === undefined || !isForGood(failure)) return;
+    if (problemOf(failure) === "locked") void this.write();
+    if (problemOf(failure) !== "forbidden") return; // another try may do
     this.#mapper = this.#failure = undefined; // there is nothing to keep, and nothing more to report at the end
     throw failure;
   }
@@ -202,11 +210,9 @@ export class SnapshotStore implements StateStore {
     this.#hasChanged = true;
   }
 
-  async #restore(archive: SnapshotMapper): Promise<void> {
-    const restore = (text: string) => void this.#traceLeftOut(archive.restore(JSON.parse(text)));
-    const reason = await this.#read(restore).catch((error) => {
-      throw errorOf(error, "read");
-    });
+  async #restore(mapper: SnapshotMapper): Promise<void> {
+    const restore = (text: string) => void this.#traceLeftOut(mapper.restore(JSON.parse(text)));
+    const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(errorOf(error, "read")));
     if (reason === undefined) return;
     const isBack = await this.#readBackup(restore);
     const aside = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message); // nothing is written until it is
@@ -233,9 +239,9 @@ export class SnapshotStore implements StateStore {
 
   async #copyUnreadable(): Promise<string> {
     const { storage, clock } = this.#parts;
-    const key = await copyUnreadable(storage, stateKey, clock.now());
+    const result = await copyUnreadable(storage, stateKey, clock.now());
     this.#isCopied = true;
-    return `It is kept as "${key}"`;
+    return result;
   }
 
   /**
@@ -244,13 +250,20 @@ export class SnapshotStore implements StateStore {
    * @returns What is the matter with it, when it cannot be read.
    */
   async #read(use: (text: string) => void): Promise<string | undefined> {
+    if (this.#parts.replicated !== undefined && this.#isRead) return undefined;
     try {
       const bytes = await this.#parts.storage.load(stateKey);
+      this.#isRead = true;
       if (bytes !== undefined) use(new TextDecoder().decode(bytes));
       return undefined;
     } catch (error) {
       return unreadableBy(error);
     }
+  }
+
+  #ignoreUnavailable(error: MeshError): undefined {
+    if (problemOf(error) !== "unavailable" || this.#parts.replicated?.onUnavailable !== "open") throw error;
+    this.#trace("warning", error.message);
   }
 
   /** A problem that stays is traced once. */
@@ -260,7 +273,7 @@ export class SnapshotStore implements StateStore {
       this.#failure = undefined;
     } catch (error) {
       const failure = errorOf(error, "save");
-      if (isLocked(failure) && this.#lock?.isPatient === false) this.#trace("info", laterMessage);
+      if (problemOf(failure) === "locked" && this.#lock?.isPatient === false) this.#trace("info", laterMessage);
       else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
@@ -272,13 +285,8 @@ export class SnapshotStore implements StateStore {
   }
 }
 
-function isLocked(error: MeshError | undefined): boolean {
-  return ConnectorError.isInstance(error) && error.problem === "locked";
-}
-
-/** Whether another try will not do either. */
-function isForGood(error: MeshError): boolean {
-  return ConnectorError.isInstance(error) && error.problem === "forbidden";
+function problemOf(error: MeshError | undefined): ConnectorProblem | undefined {
+  return ConnectorError.isInstance(error) ? error.problem : undefined;
 }
 
 /** Our connectors say what is the matter; the words of others may quote anything and are not passed on. */

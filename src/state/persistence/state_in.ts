@@ -4,13 +4,11 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, Storage } from "../../contracts/storage.ts";
-import { ConnectorError } from "../../errors.ts";
 import { defaultStorage } from "../../config/settings/defaults.ts";
 import { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotStore } from "./snapshot_store.ts";
 import { ReplicatedStore } from "../replication/replicated_store.ts";
 import type { StatePersistence, StateStore, Tracer } from "./state_store.ts";
-import { StateSync } from "./state_sync.ts";
 
 /** Options of {@linkcode stateIn}. */
 export interface StateInOptions {
@@ -61,44 +59,15 @@ export interface ReplicatedStoreOptions extends Required<StateInOptions> {
  * Keeps a state that several processes share.
  *
  * @param shared What they agree on.
- * @param records Where the state is kept beyond all of them.
+ * @param records Where the state is kept beyond all of them; undefined: nowhere.
  * @param parts Clock, hub, and what happens while the storage is unavailable.
  */
 export function replicatedStore(
   shared: Shared,
-  records: Pick<Storage, "load" | "save">,
+  records: CodedStorage | undefined,
   { clock, hub, onUnavailable }: ReplicatedStoreOptions,
 ): StateStore {
-  const store = new StateSync({ clock, hub, storage: recordsIn(records, onUnavailable, hub) });
+  const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
+  const store = records && new SnapshotStore({ ...parts, storage: records });
   return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, id: crypto.randomUUID() });
-}
-
-/**
- * A storage's records for one of several processes. They are read once: later on standbys of others are received from
- * themselves, and their records would bring back what has been closed since.
- */
-function recordsIn(
-  storage: Pick<Storage, "load" | "save">,
-  onUnavailable: "open" | "closed",
-  hub: Tracer,
-): Pick<Storage, "load" | "save"> {
-  let isRead = false;
-  let isTraced = false;
-  return {
-    async load(key) {
-      if (isRead) return undefined;
-      try {
-        const record = await storage.load(key);
-        isRead = true;
-        return record;
-      } catch (error) {
-        const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
-        if (!isAway || onUnavailable === "closed") throw error;
-        if (!isTraced) hub.trace({ severity: "warning", component: "storage", message: error.message });
-        isTraced = true;
-        return undefined;
-      }
-    },
-    save: (key, data) => storage.save(key, data),
-  };
 }

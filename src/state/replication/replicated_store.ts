@@ -22,8 +22,8 @@ const channel = "breakers";
 export interface ReplicatedStoreParts {
   /** What the storage lets several processes agree on. */
   readonly shared: Shared;
-  /** Keeps the state beyond all of them. */
-  readonly store: StateStore;
+  /** Keeps the state beyond all of them; undefined: nothing does. */
+  readonly store: StateStore | undefined;
   /** What becomes of requests under a budget while the storage is unavailable. */
   readonly onUnavailable: "open" | "closed";
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export class ReplicatedStore implements StateStore {
   async load(state: MeshState): Promise<void> {
     const { clock, store, id } = this.#parts;
     this.#cancel();
-    await store.load(state);
+    await store?.load(state);
     this.#state = state;
     this.#breakerEvents = new BreakerEvents(state, clock, id);
     this.#replication = undefined;
@@ -64,7 +64,7 @@ export class ReplicatedStore implements StateStore {
 
   /** The state has changed: what is new in it is published. */
   mark(): void {
-    this.#parts.store.mark();
+    this.#parts.store?.mark();
     void this.#publish();
   }
 
@@ -73,7 +73,7 @@ export class ReplicatedStore implements StateStore {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replication?.sync());
     await this.#unsubscribe?.().catch(() => {}); // a store that is unavailable forgets who listened
-    await this.#parts.store.close().catch((error) => this.#ignoreUnavailable(error));
+    await this.#parts.store?.close().catch((error) => this.#ignoreUnavailable(error));
   }
 
   /** That a state is not kept since the store is unavailable was traced already, and others on it know what matters. */
@@ -145,7 +145,7 @@ export class ReplicatedStore implements StateStore {
     }
     const message = "The shared storage is back: what was counted meanwhile is added";
     hub.trace({ severity: "info", component: "storage", message });
-    this.#parts.store.mark();
+    this.#parts.store?.mark();
     void this.#requestAll();
   }
 

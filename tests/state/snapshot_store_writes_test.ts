@@ -2,11 +2,13 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
-import { StateSync } from "../../src/state/persistence/state_sync.ts";
+import { defaultStorage } from "../../src/config/settings/defaults.ts";
+import { SnapshotStore, type SnapshotStoreParts } from "../../src/state/persistence/snapshot_store.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
+import { CodedStorage } from "../../src/storage/coded_storage.ts";
 import { Process } from "./_state.ts";
 
 const full = () => new ConnectorError('"test" cannot save "state": it is full', undefined, "full");
@@ -49,12 +51,12 @@ class TestStorage extends MemoryStorage {
 interface Scene {
   readonly storage: TestStorage;
   readonly process: Process;
-  readonly sync: StateSync;
+  readonly sync: SnapshotStore;
   /** `<severity> <message>` of every trace. */
   readonly traces: string[];
 }
 
-function scene(storage = new TestStorage(fakeClock())): Scene {
+function scene(storage = new TestStorage(fakeClock()), parts: Partial<SnapshotStoreParts> = {}): Scene {
   const process = new Process(["chat/a@one", "chat/b@one"]);
   const hub = new Hub(process.clock);
   const traces: string[] = [];
@@ -63,7 +65,9 @@ function scene(storage = new TestStorage(fakeClock())): Scene {
     assertEquals(component, "storage");
   };
   hub.add({ emit: () => {}, trace, flush: () => Promise.resolve() });
-  return { storage, process, sync: new StateSync({ storage, clock: process.clock, hub }), traces };
+  const coded = new CodedStorage(storage, { format: "json", isCompressed: false });
+  const sync = new SnapshotStore({ storage: coded, clock: process.clock, hub, settings: defaultStorage, ...parts });
+  return { storage, process, sync, traces };
 }
 
 async function loaded(storage?: TestStorage): Promise<Scene> {
@@ -112,7 +116,7 @@ describe("a state in a storage", () => {
     release();
     await settle();
     assertEquals([it.storage.saves.length, it.storage.maxConcurrent], [3, 1]);
-    assertEquals(it.storage.saves.at(-1), it.process.written());
+    assertEquals(it.storage.saves.at(-1), { ...it.process.written() as object, usage: [], spending: [] });
   });
 
   it("forgets no boundary that comes in the very moment a write ends", async () => {
@@ -172,6 +176,41 @@ describe("a state in a storage", () => {
   });
 });
 
+describe("a state that processes replicate", () => {
+  it("is read by a start alone, and its record has no counts", async () => {
+    const standby = { provider: "one", standby: { reason: "manual", since: 0, until: null } };
+    const it = scene(new TestStorage(fakeClock()), { replicated: { onUnavailable: "open" } });
+    const breakers = () => it.storage.saves.at(-1)?.breakers;
+    await it.sync.load(it.process.state);
+    await settle();
+    const others = { version: 1, saved_at: 0, breakers: [standby], failures: [] };
+    await it.storage.save("state", new TextEncoder().encode(JSON.stringify(others)));
+    it.sync.mark();
+    await settle();
+    assertEquals([breakers(), Object.keys(it.storage.saves.at(-1)!)], [[], [
+      "version",
+      "saved_at",
+      "breakers",
+      "failures",
+    ]]);
+    await it.storage.save("state", new TextEncoder().encode(JSON.stringify(others)));
+    const next = scene(it.storage, { replicated: { onUnavailable: "open" } });
+    await next.sync.load(next.process.state);
+    assertEquals(next.process.look("chat/a@one"), "manual for ever");
+  });
+
+  for (const onUnavailable of ["open", "closed"] as const) {
+    it(`starts ${onUnavailable === "open" ? "without a storage that is away" : "only once the storage is there"}`, async () => {
+      const it = scene(new TestStorage(fakeClock()), { replicated: { onUnavailable } });
+      it.storage.loadError = new ConnectorError('"test" is away', undefined, "unavailable");
+      const start = it.sync.load(it.process.state);
+      if (onUnavailable === "closed") return void await assertRejects(() => start, ConnectorError, "is away");
+      await start;
+      assertEquals(it.traces, ['warning "test" is away']);
+    });
+  }
+});
+
 describe("a storage that cannot be read", () => {
   it("stops the start with its error, and nothing is written over what it may hold", async () => {
     const it = scene();
@@ -216,10 +255,10 @@ describe("a record with an entry that cannot be read", () => {
 });
 
 describe("a record that holds no state", () => {
+  const copy = "state.unreadable-2026-01-01T00:00:00.000Z";
   const records: readonly [string, why: string][] = [
     ["", "it is no JSON"],
     ["{", "it is no JSON"],
-    ["\ufffd\u0000", "it is no JSON"],
     ["null", "it is damaged, or of another release"],
     ['{"version":2}', "it is damaged, or of another release"],
   ];
@@ -230,10 +269,10 @@ describe("a record that holds no state", () => {
       await MemoryStorage.prototype.save.call(storage, "state", bytes);
       const it = await loaded(storage);
       assertEquals(it.traces, [
-        `warning Cannot take up the saved state: ${why}. It is kept as "state.unreadable". All models begin as active`,
+        `warning Cannot take up the saved state: ${why}. It is kept as "${copy}". All models begin as active`,
       ]);
-      assertEquals(await storage.load("state.unreadable"), bytes);
-      assertEquals(JSON.parse(text(await storage.load("state"))), it.process.written());
+      assertEquals(await storage.load(copy), bytes);
+      assertEquals(JSON.parse(text(await storage.load("state"))).breakers, []);
     });
   }
 
@@ -241,7 +280,9 @@ describe("a record that holds no state", () => {
     const storage = new TestStorage(fakeClock());
     storage.loadError = new ConnectorError('"test" cannot read "state": it is damaged', undefined, "unreadable");
     const it = await loaded(storage);
-    assertEquals(it.traces, ['warning "test" cannot read "state": it is damaged. All models begin as active']);
+    assertEquals(it.traces, [
+      'warning "test" cannot read "state": it is damaged. Nothing of it can be kept. All models begin as active',
+    ]);
     assertEquals(storage.saves.length, 1);
   });
 
