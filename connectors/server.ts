@@ -91,6 +91,11 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
   { ...sinks.consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
   { ...sinks.nullDeclaration, load: async () => (await import("./observability/null.ts")).nullObservability },
+  { ...sinks.webhookDeclaration, load: async () => (await import("./observability/webhook.ts")).webhookObservability },
+  {
+    ...sinks.prometheusDeclaration,
+    load: async () => (await import("./observability/prometheus.ts")).prometheusObservability,
+  },
   {
     ...sinks.localFileDeclaration,
     load: async () => (await import("./observability/local_file.ts")).localFileObservability,

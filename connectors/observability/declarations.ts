@@ -36,3 +36,28 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
     retention: { type: "duration", min: 1, default: "7d", about: "How long files put aside are kept." },
   },
 };
+
+/** Events, each posted to a URL. */
+export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
+  id: "mesh.webhook.v1",
+  kind: "observability",
+  sections: ["routing"],
+  attributes: {
+    url: { type: "url", isRequired: true, about: "Where each event is posted to." },
+    secret: {
+      type: "text",
+      about: "What deliveries are signed with (Standard Webhooks): `whsec_` and base64, or any other text as it is.",
+    },
+  },
+};
+
+/** Metrics in Prometheus' text format. */
+export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
+  id: "mesh.prometheus.v1",
+  kind: "observability",
+  sections: ["statistics"],
+  attributes: {
+    path: { type: "text", about: "A file that is replaced at each interval, for a collector of text files." },
+    url: { type: "url", about: "Where metrics are put at each interval: a group of a Pushgateway." },
+  },
+};

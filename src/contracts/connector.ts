@@ -62,6 +62,11 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
    * entry. All others are refused, with the nearest name. Without a declaration everything is passed through.
    */
   readonly attributes?: Attributes;
+  /**
+   * The sections of `observability` that a sink has an effect in; it is refused in others.
+   * @default all
+   */
+  readonly sections?: readonly ("routing" | "logging" | "statistics" | "tracing")[];
 }
 
 /** What makes the instances of a connector. */

@@ -49,7 +49,7 @@ export function buildObservability(
     builders[section].map(([sink, output, retentionMs], index) => {
       const isOne = builders[section].length === 1;
       const path = `observability.${section}${isOne ? "" : `[${index}]`}`;
-      return { ...readSink(sink, { path, known, report, retentionMs }), ...output };
+      return { ...readSink(sink, { section, path, known, report, retentionMs }), ...output };
     })
   );
 }
@@ -58,6 +58,7 @@ export function buildObservability(
 type Entry = readonly [sink: SinkValues, output: SinkOutput, retentionMs?: number | undefined];
 
 interface SinkContext {
+  readonly section: string;
   readonly path: string;
   readonly retentionMs: number | undefined;
   readonly known: KnownConnectors;
@@ -66,11 +67,15 @@ interface SinkContext {
 
 function readSink(
   { connector = defaultSink, config = {}, ...attributes }: SinkValues,
-  { path, known, report, retentionMs }: SinkContext,
+  { section, path, known, report, retentionMs }: SinkContext,
 ): Pick<SinkSettings, "connector" | "config"> {
   if (!known.observability.includes(connector)) {
     const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
     report.problem(`${path}.connector`, problem);
+  }
+  const taken = known.sectionsOf?.(connector);
+  if (taken !== undefined && !taken.includes(section)) {
+    report.problem(`${path}.connector`, `${show(connector)} has no effect here: it takes "observability.${taken[0]}"`);
   }
   const declared = known.attributesOf?.("observability", connector);
   const common = Object.keys(attributes);

@@ -23,6 +23,8 @@ export interface KnownConnectors {
   readonly observability: readonly string[];
   /** Undefined where the connector declares no attributes. */
   readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
+  /** The sections of `observability` that a sink has an effect in; undefined: all. */
+  readonly sectionsOf?: (id: string) => readonly string[] | undefined;
 }
 
 /** What validation and detection depend on. */
@@ -43,6 +45,7 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
     storages: idsOf("storage"),
     observability: idsOf("observability"),
     attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
+    sectionsOf: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
   };
 }
 

@@ -1,0 +1,55 @@
+/**
+ * Metrics for Prometheus from programs that have no `/metrics`: as a file, or pushed.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { MetricFamily } from "../../src/contracts/metrics.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { prometheusMediaType, prometheusText } from "../../src/util/prometheus_text.ts";
+import { prometheusDeclaration } from "./declarations.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+import { post } from "./_post.ts";
+
+/** Writes or pushes an exposition at each interval; see its declaration for the attributes. */
+export const prometheusObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  prometheusDeclaration,
+);
+
+function create({ path, url }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+  if ((path === undefined) === (url === undefined)) throw problem('needs either "path" or "url"');
+  if (path !== undefined && runtime.disk === undefined) throw problem("needs files, which this runtime does not have");
+  const publish = path === undefined
+    ? (body: string) => {
+      const headers = { "content-type": prometheusMediaType };
+      return post(() => Promise.resolve({ url: url as string, method: "PUT", headers, body }), runtime);
+    }
+    : (text: string) => runtime.disk!.replace(path as string, new TextEncoder().encode(text));
+  // only the latest numbers count: what waits is replaced, and is no loss
+  let latest: readonly MetricFamily[] = [];
+  const queue = new DeliveryQueue<void>({
+    capacity: Infinity,
+    batch: Infinity,
+    deliver: () => publish(prometheusText(latest)),
+  });
+  return {
+    get lost() {
+      return queue.lost;
+    },
+    emit: () => {},
+    trace: () => {},
+    flush(report) {
+      if (report !== undefined) {
+        latest = report.families();
+        queue.add();
+      }
+      return queue.idle();
+    },
+  };
+}
+
+function problem(message: string): ConfigError {
+  return new ConfigError([{ path: "observability.statistics", message: `"mesh.prometheus.v1" ${message}` }]);
+}

@@ -1,0 +1,89 @@
+/**
+ * Events as webhooks, in the form of Standard Webhooks.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { MeshEvent } from "../../src/contracts/events.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { fromBase64, toBase64 } from "../../src/util/base64.ts";
+import { webhookDeclaration } from "./declarations.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+import { type Delivery, post } from "./_post.ts";
+
+const capacity = 1_000;
+const secretPrefix = "whsec_";
+const encoder = new TextEncoder();
+
+/** Delivers events one by one; see its declaration for the attributes. */
+export const webhookObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  webhookDeclaration,
+);
+
+function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+  if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw problem("url", "needs an http or https URL");
+  }
+  if (secret !== undefined && typeof secret !== "string") throw problem("secret", "has to be a text");
+  const key = secret === undefined ? undefined : signingKey(secret);
+  key?.catch(() => {}); // a delivery fails by it
+  const queue = new DeliveryQueue<MeshEvent>({
+    capacity,
+    batch: 1,
+    deliver: async ([event]) => await post(() => deliveryOf(event!, { url, key, now: runtime.clock.now() }), runtime),
+  });
+  return {
+    get lost() {
+      return queue.lost;
+    },
+    emit(record) {
+      if (record.type === "event") queue.add(record);
+    },
+    trace: () => {},
+    flush: () => queue.idle(),
+  };
+}
+
+interface DeliveryParts {
+  readonly url: string;
+  readonly key: Promise<CryptoKey> | undefined;
+  /** Wall clock, ms. */
+  readonly now: number;
+}
+
+/** The id stays the same over retries; the time is that of the try. */
+async function deliveryOf(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<Delivery> {
+  const body = JSON.stringify(event);
+  const timestamp = String(Math.floor(now / 1000));
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "webhook-id": event.id,
+    "webhook-timestamp": timestamp,
+  };
+  if (key !== undefined) {
+    const signed = encoder.encode(`${event.id}.${timestamp}.${body}`);
+    const signature = new Uint8Array(await crypto.subtle.sign("HMAC", await key, signed));
+    headers["webhook-signature"] = `v1,${toBase64(signature)}`;
+  }
+  return { url, headers, body };
+}
+
+/** A secret of Standard Webhooks is base64 behind its prefix; any other one is taken as it is. */
+async function signingKey(secret: string): Promise<CryptoKey> {
+  const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
+  return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+}
+
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(fromBase64(text));
+  } catch {
+    throw problem("secret", `has no base64 behind "${secretPrefix}"`);
+  }
+}
+
+function problem(setting: string, message: string): ConfigError {
+  return new ConfigError([{ path: `observability.routing.${setting}`, message: `"mesh.webhook.v1" ${message}` }]);
+}
