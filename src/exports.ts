@@ -17,7 +17,7 @@ export type * from "./contracts/storage.ts";
 export { CapabilityTree, capabilityTree } from "./capability/tree.ts";
 export { nearestCapabilities } from "./capability/nearest.ts";
 export { deliveryModes } from "./capability/delivery.ts";
-export { type Operation, operationLeaves, servesOperation } from "./capability/operations.ts";
+export { operationLeaves, servesOperation } from "./capability/operations.ts";
 export { Chat, Completions } from "./client/chat.ts";
 export { MeshClient } from "./client/client.ts";
 export type { DescribedPool, DescribedProvider, Description } from "./client/describe.ts";

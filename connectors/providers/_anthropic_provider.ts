@@ -84,12 +84,12 @@ export class AnthropicProvider extends BaseProvider {
     this.#ownHeaders = headers;
   }
 
-  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
     return { body: toChatCompletion(await readObject(response), this.#facts(request)) };
   }
 
-  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post(request, options);
     const facts = this.#facts(request);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {

@@ -12,12 +12,15 @@ import type {
   Delivery,
   FailureKind,
   ModelInfo,
+  OperationName,
+  OperationTable,
   Provider,
   Quota,
   RateLimits,
   UsageReport,
 } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
 import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
 import { parseObject, readBytes } from "./_http.ts";
 
@@ -44,11 +47,33 @@ export abstract class BaseProvider implements Provider {
     return this.#id;
   }
 
-  /** One complete response. */
-  abstract complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
+  /** How it performs operations other than chat; a dialect that has any overrides this. */
+  protected get calls(): OperationTable {
+    return {};
+  }
+
+  /** The operations other than chat that it performs. */
+  get operations(): readonly OperationName[] {
+    return Object.keys(this.calls) as OperationName[];
+  }
+
+  /** One complete response, of whichever operation the request names. */
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const { operation = "chat" } = request;
+    if (operation === "chat") return this.chat(request, options);
+    const call = this.calls[operation] ?? notOffered(operation);
+    return call(request, options) as unknown as Promise<CompletionResponse>;
+  }
+
+  /** One complete response to a chat request. */
+  protected chat(_request: CompletionRequest, _options: CallOptions): Promise<CompletionResponse> {
+    return notOffered("chat");
+  }
 
   /** A streamed response. */
-  abstract stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
+  stream(_request: CompletionRequest, _options: CallOptions): AsyncIterable<CompletionChunk> {
+    return notOffered("chat");
+  }
 
   /** Asks the provider which models it has. */
   abstract listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
@@ -102,6 +127,10 @@ export abstract class BaseProvider implements Provider {
   isRetryable(error: unknown): boolean {
     return isRetryableKind(classifyError(error));
   }
+}
+
+function notOffered(operation: OperationName): never {
+  throw new UpstreamError(`The provider does not offer ${operation}`, { kind: "request" });
 }
 
 /** Whether a response's status means success. */

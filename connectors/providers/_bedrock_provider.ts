@@ -46,12 +46,12 @@ class BedrockProvider extends BaseProvider {
     this.#runtime = runtime;
   }
 
-  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("converse", request, options);
     return { body: fromConverse(await readObject(response), this.#factsOf(request, response)) };
   }
 
-  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("converse-stream", request, options);
     const facts = this.#factsOf(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {

@@ -60,7 +60,7 @@ export class GeminiProvider extends BaseProvider {
     };
   }
 
-  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("generateContent", request, options);
     const [answer] = this.#answersIn(await readText(response));
     if (answer === undefined) {
@@ -69,7 +69,7 @@ export class GeminiProvider extends BaseProvider {
     return { body: toChatCompletion(answer, this.#factsOf(request)) };
   }
 
-  async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("streamGenerateContent?alt=sse", request, options);
     const stream = new GeminiStream(this.#factsOf(request));
     for await (const text of eventsOf(response)) {

@@ -10,15 +10,15 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { editMembers } from "../../src/util/json_members.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader, nameThoughts } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
-import { declarationOf, modelsOf, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
+import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
+import { completionOf, editsOf, jsonOf, readStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -51,6 +51,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #chatUrl: string;
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
+  readonly #calls: OperationTable;
 
   /**
    * Makes one.
@@ -71,19 +72,28 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       readError: vendor.readError ?? readOpenAiError,
       ...(vendor.readRetryAfter === undefined ? {} : { readRetryAfter: vendor.readRetryAfter }),
     };
+    const post: Post = (path, request, options) => {
+      const url = vendor.address?.(path, request.model.id) ?? `${this.#baseUrl}/${path}`;
+      return this.#send({ url, body: jsonOf(request) }, options);
+    };
+    this.#calls = Object.fromEntries(
+      Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post)]),
+    );
+  }
+
+  protected override get calls(): OperationTable {
+    return this.#calls;
   }
 
   /** One complete response, its bytes kept. */
-  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
-    const response = await options.send(this.#callOf(request, options));
-    if (!isSuccess(response)) throw await this.#fault(response);
-    const bytes = await readBytes(response);
+  protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    const bytes = await readBytes(await this.#post(request, options));
     const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
     return isAsItCame ? { body, wire: bytes } : { body };
   }
 
   /** A streamed response, each event's text kept. */
-  stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {
       readWhole: (body) => answerOf(body).body,
@@ -99,12 +109,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Asks `GET /models`. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const response = await options.send({
-      url: this.#vendor.address?.("models") ?? `${this.#baseUrl}/models`,
-      method: "GET",
-      headers: this.#headers(options),
-    });
-    if (!isSuccess(response)) throw await this.#fault(response);
+    const url = this.#vendor.address?.("models") ?? `${this.#baseUrl}/models`;
+    const response = await this.#send({ url, method: "GET" }, options);
     const { data } = await readObject(response);
     if (!Array.isArray(data)) {
       throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
@@ -118,23 +124,19 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return Object.assign(headers, this.#vendor.authorize?.(credential) ?? { authorization: `Bearer ${credential}` });
   }
 
-  async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const response = await options.send(this.#callOf(request, options));
+  #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
+    return this.#send({ url, body: jsonOf(request, editsOf(request, this.#vendor.streamUsage)) }, options);
+  }
+
+  /** Sends a request with the key; of an answer that is no success throws the error. */
+  async #send(
+    request: Pick<UpstreamRequest, "url" | "method" | "body">,
+    options: CallOptions,
+  ): Promise<UpstreamResponse> {
+    const response = await options.send({ ...request, headers: this.#headers(options) });
     if (!isSuccess(response)) throw await this.#fault(response);
     return response;
-  }
-
-  #callOf(request: CompletionRequest, options: CallOptions): UpstreamRequest {
-    const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
-    return { url, headers: this.#headers(options), body: this.#write(request) };
-  }
-
-  #write(request: CompletionRequest): string {
-    const { body, wire } = request;
-    const edits = editsOf(request, this.#vendor.streamUsage);
-    return wire === undefined
-      ? JSON.stringify({ ...body, ...edits })
-      : editMembers(wire.text, { ...wire.edits, ...edits });
   }
 
   #fault(response: UpstreamResponse): Promise<UpstreamError> {

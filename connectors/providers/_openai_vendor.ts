@@ -3,8 +3,30 @@
  * @module
  */
 import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
-import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import type {
+  CallOptions,
+  ModelInfo,
+  OperationCall,
+  OperationRequest,
+  OperationTable,
+  ParameterRules,
+} from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import type { FaultReader } from "./_http.ts";
+
+/**
+ * Posts a request's body to a path below the vendor's address, such as `embeddings`, with its key and its name of the model.
+ * A body that is not the client's goes without `wire`.
+ *
+ * @throws {UpstreamError} For an answer that is no success.
+ */
+export type Post = (path: string, request: OperationRequest, options: CallOptions) => Promise<UpstreamResponse>;
+
+/** Makes the calls of an operation. */
+export type VendorOperation = (post: Post) => OperationCall;
+
+/** What makes a vendor's calls, by operation. */
+export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {
@@ -39,6 +61,8 @@ export interface OpenAiCompatible {
   readonly streamUsage?: boolean;
   /** Its errors, where they are not quite OpenAI's. */
   readonly readError?: FaultReader["readError"];
+  /** The operations other than chat that it performs: by `_openai_<operation>.ts` where they are shaped as OpenAI's. */
+  readonly operations?: VendorOperations;
   /** A wait the vendor names in a place of its own. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }

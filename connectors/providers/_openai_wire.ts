@@ -3,9 +3,10 @@
  * @module
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
-import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
+import type { CompletionChunk, CompletionRequest, OperationRequest } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { editMembers } from "../../src/util/json_members.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
@@ -21,6 +22,22 @@ export function editsOf(
   return stream && streamUsage && body.stream_options?.include_usage !== true
     ? { model: model.id, stream_options: { ...body.stream_options, include_usage: true } }
     : { model: model.id };
+}
+
+/**
+ * The JSON of a request's body: the client's own text where it came as such, spliced.
+ *
+ * @param request The request.
+ * @param edits What differs for the provider; undefined removes a member.
+ * @default `{ model }`, by the provider's own name of it
+ */
+export function jsonOf(
+  { model, body, wire }: OperationRequest,
+  edits: Readonly<Record<string, unknown>> = { model: model.id },
+): string {
+  return wire === undefined
+    ? JSON.stringify({ ...body, ...edits })
+    : editMembers(wire.text, { ...wire.edits, ...edits });
 }
 
 /**

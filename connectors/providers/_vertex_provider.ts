@@ -77,11 +77,11 @@ class VertexProvider extends BaseProvider {
     }
   }
 
-  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  protected override chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     return this.#familyOf(request).complete(request, options);
   }
 
-  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
+  override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     return this.#familyOf(request).stream(request, options);
   }
 

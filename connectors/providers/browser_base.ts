@@ -214,12 +214,12 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /** One complete response. */
-  async complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     return { body: this.#readWhole(await readObject(await this.#post(request, options))) };
   }
 
   /** A streamed response. */
-  stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {
       chunks,

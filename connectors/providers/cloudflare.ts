@@ -7,6 +7,7 @@
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { knownModels } from "./_catalogue.ts";
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cloudflare.ts";
 
@@ -28,6 +29,7 @@ export const cloudflare: OpenAiCompatible = {
       about: "The account's id; else the variable `CLOUDFLARE_ACCOUNT_ID` where the provider is detected.",
     },
   },
+  operations: { embeddings: openAiEmbeddings },
 };
 
 function addressOf(settings: ProviderSettings): string {

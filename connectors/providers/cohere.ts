@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
 
@@ -20,4 +21,5 @@ export const cohere: OpenAiCompatible = {
     refuse: ["n", "top_logprobs"],
   },
   models: () => knownModels(entries),
+  operations: { embeddings: openAiEmbeddings },
 };

@@ -4,6 +4,7 @@
  * Source: localai.io/docs.
  * @module
  */
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
@@ -19,4 +20,5 @@ export const localai: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
+  operations: { embeddings: openAiEmbeddings },
 };

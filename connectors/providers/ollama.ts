@@ -5,6 +5,7 @@
  * variable OLLAMA_API_KEY is the key of its cloud, so it is never sent to a server of one's own.
  * @module
  */
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Ollama. */
@@ -20,4 +21,5 @@ export const ollama: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" }, drop: ["logit_bias"], refuse: ["n"] },
   local: true,
+  operations: { embeddings: openAiEmbeddings },
 };

@@ -7,6 +7,7 @@
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 
@@ -31,4 +32,5 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels(entries, { rulesOf: ({ rules: name = "" }) => rules()[name] }),
+  operations: { embeddings: openAiEmbeddings },
 };

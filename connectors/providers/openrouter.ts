@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openrouter.ts";
 
@@ -15,4 +16,5 @@ export const openrouter: OpenAiCompatible = {
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
   models: () => knownModels(entries),
+  operations: { embeddings: openAiEmbeddings },
 };

@@ -4,6 +4,7 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
@@ -18,4 +19,5 @@ export const vllm: OpenAiCompatible = {
     port: 8000,
   },
   local: true,
+  operations: { embeddings: openAiEmbeddings },
 };

@@ -13,6 +13,7 @@ import { callAfter } from "../../src/runtime/_timers.ts";
 import { costNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
 import { engineOf } from "../../src/engine/engine_of.ts";
 
@@ -35,7 +36,7 @@ Deno.bench("estimateTokens", () => void estimateTokens(parsed));
 
 const pricing = [{ from: "2025-01-01", input: 1, output: 2 }, { from: "2026-01-01", input: 2, output: 3 }];
 const now = Date.UTC(2026, 5, 1);
-Deno.bench("costNanoUsd", () => void costNanoUsd(usage, pricing, now));
+Deno.bench("costNanoUsd", () => void costNanoUsd({ input: 100, output: 20 }, pricing, now));
 
 const plain = new Headers({ "content-type": "application/json", "content-length": "1000" });
 Deno.bench("readRateHeaders, none there", () => void readRateHeaders(plain, now));
@@ -67,8 +68,8 @@ await mesh.initialize({
   pools: { chat: { models: ["m"] } },
 });
 const engine = engineOf(mesh);
-const request = { id: "a", operation: "chat", delivery: "sync", model: "chat", timeoutMs: 60_000 } as const;
-Deno.bench("a request through the engine", async () => void await engine.chat({ ...request, body: parsed, text }));
+const request = { id: "a", operation: chat, delivery: "sync", model: "chat", timeoutMs: 60_000 } as const;
+Deno.bench("a request through the engine", async () => void await engine.perform({ ...request, body: parsed, text }));
 
 const handler = createHandler(mesh);
 const headers = { "content-type": "application/json", "content-length": String(text.length), host: "127.0.0.1" };

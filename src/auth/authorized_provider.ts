@@ -12,6 +12,7 @@ import type {
   Delivery,
   FailureKind,
   ModelInfo,
+  OperationName,
   Provider,
   Quota,
   RateLimits,
@@ -34,6 +35,10 @@ export class AuthorizedProvider implements Provider {
 
   get id(): string {
     return this.#inner.id;
+  }
+
+  get operations(): readonly OperationName[] {
+    return this.#inner.operations ?? [];
   }
 
   complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {

@@ -2,23 +2,14 @@
  * Which capabilities an endpoint serves.
  * @module
  */
-import type { CapabilityPath } from "../contracts/provider.ts";
+import type { CapabilityPath, OperationName } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
-/** What an endpoint does. */
-export type Operation =
-  | "chat"
-  | "embeddings"
-  | "speech"
-  | "transcription"
-  | "image"
-  | "moderation"
-  | "rerank"
-  | "search"
-  | "documents";
+/** The operations that have an endpoint and a method: their leaves get pools by themselves. */
+export const servedOperations: readonly OperationName[] = ["chat", "embeddings"];
 
 /** The nodes whose leaves a call serves, for each operation but `chat`. */
-const nodes: Readonly<Record<Exclude<Operation, "chat">, CapabilityPath>> = {
+const nodes: Readonly<Record<Exclude<OperationName, "chat">, CapabilityPath>> = {
   embeddings: "representation.embeddings",
   speech: "generation.audio.text-to-speech",
   transcription: "understanding.audio.speech-to-text",
@@ -61,7 +52,7 @@ const chatNodes: readonly CapabilityPath[] = [
  * servesOperation("interaction.tool-calling", "chat"); // true
  * ```
  */
-export function servesOperation(leaf: CapabilityPath, operation: Operation): boolean {
+export function servesOperation(leaf: CapabilityPath, operation: OperationName): boolean {
   return operation === "chat" ? servesChat(leaf) : isAtOrBelow(leaf, nodes[operation]);
 }
 
@@ -76,6 +67,6 @@ export function servesChat(leaf: CapabilityPath): boolean {
  * @param tree The tree of capabilities.
  * @param operation What the call does.
  */
-export function operationLeaves(tree: CapabilityTree, operation: Operation): readonly CapabilityPath[] {
+export function operationLeaves(tree: CapabilityTree, operation: OperationName): readonly CapabilityPath[] {
   return tree.leaves().filter((leaf) => servesOperation(leaf, operation));
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
+import type { Operation } from "../pipeline/operation.ts";
 import type { Middleware } from "./options.ts";
 
 /** A client, as its resources see it. */
@@ -14,9 +15,9 @@ export interface CallContext {
   /** Makes the client ready for requests. Memoised. */
   readonly ready: () => Promise<void>;
   /**
-   * The pool that a chat call without `model` goes to.
+   * The pool that a call without `model` goes to.
    *
-   * Throws an `UnsupportedRequestError` when no pool serves it.
+   * Throws an `UnsupportedRequestError` when no pool serves the operation.
    */
-  readonly poolForChat: () => string;
+  readonly poolFor: (operation: Pick<Operation, "name" | "serves">) => string;
 }

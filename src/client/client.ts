@@ -2,16 +2,21 @@
  * The client object that `create` returns.
  * @module
  */
-import { servesChat } from "../capability/operations.ts";
+import { operationLeaves } from "../capability/operations.ts";
 import type { StatsRecord } from "../contracts/events.ts";
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
+import type { Operation } from "../pipeline/operation.ts";
 import type { Explanation } from "../pipeline/explain.ts";
+import type { Pool } from "../registry/registry.ts";
 import type { ModelList } from "../registry/model_list.ts";
+import type { CallContext } from "./call_context.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
+import { Embeddings } from "./embeddings.ts";
+import type { ExplainOptions } from "./explain.ts";
 import type { Middleware } from "./options.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
@@ -44,6 +49,8 @@ export interface ClientParts {
 export class MeshClient {
   /** Chat. */
   readonly chat: Chat;
+  /** Embeddings. */
+  readonly embeddings: Embeddings;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -59,7 +66,9 @@ export class MeshClient {
     this.#parts = parts;
     const { engine, middleware } = parts;
     const ready = () => this.ready();
-    this.chat = new Chat({ engine, middleware, ready, poolForChat: () => this.#poolForChat() });
+    const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
+    this.chat = new Chat(context);
+    this.embeddings = new Embeddings(context);
     this.models = {
       list: async () => {
         await ready();
@@ -112,9 +121,10 @@ export class MeshClient {
   }
 
   /**
-   * Where a chat request would go, and why. Sends nothing; middleware is not asked.
+   * Where a request would go, and why. Sends nothing; middleware is not asked.
    *
-   * @param request OpenAI's chat request; without `model` it is about the client's pool.
+   * @param request A request in OpenAI's shape; without `model` it is about the client's pool.
+   * @param options Which operation it is for, `chat` by default.
    * @throws {ModelNotFoundError} When its `model` stands for nothing.
    * @throws {UnsupportedRequestError} When it is malformed.
    *
@@ -124,10 +134,11 @@ export class MeshClient {
    * console.log(order[0]?.model, excluded);
    * ```
    */
-  async explain(request: ChatCompletionRequest): Promise<Explanation> {
+  async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
     await this.ready();
-    const { explainChat } = await import("./explain.ts"); // most pages never ask
-    return explainChat(request, this.#parts.engine, () => this.#poolForChat());
+    const { explainRequest } = await import("./explain.ts"); // most pages never ask
+    const { engine } = this.#parts;
+    return explainRequest(request, { ...options, engine, poolFor: (operation) => this.#poolFor(operation) });
   }
 
   /**
@@ -144,8 +155,11 @@ export class MeshClient {
     await this.close();
   }
 
-  /** The pool that a chat call without `model` goes to. */
-  #poolForChat(): string {
+  /**
+   * What a call without `model` goes to: the pool or capability that the client is for, where that serves the operation;
+   * else the first pool that does, else a pool made for the operation.
+   */
+  #poolFor(operation: Pick<Operation, "name" | "serves">): string {
     const { pool, capability, engine } = this.#parts;
     if (pool !== undefined) return pool;
     const { pools, tree } = engine.registry;
@@ -153,11 +167,15 @@ export class MeshClient {
       const path = tree.resolve(capability);
       const own = pools.find(({ name }) => name === capability) ??
         pools.find((one) => path !== undefined && one.capability === path);
-      return own?.name ?? capability;
+      const isFor = path !== undefined && tree.leaves(path).some((leaf) => operation.serves(leaf));
+      if (isFor) return own?.name ?? capability;
     }
-    const serving = pools.find(({ members }) => members.some(({ model }) => model.leaves.some(servesChat))) ?? pools[0];
-    if (serving !== undefined) return serving.name;
-    throw new UnsupportedRequestError("No pool serves chat: name a model, or configure a pool", {
+    const serves = ({ members }: Pool) =>
+      members.some(({ model }) => model.leaves.some((leaf) => operation.serves(leaf)));
+    const serving = pools.find(serves) ?? (capability === null ? pools[0] : undefined);
+    const name = serving?.name ?? (capability === null ? undefined : operationLeaves(tree, operation.name)[0]);
+    if (name !== undefined) return name;
+    throw new UnsupportedRequestError(`No pool serves ${operation.name}: name a model, or configure a pool`, {
       code: "missing_required_parameter",
       param: "model",
     });

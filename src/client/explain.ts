@@ -1,38 +1,63 @@
 /**
- * Explaining a program's chat request as a call of it would be routed.
+ * Explaining a program's request as a call of it would be routed.
  * @module
  */
-import { servesChat } from "../capability/operations.ts";
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
+import type { OperationName } from "../contracts/provider.ts";
 import type { Engine } from "../engine/engine.ts";
-import { checkChatRequest } from "../pipeline/check_request.ts";
+import { invalid } from "../pipeline/check_body.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
+import type { CheckedOperation } from "../pipeline/operation.ts";
+import { operations } from "../pipeline/operations/all.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
+
+/** What is explained. */
+export interface ExplainOptions {
+  /**
+   * What the request asks for.
+   * @default {"chat"}
+   */
+  readonly operation?: OperationName;
+}
+
+/** An {@linkcode Engine} and its names. */
+export interface ExplainContext extends ExplainOptions {
+  /** Ready. */
+  readonly engine: Engine;
+  /** The name that a request without `model` goes to. */
+  readonly poolFor: (operation: CheckedOperation) => string;
+}
 
 /**
  * Explains a request. Nothing is sent.
  *
  * @param request As given.
- * @param engine Ready.
- * @param poolOf The name that one without `model` goes to.
+ * @param context The engine, and the operation.
  * @throws {ModelNotFoundError} When its `model` stands for nothing.
  * @throws {UnsupportedRequestError} When it is malformed.
  */
-export function explainChat(request: ChatCompletionRequest, engine: Engine, poolOf: () => string): Explanation {
-  const body = checkChatRequest(request);
+export function explainRequest(
+  request: RequestBody,
+  { operation: name = "chat", engine, poolFor }: ExplainContext,
+): Explanation {
+  const operation = operations.get(name);
+  if (operation === undefined) {
+    const known = [...operations.keys()].map((one) => `"${one}"`).join(", ");
+    throw invalid(`"operation" has to be one of ${known}`, "operation");
+  }
+  const body = operation.check(request);
   return explain(
     {
       id: "explain",
-      operation: "chat",
+      operation,
       delivery: body.stream === true ? "stream" : "sync",
-      model: body.model ?? poolOf(),
+      model: body.model ?? poolFor(operation),
       body,
       timeoutMs: 0,
       session: sessionOf(undefined, body),
       routingConstraints: readRoutingConstraints(undefined, body),
     },
-    { serves: servesChat },
     engine.routeDeps,
   );
 }

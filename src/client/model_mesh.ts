@@ -12,7 +12,7 @@ import { type ConfigSource, readSource, type SourcedDocument } from "../config/l
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { addProvider } from "../engine/add_provider.ts";
 import { Engine } from "../engine/engine.ts";
@@ -26,7 +26,7 @@ import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
 import type { CreateParts } from "./create.ts";
-import { explainChat } from "./explain.ts";
+import { type ExplainOptions, explainRequest } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
 import { runtimeWith } from "./runtime_with.ts";
 
@@ -206,9 +206,10 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Where a chat request would go, and why. Sends nothing.
+   * Where a request would go, and why. Sends nothing.
    *
-   * @param request OpenAI's chat request, its `model` a name of this mesh.
+   * @param request A request in OpenAI's shape, its `model` a name of this mesh.
+   * @param options Which operation it is for, `chat` by default.
    * @throws {ModelNotFoundError} When its `model` stands for nothing.
    * @throws {UnsupportedRequestError} When it is malformed.
    *
@@ -218,9 +219,10 @@ export class ModelMeshBase implements Mesh {
    * console.log(order[0]?.model, excluded);
    * ```
    */
-  async explain(request: ChatCompletionRequest): Promise<Explanation> {
+  async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
     await this.ready();
-    return explainChat(request, this.#engine, () => this.#engine.registry.pools[0]?.name ?? "");
+    const engine = this.#engine;
+    return explainRequest(request, { ...options, engine, poolFor: () => engine.registry.pools[0]?.name ?? "" });
   }
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */

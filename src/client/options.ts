@@ -6,6 +6,7 @@ import type { ConfigSource } from "../config/load/config_source.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { OperationName } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { ChatStream } from "./stream.ts";
@@ -74,6 +75,8 @@ export interface CallSettings {
 export interface MiddlewareContext {
   /** The request's id. */
   readonly requestId: string;
+  /** What is asked for: requests and responses of another operation than `chat` have its shape. */
+  readonly operation: OperationName;
 }
 
 /** Called around every request. A returned value replaces the one given. */

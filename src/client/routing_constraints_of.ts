@@ -2,7 +2,7 @@
  * How a program's call narrows its own routing.
  * @module
  */
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -14,7 +14,7 @@ import type { CallSettings } from "./options.ts";
  * @throws {UnsupportedRequestError} For what are no routing constraints.
  */
 export async function routingConstraintsOf(
-  request: ChatCompletionRequest,
+  request: RequestBody,
   { headers, route }: CallSettings,
 ): Promise<RoutingConstraints | undefined> {
   const header = new Headers(headers).get("x-mesh-route");

@@ -59,10 +59,20 @@ export interface Tool {
   [key: string]: unknown;
 }
 
-/** The body of `POST /v1/chat/completions`. */
-export interface ChatCompletionRequest {
+/** What the bodies of all operations have in common. */
+export interface RequestBody {
   /** A pool, capability, alias or model name; the client's own pool when left out. */
   model?: string;
+  /** A list of further models or pools to try after `model`. */
+  models?: string[];
+  /** The end user, as the client names them. */
+  user?: string;
+  /** What else an operation or a vendor has. */
+  [key: string]: unknown;
+}
+
+/** The body of `POST /v1/chat/completions`. */
+export interface ChatCompletionRequest extends RequestBody {
   /** The conversation so far, oldest first. */
   messages: ChatMessage[];
   /** Whether the response is a stream of chunks. */
@@ -91,10 +101,6 @@ export interface ChatCompletionRequest {
   response_format?: { type: string; json_schema?: JsonObject };
   /** `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
   reasoning_effort?: string | null;
-  /** A list of further models or pools to try after `model`. */
-  models?: string[];
-  /** The end user, as the client names them. */
-  user?: string;
   /** What else a vendor adds. */
   [key: string]: unknown;
 }
@@ -217,6 +223,43 @@ export interface ChatCompletionChunk {
   }[];
   /** Token counts: in the last chunk, when asked for. */
   usage?: CompletionUsage | null;
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
+/** The body of `POST /v1/embeddings`. */
+export interface EmbeddingRequest extends RequestBody {
+  /** One text or several, or their tokens in the vocabulary of OpenAI's models. */
+  input: string | string[] | number[] | number[][];
+  /** Numbers per vector, where the model lets one choose. */
+  dimensions?: number;
+  /**
+   * How vectors are written: lists of numbers, or base64 of their little-endian 32-bit floats.
+   * @default {"float"}
+   */
+  encoding_format?: "float" | "base64";
+}
+
+/** One vector. */
+export interface Embedding {
+  /** Always `embedding`. */
+  object: "embedding";
+  /** Index of its input, from 0. */
+  index: number;
+  /** The vector; with `encoding_format: "base64"` a string. */
+  embedding: number[];
+}
+
+/** The response to an {@linkcode EmbeddingRequest}. */
+export interface EmbeddingResponse {
+  /** Always `list`. */
+  object: "list";
+  /** A vector for each input, in order. */
+  data: Embedding[];
+  /** The concrete model, as its provider names it. */
+  model: string;
+  /** Token counts, where the provider reported them. */
+  usage: { prompt_tokens: number; total_tokens: number };
   /** What else a vendor adds. */
   [key: string]: unknown;
 }

@@ -2,11 +2,30 @@
  * The interface between the engine and a provider.
  * @module
  */
-import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, OpenAiError } from "./openai.ts";
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  JsonObject,
+  OpenAiError,
+  RequestBody,
+} from "./openai.ts";
 import type { UpstreamRequest, UpstreamResponse } from "./runtime.ts";
 
 /** A dotted path of the capability tree. */
 export type CapabilityPath = string;
+
+/** What a request asks for: one for each kind of endpoint. */
+export type OperationName =
+  | "chat"
+  | "embeddings"
+  | "speech"
+  | "transcription"
+  | "image"
+  | "moderation"
+  | "rerank"
+  | "search"
+  | "documents";
 
 /** How a response is delivered. */
 export type Delivery = "sync" | "stream" | "batch";
@@ -135,13 +154,18 @@ export interface ModelInfo {
 }
 
 /** A request to one model. */
-export interface CompletionRequest {
+export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequest> {
+  /**
+   * What is asked for; a provider gets no other operation than chat unless {@linkcode Provider.operations} names it.
+   * @default {"chat"}
+   */
+  readonly operation?: OperationName;
   /** The model to ask. */
   readonly model: ModelInfo;
   /** Whether the response is a stream. */
   readonly stream: boolean;
-  /** The parsed body, already reworded for the model; never changed by a provider. */
-  readonly body: ChatCompletionRequest;
+  /** The parsed body in OpenAI's shape, already reworded for the model; never changed by a provider. */
+  readonly body: Body;
   /**
    * The body's own JSON text, as the client wrote it, and what differs from it in `body`: a provider that
    * speaks OpenAI's dialect can splice instead of writing the whole again. A value of undefined means removed.
@@ -150,9 +174,9 @@ export interface CompletionRequest {
 }
 
 /** A complete response in both views. */
-export interface CompletionResponse {
+export interface CompletionResponse<Body = ChatCompletion> {
   /** The response in OpenAI's shape. */
-  readonly body: ChatCompletion;
+  readonly body: Body;
   /** The bytes it came in, when they are OpenAI's shape already. */
   readonly wire?: Uint8Array;
 }
@@ -222,6 +246,18 @@ export type FailureKind =
   | "model_not_found"
   | "misconfigured"
   | "invalid_response";
+
+/** A request of any operation. */
+export type OperationRequest = CompletionRequest<RequestBody>;
+
+/** A complete response of any operation. */
+export type OperationResponse = CompletionResponse<JsonObject>;
+
+/** Performs one operation: what {@linkcode ModelExecution.complete} does for requests of that operation. */
+export type OperationCall = (request: OperationRequest, options: CallOptions) => Promise<OperationResponse>;
+
+/** How a provider performs operations other than chat, by their names. */
+export type OperationTable = { readonly [name in Exclude<OperationName, "chat">]?: OperationCall };
 
 /** Spec: Model Execution. */
 export interface ModelExecution {
@@ -321,6 +357,11 @@ export interface Provider
   extends ModelExecution, Capabilities, ModelCatalogue, QuotaAndRateLimits, CostAndPricing, ErrorClassification {
   /** The entry's id in the configuration. */
   readonly id: string;
+  /**
+   * The operations other than chat for which `complete` takes requests; without it a provider is asked for chat alone.
+   * Which of its models do what, their capabilities say.
+   */
+  readonly operations?: readonly OperationName[];
 }
 
 /** An error response as a provider's connector read it. */

@@ -8,6 +8,7 @@ import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord, StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { type ConfigProblem, MeshError } from "../errors.ts";
 import { Hub } from "../observe/hub.ts";
@@ -15,10 +16,11 @@ import type { ConfiguredSink, RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
 import type { StatisticsReports } from "../observe/statistics_reports.ts";
-import { chat, type ChatAnswer } from "../pipeline/chat.ts";
+import { type Answer, perform } from "../pipeline/perform.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue, loadConnectors, loadSinks } from "../registry/catalogue.ts";
+import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState } from "../state/mesh_state.ts";
@@ -152,16 +154,18 @@ export class Engine implements Mesh {
   }
 
   /**
-   * Answers a chat request.
+   * Answers a request.
    *
    * @param request What is asked.
    * @throws A `MeshError`, or the client's abort.
    */
-  async chat(request: RoutedRequest): Promise<ChatAnswer> {
+  async perform<Body extends RequestBody, Response>(
+    request: RoutedRequest<Body, Response>,
+  ): Promise<Answer<Response>> {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {
-      return await chat(request, this.routeDeps);
+      return await perform(request, this.routeDeps);
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;
@@ -298,6 +302,9 @@ export class Engine implements Mesh {
     await this.monitoring.start({ ...this.routeDeps, ...assembly });
     this.#isReady = true;
     this.traceWarnings(settings);
+    for (const message of spaceWarnings(assembly.registry.pools)) {
+      this.hub.trace({ severity: "warning", component: "mesh", message });
+    }
   }
 
   #apply({ owner, to, reason, standbyMs, metadata }: Transition): void {

@@ -8,11 +8,10 @@ import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import { formatUsd } from "../util/cost.ts";
 import { nearest } from "../util/nearest.ts";
-import { estimateTokens } from "./estimate.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByRequest } from "./filter_by_request.ts";
+import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
-import { measureRequest } from "./request_size.ts";
 import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -26,7 +25,7 @@ export interface EligibilityContext extends DeliveryContext {
 
 /** Applies one filter; the reason stands for the models that it leaves out. */
 export type ApplyFilter = (
-  reason: "delivery" | "features" | "route",
+  reason: "delivery" | "features" | "route" | "interchangeable",
   members: readonly Member[],
   filter: (members: readonly Member[]) => readonly Member[],
 ) => readonly Member[];
@@ -56,21 +55,38 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * none of the pool's models.
  */
 export function eligibility(context: EligibilityContext): Eligibility {
-  const { request: { body, client, routingConstraints: constraints }, pool, applyFilter = applyPlainly } = context;
+  const { request: { operation, body, client, routingConstraints }, pool, applyFilter = applyPlainly } = context;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
-  const size = measureRequest(body);
-  const estimate = estimateTokens(body, size);
-  const load = client?.budget === undefined ? estimate : { ...estimate, budget: client.budget };
-  const capable = applyFilter("features", delivering, (members) => filterByRequest(members, body, size));
-  if (constraints === undefined || !choosesModels(constraints)) {
-    return { eligible: capable, load, isConstrained: false };
-  }
-  const eligible = applyFilter("route", capable, (members) => {
+  const needs = operation.needsOf(body);
+  const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
+  const capable = applyFilter("features", delivering, (members) => filterByRequest(members, needs));
+  const constraints = routingConstraints && choosesModels(routingConstraints) ? routingConstraints : undefined;
+  const chosen = constraints === undefined ? capable : applyFilter("route", capable, (members) => {
     checkConstraints(constraints, context);
     return constrained(members, constraints, load);
   });
-  const { order } = constraints;
-  return { eligible, load, isConstrained: true, prefer: order && preferredBy(ranksBy(order, eligible)) };
+  const prefer = constraints?.order && preferredBy(ranksBy(constraints.order, delivering));
+  const eligible = operation.interchangeable === undefined
+    ? chosen
+    : applyFilter("interchangeable", chosen, (members) => {
+      const wanted = delivering.filter((member) => constraints === undefined || isNamedBy(constraints, member));
+      const [first = members[0]!] = prefer?.(wanted) ?? wanted;
+      return keepInterchangeable(members, { first, operation });
+    });
+  return { eligible, load, isConstrained: constraints !== undefined, prefer };
+}
+
+/** What can stand in for the model that is asked first, whichever of them are active or can take this very request. */
+function keepInterchangeable(
+  members: readonly Member[],
+  { first, operation }: { first: Member; operation: Operation },
+): readonly Member[] {
+  const kept = operation.interchangeable!(members, first);
+  if (kept.length > 0) return kept;
+  throw new UnsupportedRequestError(
+    `No model that can take this request is interchangeable with "${first.model.name}", which the pool asks first`,
+    { code: "unsupported_by_pool" },
+  );
 }
 
 /** A deadline constrains no model. */
@@ -140,6 +156,10 @@ function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<M
     const { name, instance } = member.model;
     return [member, Math.min(positionOf(name), positionOf(instance.entry.id), positionOf(instance.vendor))];
   }));
+}
+
+function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolean {
+  return (only === undefined || named(only)(member)) && (ignore === undefined || !named(ignore)(member));
 }
 
 function named({ names }: NameList): (member: Member) => boolean {

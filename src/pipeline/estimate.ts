@@ -107,3 +107,12 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
 export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
   return latin / ratios.latin + alphabetic / ratios.alphabetic + ideographic / ratios.ideographic;
 }
+
+/**
+ * The tokens that a text has at least.
+ *
+ * @param size Its length.
+ */
+export function lowTokensOf(size: TextSize): number {
+  return Math.floor(tokensOf(size, low));
+}

@@ -11,7 +11,6 @@ import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
-import type { Task } from "./routed.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./selection_context.ts";
 import { poolFor } from "./select_pool.ts";
@@ -38,16 +37,15 @@ export interface ExcludedModel {
  * Explains a request.
  *
  * @param request What would be asked.
- * @param task Which models do it.
  * @param deps What the pipeline works with.
  * @throws {ModelNotFoundError} When its name stands for nothing.
  */
-export function explain(request: RoutedRequest, task: Pick<Task<unknown>, "serves">, deps: RouteDeps): Explanation {
+export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const { registry } = deps;
   const excluded: ExcludedModel[] = [];
   const pool = poolFor(request.model, request, registry);
   const applyFilter = collectingFilter(excluded);
-  const found = eligibility({ request, pool, registry, serves: task.serves, applyFilter });
+  const found = eligibility({ request, pool, registry, applyFilter });
   const context = new RequestContext({ request, pool, ...found }, deps);
   try {
     const order = orderOf(context);

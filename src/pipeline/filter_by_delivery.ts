@@ -5,6 +5,7 @@
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
+import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
 
 /** A request's operation and delivery, and what its pool's models do. */
@@ -13,8 +14,6 @@ export interface DeliveryContext {
   readonly pool: Pool;
   /** For providers that may be why the pool is empty. */
   readonly registry: Pick<Registry, "instances">;
-  /** Whether a leaf's models do the operation, delivered that way. */
-  readonly serves: (leaf: CapabilityPath) => boolean;
 }
 
 /**
@@ -23,24 +22,30 @@ export interface DeliveryContext {
  * @param context What is asked of which pool.
  * @throws {UnsupportedRequestError} When no member is left.
  */
-export function filterByDelivery({ request, pool, registry, serves }: DeliveryContext): readonly Member[] {
+export function filterByDelivery({ request, pool, registry }: DeliveryContext): readonly Member[] {
   const { operation, delivery } = request;
-  const key = `${operation}:${delivery}` as const;
+  const key = `${operation.name}:${delivery}` as const;
   let delivering = pool.membersByDelivery.get(key);
   if (delivering === undefined) {
     delivering = pool.members.filter(({ model }) =>
-      model.delivers(delivery) && model.leaves.some((leaf) => serves(leaf) && isSupported(model, leaf, delivery))
+      model.delivers(delivery) && performs(model, operation) &&
+      model.leaves.some((leaf) => operation.serves(leaf) && isSupported(model, leaf, delivery))
     );
     pool.membersByDelivery.set(key, delivering);
   }
   if (delivering.length > 0) return delivering;
   const message = pool.members.length === 0
     ? `No model is in the pool "${pool.name}"${hintsOf(registry.instances)}`
-    : `No model of the pool "${pool.name}" does ${operation} with ${delivery} delivery`;
-  throw new UnsupportedRequestError(message + adviceFor({ request, pool, serves }), {
+    : `No model of the pool "${pool.name}" does ${operation.name} with ${delivery} delivery`;
+  throw new UnsupportedRequestError(message + adviceFor(operation, pool), {
     code: "unsupported_by_pool",
     param: "model",
   });
+}
+
+/** Whether the provider takes such requests at all. */
+function performs({ instance: { provider } }: ModelEntry, { name }: Operation): boolean {
+  return name === "chat" || provider === undefined || provider.operations?.includes(name) === true;
 }
 
 /** Whether the provider supports it. A leaf that the configuration alone gives the model is not for the provider to judge. */
@@ -63,11 +68,8 @@ function hintsOf(instances: readonly ProviderInstance[]): string {
 }
 
 /** What a caller can do whose pool is for something else altogether. */
-function adviceFor({ request, pool, serves }: Pick<DeliveryContext, "request" | "pool" | "serves">): string {
-  const { members, capability } = pool;
+function adviceFor({ name, serves }: Operation, { members, capability }: Pool): string {
   const leaves = members.length === 0 ? [capability ?? []].flat() : members.flatMap(({ model }) => model.leaves);
   if (leaves.length === 0 || leaves.some(serves)) return "";
-  return `. Ask for a pool or capability that serves ${request.operation}${
-    request.operation === "chat" ? ', such as "chat-completion"' : ""
-  }`;
+  return `. Ask for a pool or capability that serves ${name}${name === "chat" ? ', such as "chat-completion"' : ""}`;
 }

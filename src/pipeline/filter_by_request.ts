@@ -1,146 +1,33 @@
 /**
  * Step 3, continued: the models that can take this very request. An explicit `false` or a size that is too small
- * rules a model out; what is not known does not. `fine_tunable` is no matter of a request, and a model that does not
- * reason takes one all the same: how much to think is a wish.
+ * rules a model out; what is not known does not.
  * @module
  */
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { ModelFeatures, ModelInfo } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, ModelEntry } from "../registry/registry.ts";
-import { minTokens, outputLimit } from "./estimate.ts";
-import { measureRequest, type RequestSize } from "./request_size.ts";
-
-type Feature = keyof ModelFeatures;
+import type { Member } from "../registry/registry.ts";
+import type { RequestNeeds } from "./operation.ts";
 
 /** Models that an error names; a pool may have a thousand. */
 const maxNamed = 10;
-/** BCP 47 language tags; `auto`, `multi` or "English" are nothing that can be looked up. */
-const languageTag = /^[a-z]{2,3}([-_][a-z0-9]{1,8})*$/i;
-/** ISO 639-2: not determined, several. */
-const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
 
 /**
  * Keeps the members that can take the request.
  *
  * @param members Capable of the operation.
- * @param body The request.
- * @param size What {@linkcode measureRequest} returned, where that is known.
+ * @param needs What the request asks of a model.
  * @throws {UnsupportedRequestError} When no member is left; the message names what each model lacks.
  */
 export function filterByRequest(
   members: readonly Member[],
-  body: ChatCompletionRequest,
-  size: RequestSize = measureRequest(body),
+  { lackOf }: Pick<RequestNeeds, "lackOf">,
 ): readonly Member[] {
-  const needs = neededFeatures(body, size);
-  const asked = askedOf(body, size);
-  const lackOf = ({ info }: ModelEntry) => lacking(info, needs, body) ?? tooMuch(info, asked);
-  const eligible = members.filter(({ model }) => lackOf(model) === undefined);
+  const eligible = members.filter(({ model }) => lackOf(model.info) === undefined);
   if (eligible.length === members.length) return members;
   if (eligible.length > 0) return eligible;
-  const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
+  const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model.info)}`);
   const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
     `No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}${rest}`,
     { code: "unsupported_by_pool" },
   );
-}
-
-function lacking(
-  { features, parameters }: ModelInfo,
-  needs: readonly Feature[],
-  body: ChatCompletionRequest,
-): string | undefined {
-  if (features !== undefined) {
-    for (const feature of needs) if (features[feature] === false) return feature;
-  }
-  return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
-}
-
-/** What a request asks of a model's sizes. */
-interface RequestNeeds {
-  /** Tokens read, estimated low so that no model is left out wrongly. */
-  readonly input: number;
-  /** Tokens of one answer, where the request limits them. */
-  readonly output: number | undefined;
-  readonly images: number;
-  readonly largestFileBytes: number;
-  /** Lower-case language tag, where the request has one. */
-  readonly language: string | undefined;
-}
-
-function askedOf(body: ChatCompletionRequest, size: RequestSize): RequestNeeds {
-  const { images, largestFileBytes } = size;
-  return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: languageOf(body) };
-}
-
-/**
- * A limit above what a model can write rules it out: vendors refuse it, and lowering it in secret would cut the
- * answer short.
- */
-function tooMuch({ constraints }: ModelInfo, asked: RequestNeeds): string | undefined {
-  if (constraints === undefined) return undefined;
-  const { input, output = 0, images, largestFileBytes, language } = asked;
-  const { context_window, max_output_tokens, max_images, max_file_size, supported_languages } = constraints;
-  if (isOver(input + output, context_window)) return `room for about ${input + output} tokens`;
-  if (isOver(output, max_output_tokens)) return `answers of ${output} tokens`;
-  if (isOver(images, max_images)) return `room for ${images} images`;
-  if (isOver(largestFileBytes, max_file_size)) return `room for a file of ${largestFileBytes} bytes`;
-  if (language === undefined || speaks(supported_languages, language)) return undefined;
-  return `support for the language "${language}"`;
-}
-
-function isOver(asked: number, most: number | undefined): boolean {
-  return most !== undefined && asked > most;
-}
-
-/** Languages whose list a model gives; `pt` stands for `pt-BR` and the other way round, but not `pt-PT` for `pt-BR`. */
-function speaks(languages: readonly string[] | undefined, language: string): boolean {
-  if (languages === undefined || languages.length === 0) return true;
-  return languages.some((one) => {
-    const known = normalTag(one);
-    return known === language || known.startsWith(`${language}-`) || language.startsWith(`${known}-`);
-  });
-}
-
-function languageOf({ language }: ChatCompletionRequest): string | undefined {
-  if (typeof language !== "string" || language.length > 35 || !languageTag.test(language)) return undefined;
-  const tag = normalTag(language);
-  return noLanguage.has(tag) ? undefined : tag;
-}
-
-function normalTag(tag: string): string {
-  return tag.toLowerCase().replaceAll("_", "-");
-}
-
-/** Values that ask for nothing leave no model out. */
-function isNeutral(name: string, value: unknown): boolean {
-  if (value === null || value === undefined || value === false) return true;
-  if (name === "n") return value === 1;
-  if (name === "tool_choice") return value === "auto" || value === "none";
-  if (name === "response_format") return (value as { type?: unknown }).type === "text";
-  return Array.isArray(value) && value.length === 0;
-}
-
-function neededFeatures(body: ChatCompletionRequest, size: RequestSize): Feature[] {
-  const { tools, functions, response_format: form } = body;
-  const needs: Feature[] = [];
-  const isHosted = Array.isArray(tools) && tools.every(isSearchTool);
-  if (!isHosted && !isNeutral("tools", tools) || !isNeutral("functions", functions)) needs.push("tool_calling");
-  if (!isNeutral("web_search_options", body.web_search_options)) needs.push("grounding");
-  else if (Array.isArray(tools) && tools.some(isSearchTool)) needs.push("grounding");
-  if (!isNeutral("logprobs", body.logprobs)) needs.push("logprobs");
-  if (form?.type === "json_schema") needs.push("structured_output");
-  if (form?.type === "json_object") needs.push("json_mode");
-  if (size.hasSystemPrompt) needs.push("system_prompt");
-  if (size.images > 0) needs.push("vision");
-  if (size.sounds > 0) needs.push("audio_input");
-  return needs;
-}
-
-/** A hosted tool that looks things up: `web_search`, `google_search`, `browser_search`, `file_search`, with or without a version. */
-function isSearchTool(tool: unknown): boolean {
-  const type = (tool as { type?: unknown } | null)?.type;
-  return typeof type === "string" && /(^|_)search(_|$)/.test(type);
 }

@@ -3,6 +3,8 @@
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
+import type { TakenUsage, UsageContext } from "./operation.ts";
+import type { AnswerUsage } from "./routed.ts";
 
 /** More than any call takes: the bound where a model's window or output is unknown, tokens. */
 const maxTokens = 100_000_000;
@@ -62,6 +64,20 @@ export function readUsage(usage: unknown, bound: number): ReadUsage {
     cached: countOf(cached_tokens, input),
     cacheWrite: countOf(cache_write_tokens, input),
   };
+}
+
+/**
+ * The usage of an operation that reads tokens and writes none; estimated where the provider does not report it.
+ *
+ * @param answer As the provider reports it, in OpenAI's words; a bare total counts as read.
+ * @param context The call.
+ */
+export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
+  const { prompt_tokens, total_tokens } = Object(usage);
+  const input = countOf(prompt_tokens, maxTokens) ?? countOf(total_tokens, maxTokens);
+  const isEstimated = input === undefined;
+  const tokens = input ?? load.input;
+  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated };
 }
 
 function countOf(value: unknown, most = 0, least = 0): number | undefined {

@@ -2,11 +2,11 @@
  * A request on its way through the pipeline.
  * @module
  */
-import type { Operation } from "../capability/operations.ts";
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 import type { Delivery } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
+import type { Operation } from "./operation.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 
 /** The client that sends requests, where clients have names. */
@@ -20,17 +20,17 @@ export interface RequestClient {
 }
 
 /** One request, of a program or of the proxy's client. */
-export interface RoutedRequest {
+export interface RoutedRequest<Body extends RequestBody = RequestBody, Response = unknown> {
   /** Its id. */
   readonly id: string;
   /** What it asks for. */
-  readonly operation: Operation;
+  readonly operation: Operation<Body, Response>;
   /** How the answer is to be delivered. */
   readonly delivery: Delivery;
   /** The virtual name it asks for. */
   readonly model: string;
   /** The parsed body. */
-  readonly body: ChatCompletionRequest;
+  readonly body: Body;
   /** The body's own text, when it came over HTTP. */
   readonly text?: string;
   /** Aborts it. */

@@ -5,7 +5,7 @@
 import { eligibility } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
-import type { Routed, Task } from "./routed.ts";
+import type { Call, Routed } from "./routed.ts";
 import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -13,13 +13,13 @@ import { poolFor } from "./select_pool.ts";
  * Routes one request, in the spec's order.
  *
  * @param request What is asked.
- * @param task Which models do it, and how one of them is asked.
+ * @param call Asks one model.
  * @param deps What the pipeline works with.
  * @throws A `MeshError`, or the client's abort.
  */
-export function route<T>(request: RoutedRequest, task: Task<T>, deps: RouteDeps): Promise<Routed<T>> {
+export function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
   const { registry } = deps;
   const pool = poolFor(request.model, request, registry); // 1 capability resolution, 2 pool selection
-  const found = eligibility({ request, pool, registry, serves: task.serves }); // 3 filters by delivery and by request
-  return new Routing({ request, pool, ...found, call: task.call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+  const found = eligibility({ request, pool, registry }); // 3 filters by delivery and by request
+  return new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }

@@ -1,9 +1,9 @@
 /**
- * How an operation asks a model, and what comes of it.
+ * How a model is asked, and what comes of it.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
-import type { CapabilityPath, CompletionRequest } from "../contracts/provider.ts";
+import type { OperationRequest } from "../contracts/provider.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 
 import type { Outcome, Usage } from "../state/usage.ts";
@@ -19,13 +19,7 @@ export interface Served<T> {
 }
 
 /** Asks one model: a whole answer, or a stream up to its first content. */
-export type Call<T> = (member: Member, completion: CompletionRequest, connection: Connection) => Promise<Served<T>>;
-
-/** What an operation is: the leaves whose models do it, and how one of them is asked. */
-export interface Task<T> {
-  readonly serves: (leaf: CapabilityPath) => boolean;
-  readonly call: Call<T>;
-}
+export type Call<T> = (member: Member, completion: OperationRequest, connection: Connection) => Promise<Served<T>>;
 
 /** An answer, and how it came about. */
 export interface Routed<T> {
@@ -45,7 +39,7 @@ export interface Routed<T> {
 export interface AnswerUsage {
   /** As its provider wrote it; it may be anything. */
   readonly usage: unknown;
-  /** Tokens written, estimated from what the answer says. */
+  /** Tokens written, estimated from what the answer says; 0 where an operation writes none. */
   readonly written: () => number;
   /** The response as it is logged, where requests are. */
   readonly text?: () => string;

@@ -2,7 +2,7 @@
  * The session of a request, for strategies that keep sessions together.
  * @module
  */
-import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 
 /**
  * The session of a request, first present: the header `x-mesh-session`, `mesh.session`, the library's `sessionId`,
@@ -14,7 +14,7 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
  */
 export function sessionOf(
   header: string | null | undefined,
-  body: ChatCompletionRequest,
+  body: RequestBody,
   sessionId?: string,
 ): string | undefined {
   const { mesh, prompt_cache_key, safety_identifier, user } = body;

@@ -2,7 +2,7 @@
  * Step 6, within one attempt: one model, asked once.
  * @module
  */
-import type { CompletionRequest } from "../contracts/provider.ts";
+import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -14,7 +14,7 @@ import type { Call, Served } from "./routed.ts";
 /** One model that is asked for one request. */
 export interface AttemptScope<T> extends AdmittedModel {
   /** The request in the model's words. */
-  readonly completion: CompletionRequest;
+  readonly completion: OperationRequest;
   readonly call: Call<T>;
 }
 

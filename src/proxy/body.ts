@@ -4,7 +4,7 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { maxContainers } from "../pipeline/check_request.ts";
+import { maxContainers } from "../pipeline/check_body.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { HttpError } from "./error_body.ts";
 

@@ -14,10 +14,11 @@ import { Authenticator, type Caller } from "./authenticator.ts";
 import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { Client } from "./client.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
-import { type Exchange, type RouteEntry, routeOf } from "./routes.ts";
+import { routeOf } from "./routes.ts";
 
 /** Characters of a path that are logged. */
 const maxLoggedPath = 200;

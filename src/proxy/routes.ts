@@ -2,65 +2,24 @@
  * The proxy's paths.
  * @module
  */
-import type { ProxySettings } from "../config/settings/settings.ts";
-import type { Engine } from "../engine/engine.ts";
-import { checkChatRequest, missing } from "../pipeline/check_request.ts";
-import { sessionOf } from "../pipeline/session.ts";
+import type { PlainResponse } from "../contracts/shell.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
-import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
+import { chat } from "../pipeline/operations/chat.ts";
+import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
-import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { Caller } from "./authenticator.ts";
-import type { Client } from "./client.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { json } from "./json.ts";
-import { readJson } from "./body.ts";
-import type { BodyBounds } from "./body_reader.ts";
-import { addRoutingHeaders } from "./routing_headers.ts";
-import { EventBody } from "./sse.ts";
-
-/** One request at the proxy. */
-export interface Exchange {
-  readonly mesh: Engine;
-  readonly proxy: ProxySettings;
-  readonly request: PlainRequest;
-  readonly requestId: string;
-  readonly path: string;
-  /** Headers of every response to it. */
-  readonly headers: Record<string, string>;
-  /** The sender, where clients have names and the path needs a token. */
-  readonly client: Client | undefined;
-  /** The sender, on paths that need no token too: undefined without an accepted token where one is required. */
-  readonly caller: () => Caller | undefined;
-  /** When the proxy was started, monotonic ms. */
-  readonly startedAt: number;
-  readonly isDraining: boolean;
-  /**
-   * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
-   *
-   * @param time When the request arrived, monotonic ms, and how long the body may take from then on, ms.
-   */
-  readonly body: (time: Pick<BodyBounds, "startedAt" | "limitMs">) => Promise<Uint8Array>;
-  /** To be called at the end of a streamed response. */
-  readonly onEnd: () => void;
-}
-
-export interface RouteEntry {
-  readonly methods: readonly string[];
-  /** Whether it needs no token. */
-  readonly isPublic?: boolean;
-  /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
-  readonly isWork?: boolean;
-  readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
-}
+import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
 
 /** Paths below `/v1/`, which `proxy.endpoints` may limit. */
 const endpoints: Readonly<Record<string, RouteEntry>> = {
-  "chat/completions": { methods: ["POST"], isWork: true, handle: chatCompletions },
+  "chat/completions": operationRoute(chat),
+  "embeddings": operationRoute(embeddings),
   "models": { methods: ["GET"], handle: listModels },
 };
 
@@ -88,46 +47,6 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
   const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
-}
-
-async function chatCompletions(exchange: Exchange): Promise<PlainResponse> {
-  const { mesh, request, requestId, headers, onEnd, client } = exchange;
-  const { clock } = mesh.runtime;
-  const from = clock.monotonic();
-  const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const { value, text } = await readJson(request, () => exchange.body({ startedAt: from, limitMs }));
-  const body = checkChatRequest(value);
-  if (body.model === undefined) throw missing("model");
-  const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
-  const session = sessionOf(request.headers.get("x-mesh-session"), body);
-  const answer = await mesh.chat({
-    id: requestId,
-    operation: "chat",
-    delivery: body.stream === true ? "stream" : "sync",
-    model: body.model,
-    body,
-    text,
-    signal: request.signal,
-    timeoutMs: Math.max(0, Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
-    routingConstraints,
-    client,
-    ...(session === undefined ? {} : { session }),
-  });
-  addRoutingHeaders(headers, answer);
-  if (answer.kind === "stream") {
-    headers["content-type"] = "text/event-stream";
-    headers["cache-control"] = "no-cache";
-    return { status: 200, headers, body: new EventBody(answer.stream, { requestId, onEnd }) };
-  }
-  const { wire, body: parsed } = answer.response;
-  headers["content-type"] = "application/json";
-  return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
-}
-
-/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
-function timeoutOf(request: PlainRequest, ownMs: number): number {
-  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
-  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 
 function listModels(exchange: Exchange): PlainResponse {

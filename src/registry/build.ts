@@ -2,7 +2,7 @@
  * From settings to a registry: providers with their models.
  * @module
  */
-import { servesChat } from "../capability/operations.ts";
+import { servedOperations, servesOperation } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
@@ -41,7 +41,9 @@ export function buildRegistry(parts: BuildParts): Registry {
 export function addLeafPools(registry: Registry): void {
   const served = new Set(registry.models.flatMap(({ pooled, leaves }) => pooled ? leaves : []));
   for (const leaf of registry.tree.leaves()) {
-    if (served.has(leaf) && servesChat(leaf)) registry.poolAt(leaf, true);
+    if (served.has(leaf) && servedOperations.some((operation) => servesOperation(leaf, operation))) {
+      registry.poolAt(leaf, true);
+    }
   }
 }
 

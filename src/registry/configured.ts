@@ -97,6 +97,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     constraints: { ...known?.constraints, ...model.constraints },
     pricing: pricingOf(known?.pricing, model.pricing),
     parameters: mergeRules(known?.parameters, model.parameters),
+    embedding_space: model.embeddingSpace ?? known?.embedding_space,
   };
   const { synchronous, streaming } = model.delivery;
   const delivers = (delivery: Delivery) =>

@@ -5,12 +5,11 @@
 import type { CapabilityTree } from "../capability/tree.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { Delivery, ModelInfo, Provider, RateLimits } from "../contracts/provider.ts";
+import type { Delivery, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { BackedUp } from "../rotation/fallback.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
 import type { ModelAnswers } from "./provider_answers.ts";
-import type { Operation } from "../capability/operations.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
@@ -80,7 +79,7 @@ export interface Pool {
   /** Its rotations by failed attempts. */
   readonly rotations: ReportedRotations;
   /** Computed at first use. */
-  readonly membersByDelivery: Map<`${Operation}:${Delivery}`, readonly Member[]>;
+  readonly membersByDelivery: Map<`${OperationName}:${Delivery}`, readonly Member[]>;
 }
 
 export interface PoolPlan {

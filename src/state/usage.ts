@@ -4,6 +4,7 @@
  */
 import type { FailureKind, ModelInfo, RateLimits } from "../contracts/provider.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
+import type { Quantities } from "../util/cost.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { OutageDetector } from "./breaker/outage_detector.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
@@ -22,6 +23,8 @@ export interface Load {
   readonly input: number;
   /** Tokens it lets be written; undefined when it does not say. */
   readonly output: number | undefined;
+  /** What it takes beside tokens, in the units that vendors price. */
+  readonly units?: Omit<Quantities, "input" | "output">;
   /** Its client's budget, which it has to fit beside the mesh's own. */
   readonly budget?: Budget | undefined;
 }

@@ -2,9 +2,8 @@
  * The counting for one model in one pool.
  * @module
  */
-import type { DatedPricing } from "../contracts/provider.ts";
 import type { Headroom } from "../contracts/rotation.ts";
-import { costNanoUsd } from "../util/cost.ts";
+import { costNanoUsd, isFree } from "../util/cost.ts";
 import { FailureWindow } from "../util/sliding_window.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { Budget } from "./limits/budget.ts";
@@ -89,11 +88,10 @@ export class UsageTracker {
   }
 
   /** What a request would cost by estimate, nano-dollars; undefined where no price is known. */
-  costOf({ input, output }: Load): number | undefined {
+  costOf({ input, output, units }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
-    const written = this.#outputOf({ output });
-    const usage = { prompt_tokens: input, completion_tokens: written, total_tokens: input + written };
-    return this.#isFree ? 0 : costNanoUsd(usage, info.pricing, clock.now());
+    const quantities = { ...units, input, output: this.#outputOf({ output }) };
+    return this.#isFree ? 0 : costNanoUsd(quantities, info.pricing, clock.now());
   }
 
   /** Why a request cannot be admitted now. */
@@ -229,8 +227,4 @@ export class UsageTracker {
     if (requests < errorRate.minRequests || share < errorRate.threshold) return undefined;
     return { reason: "error_rate", scope: "model", doubles: true, metadata: { error_rate: share, requests } };
   }
-}
-
-function isFree(price: DatedPricing): boolean {
-  return price.input === 0 && price.output === 0 && (price.per_request ?? 0) === 0;
 }

@@ -2,8 +2,7 @@
  * What a request cost. Money is counted in whole nano-dollars (10⁻⁹ USD), so that sums stay exact.
  * @module
  */
-import type { CompletionUsage } from "../contracts/openai.ts";
-import type { DatedPricing } from "../contracts/provider.ts";
+import type { DatedPricing, Pricing } from "../contracts/provider.ts";
 
 const nanoPerUsd = 1_000_000_000;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -38,36 +37,98 @@ function dayOf(now: number): string {
   return latest.text;
 }
 
+/** What a call takes, in the units that vendors price; a unit that has no meaning for the call is left out. */
+export interface Quantities {
+  /** Tokens read. */
+  readonly input: number;
+  /** Tokens written. */
+  readonly output: number;
+  /** Of those read: from a cache. */
+  readonly cached?: number | undefined;
+  /** Of those read: written into a cache. */
+  readonly cacheWrite?: number | undefined;
+  /** Of those read: sound. */
+  readonly audioInput?: number | undefined;
+  /** Of those written: sound. */
+  readonly audioOutput?: number | undefined;
+  readonly images?: number | undefined;
+  readonly searches?: number | undefined;
+  /** Sound, seconds. */
+  readonly seconds?: number | undefined;
+  /** Text to be spoken, characters. */
+  readonly characters?: number | undefined;
+}
+
 /**
- * The cost of a chat request, nano-dollars.
+ * The cost of a call, nano-dollars. What a model has a price for is what its vendor counts: a price per image, minute,
+ * search or character stands in place of a price per token.
  *
- * @param usage Whole counts, not negative.
- * @param pricing Oldest first; USD per million tokens.
+ * @param quantities What it takes, not negative.
+ * @param pricing The model's prices, oldest first.
  * @param now Wall clock, ms.
- * @returns A whole number of at most 2⁵³ − 1; undefined, never 0, when a price it
- * needs is unknown.
+ * @returns A whole number, exact up to 2⁵³ − 1 and no more than that; undefined when a price or a quantity it needs is
+ *   unknown: never 0 for that.
  *
  * @example
  * ```ts ignore
- * costNanoUsd({ prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 }, [{ input: 3, output: 15 }], now); // 3_000_000
+ * costNanoUsd({ input: 1000, output: 0 }, [{ input: 3, output: 15 }], now); // 3_000_000
+ * costNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], now); // 80_000_000
  * ```
  */
 export function costNanoUsd(
-  usage: CompletionUsage,
+  quantities: Quantities,
   pricing: readonly DatedPricing[] | undefined,
   now: number,
 ): number | undefined {
-  const { prompt_tokens: read, completion_tokens: written, prompt_tokens_details: details } = usage;
-  const price = priceAt(pricing, now, read);
-  if (price?.input === undefined || price.output === undefined) return undefined;
-  const cached = Math.min(details?.cached_tokens ?? 0, read);
-  const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, read - cached);
-  const usd = (read - cached - cacheWrite) * price.input +
-    cached * (price.cached_input ?? price.input) +
-    cacheWrite * (price.cache_write ?? price.input) +
-    written * price.output;
-  const nanoUsd = Math.round(usd * nanoPerToken + (price.per_request ?? 0) * nanoPerUsd);
+  const price = priceAt(pricing, now, quantities.input);
+  if (price === undefined) return undefined;
+  const units = unitCostUsd(quantities, price);
+  const tokens = tokenCost(quantities, price, units !== undefined);
+  if (tokens === undefined) return undefined;
+  const nanoUsd = Math.round(tokens * nanoPerToken + ((units ?? 0) + (price.per_request ?? 0)) * nanoPerUsd);
   return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined; // a provider may return invalid prices
+}
+
+/** USD per million of these; undefined when tokens need a price that the model does not have. */
+function tokenCost(quantities: Quantities, price: Pricing, hasUnits: boolean): number | undefined {
+  const { input: read, output: written, cached: fromCache = 0, cacheWrite: intoCache = 0 } = quantities;
+  const { input: inputPrice, output: outputPrice } = price;
+  const isPriced = hasUnits || (inputPrice ?? outputPrice ?? price.per_request) !== undefined;
+  const lacksPrice = read > 0 && inputPrice === undefined ||
+    written > 0 && (outputPrice ?? price.audio_output) === undefined;
+  if (!isPriced || lacksPrice && !hasUnits) return undefined;
+  const cached = Math.min(fromCache, read);
+  const cacheWrite = Math.min(intoCache, read - cached);
+  const heard = Math.min(quantities.audioInput ?? 0, read - cached - cacheWrite);
+  const spoken = Math.min(quantities.audioOutput ?? 0, written);
+  const perInput = inputPrice ?? 0;
+  const perOutput = outputPrice ?? 0;
+  return (read - cached - cacheWrite - heard) * perInput +
+    cached * (price.cached_input ?? perInput) +
+    cacheWrite * (price.cache_write ?? perInput) +
+    heard * (price.audio_input ?? perInput) +
+    (written - spoken) * perOutput +
+    spoken * (price.audio_output ?? perOutput);
+}
+
+/** USD of what is not counted in tokens; undefined where no such price applies to the call. */
+function unitCostUsd({ images, searches, seconds, characters }: Quantities, price: Pricing): number | undefined {
+  let sum: number | undefined;
+  const add = (quantity: number | undefined, per: number | undefined, units: number) => {
+    if (quantity !== undefined && per !== undefined) sum = (sum ?? 0) + quantity * per / units;
+  };
+  add(images, price.per_image, 1);
+  add(searches, price.per_search, 1);
+  add(seconds, price.per_minute, 60);
+  add(characters, price.per_million_characters, 1_000_000);
+  return sum;
+}
+
+/** Whether a price is nothing, whatever a call takes. */
+export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPricing): boolean {
+  const known = Object.values(prices).filter((price) => price !== undefined);
+  const isWhole = (prices.input === undefined) === (prices.output === undefined);
+  return isWhole && known.length > 0 && known.every((price) => price === 0);
 }
 
 /**

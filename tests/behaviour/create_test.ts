@@ -58,9 +58,15 @@ describe("create() without a configuration", () => {
     );
   });
 
-  it("says what to do when a client for something else is used for chat", async () => {
+  it("makes a pool for chat when a client for something else is used for it", async () => {
     await using client = create("text-embeddings", { env: { OPENAI_API_KEY: "key-0123456789" } });
-    const { message } = await assertRejects(() => client.chat.completions.create({ messages }), MeshError);
+    assertEquals((await client.explain({ messages })).pool, "chat-completion");
+  });
+
+  it("says what to do when a pool for something else is used for chat", async () => {
+    await using client = create("text-embeddings", { env: { OPENAI_API_KEY: "key-0123456789" } });
+    const request = { model: "text-embeddings", messages };
+    const { message } = await assertRejects(() => client.chat.completions.create(request), MeshError);
     assertStringIncludes(message, 'Ask for a pool or capability that serves chat, such as "chat-completion"');
   });
 

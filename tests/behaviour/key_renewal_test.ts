@@ -5,6 +5,7 @@ import { type MeshEvent, ModelMesh, type RoutingRecord, type SecretStore, type T
 import { engineOf } from "../../src/engine/engine_of.ts";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { keyOf } from "../support/_canaries.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
@@ -72,9 +73,9 @@ async function startSite(
     asked,
     reported,
     ask: () =>
-      engineOf(mesh).chat({
+      engineOf(mesh).perform({
         id: "r",
-        operation: "chat",
+        operation: chat,
         delivery: "sync",
         model: "chat",
         body: request,

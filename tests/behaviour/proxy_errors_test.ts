@@ -215,7 +215,7 @@ describe("The proxy's own refusals", () => {
 
   it("500 for a bug of ours, with the request id and without a stack", async () => {
     const mesh = new ModelMesh();
-    engineOf(mesh).chat = () => Promise.reject(new TypeError("secret-of-the-stack is not a function"));
+    engineOf(mesh).perform = () => Promise.reject(new TypeError("secret-of-the-stack is not a function"));
     const traces: unknown[] = [];
     mesh.addSink({ emit: () => {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
     await mesh.initialize(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } }));

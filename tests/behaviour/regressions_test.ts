@@ -21,6 +21,7 @@ import { fakeShell } from "../support/_cli.ts";
 import { breathe, stage } from "../support/_failover.ts";
 import { clientOver, environment, fakeClock, messages, textOf } from "../support/_library.ts";
 import { clientOfOwn } from "../support/_regressions.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { answer, hang, ok, startUpstream, status } from "../support/upstream.ts";
 
 const once = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 99 } };
@@ -215,7 +216,7 @@ describe("ModelMesh.initialize()", () => {
     await mesh.initialize(config);
     await mesh.initialize(config);
     const body = { model: "chat", messages };
-    await engineOf(mesh).chat({ id: "1", operation: "chat", delivery: "sync", model: "chat", body, timeoutMs: 1000 });
+    await engineOf(mesh).perform({ id: "1", operation: chat, delivery: "sync", model: "chat", body, timeoutMs: 1000 });
     assertEquals([own, configured], [["routing"], ["routing"]]);
     await mesh.close();
   });

@@ -142,7 +142,7 @@ describe("No key and no token leaves by the proxy", () => {
       constructor(options?: MeshOptions) {
         super(options);
         const bug = `Cannot read ${canaries.key} of ${canaries.second}, ${canaries.token}`;
-        engineOf(this).chat = () => Promise.reject(new TypeError(bug));
+        engineOf(this).perform = () => Promise.reject(new TypeError(bug));
       }
     }
     await using site = await startSite(canaryConfig(await refusingUrl()), BrokenMesh);

@@ -1,11 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { deliveryModes } from "../../src/capability/delivery.ts";
-import { type Operation, operationLeaves, servesOperation } from "../../src/capability/operations.ts";
+import { operationLeaves, servesOperation } from "../../src/capability/operations.ts";
+import type { OperationName } from "../../src/contracts/provider.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 
 const tree = capabilityTree();
 
-function shortLeaves(operation: Operation): string[] {
+function shortLeaves(operation: OperationName): string[] {
   return operationLeaves(tree, operation).map((leaf) => tree.shortName(leaf));
 }
 
@@ -39,7 +40,7 @@ Deno.test("servesOperation() takes custom leaves by the nodes above them", () =>
 });
 
 Deno.test("no leaf serves two operations", () => {
-  const operations: Operation[] = [
+  const operations: OperationName[] = [
     ...["chat", "embeddings", "speech", "transcription", "image"] as const,
     ...["moderation", "rerank", "search", "documents"] as const,
   ];

@@ -2,10 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 import { knownModels } from "../../connectors/providers/_catalogue.ts";
 import { serverConnectors } from "../../connectors/server.ts";
-import { type Operation, servesOperation } from "../../src/capability/operations.ts";
+import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
-import type { DatedPricing } from "../../src/contracts/provider.ts";
+import type { DatedPricing, OperationName } from "../../src/contracts/provider.ts";
 
 const tree = capabilityTree();
 const folder = new URL("../../connectors/providers/catalogue/", import.meta.url);
@@ -18,11 +18,11 @@ for (const { name } of Deno.readDirSync(folder)) {
 }
 
 /** What is asked of a model is written in tokens that it reads, and a request must fit. */
-const withWindow: readonly Operation[] = ["chat", "embeddings"];
+const withWindow: readonly OperationName[] = ["chat", "embeddings"];
 
 /** The operations whose pools a model can be in. */
-function operationsOf(leaves: readonly string[]): Operation[] {
-  const all: readonly Operation[] = [
+function operationsOf(leaves: readonly string[]): OperationName[] {
+  const all: readonly OperationName[] = [
     "chat",
     "embeddings",
     "speech",

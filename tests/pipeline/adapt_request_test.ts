@@ -3,6 +3,8 @@ import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { type AdaptedRequest, adaptRequest } from "../../src/pipeline/adapt_request.ts";
+import type { Operation } from "../../src/pipeline/operation.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { ProviderInstance } from "../../src/registry/registry.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { modelOf } from "../support/_members.ts";
@@ -25,7 +27,7 @@ function adapt(
   const model = modelOf("m", rules === undefined ? {} : { parameters: rules }, { instance });
   return adaptRequest({
     id: "r",
-    operation: "chat",
+    operation: chat as unknown as Operation,
     delivery: stream ? "stream" : "sync",
     model: "chat",
     body,
@@ -141,7 +143,14 @@ describe("adaptRequest()", () => {
 
   it("has no wire view without the body's own text", () => {
     const body = { messages, seed: 7 };
-    const request = { id: "r", operation: "chat", delivery: "sync", model: "chat", body, timeoutMs: 1 } as const;
+    const request = {
+      id: "r",
+      operation: chat as unknown as Operation,
+      delivery: "sync",
+      model: "chat",
+      body,
+      timeoutMs: 1,
+    } as const;
     assertEquals("wire" in adaptRequest(request, modelOf("m")).completion, false);
   });
 });
@@ -186,16 +195,16 @@ describe("adaptRequest() and what another vendor minted", () => {
 
   it("does not stumble over calls that are none", () => {
     const tool_calls = [null, 1, { extra_content: null }, { extra_content: { google: 1 } }] as never;
-    const { messages: [message] } = adapt({ messages: [{ role: "assistant", tool_calls }] }, { vendor: "openai" })
-      .completion.body;
+    const { body } = adapt({ messages: [{ role: "assistant", tool_calls }] }, { vendor: "openai" }).completion;
+    const [message] = (body as ChatCompletionRequest).messages;
     assertEquals(JSON.stringify(message?.tool_calls).includes("google"), false);
   });
 
   it("keeps what its connector says that its models take back, whoever else serves them", () => {
     const extra_content = { anthropic: { a: 1 }, google: { g: 1 }, acme: { x: 1 } };
     const conversation = [{ role: "assistant", content: null, tool_calls: [call(extra_content)] }];
-    const { messages: [message] } = adapt({ messages: conversation }, { ownState: ["google", "anthropic"] })
-      .completion.body;
+    const { body } = adapt({ messages: conversation }, { ownState: ["google", "anthropic"] }).completion;
+    const [message] = (body as ChatCompletionRequest).messages;
     assertEquals(message!.tool_calls![0]!.extra_content, { anthropic: { a: 1 }, google: { g: 1 } });
   });
 });
@@ -277,7 +286,7 @@ describe("The wire view of an adapted request", () => {
     const text = '{ "messages" : [{"role":"user","content":"\\u00e9"}], "seed":12345678901234567890, "mesh":{} }';
     const { completion } = adaptRequest({
       id: "r",
-      operation: "chat",
+      operation: chat as unknown as Operation,
       delivery: "sync",
       model: "chat",
       body: JSON.parse(text),

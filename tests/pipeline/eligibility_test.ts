@@ -3,6 +3,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { type Eligibility, eligibility, type EligibilityContext } from "../../src/pipeline/eligibility.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import type { Member, ProviderInstance } from "../../src/registry/registry.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
@@ -30,8 +31,14 @@ const messages = [{ role: "user", content: "Hi" }];
 function apply(mesh: object, { header, ...fields }: { header?: string; [field: string]: unknown } = {}): Eligibility {
   const body = { messages, ...fields };
   const routingConstraints = readRoutingConstraints(header, { mesh });
-  const request = { operation: "chat", delivery: "sync", model: "chat", body, routingConstraints };
-  const context = { request, pool: { ...poolOf([]), members: pool }, registry: { instances: [] }, serves: () => true };
+  const request = {
+    operation: { ...chat, serves: () => true },
+    delivery: "sync",
+    model: "chat",
+    body,
+    routingConstraints,
+  };
+  const context = { request, pool: { ...poolOf([]), members: pool }, registry: { instances: [] } };
   return eligibility(context as unknown as EligibilityContext);
 }
 

@@ -3,11 +3,10 @@ import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { ModelConstraints } from "../../src/contracts/provider.ts";
 import { UnsupportedRequestError } from "../../src/errors.ts";
-import { filterByRequest } from "../../src/pipeline/filter_by_request.ts";
 import { measureRequest } from "../../src/pipeline/request_size.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
-import { memberOf, modelOf, namesOf } from "../support/_members.ts";
+import { filterChat, memberOf, modelOf, namesOf } from "../support/_members.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 const tool = { type: "function", function: { name: "f" } };
@@ -27,8 +26,8 @@ describe("filterByRequest(): grounding", () => {
       const members = [false, undefined, true].map((grounding) =>
         memberOf(modelOf(`${grounding}`, { features: grounding === undefined ? {} : { grounding } }))
       );
-      assertEquals(namesOf(filterByRequest(members, { messages, ...body })), ["undefined", "true"]);
-      const error = assertThrows(() => filterByRequest([members[0]!], { messages, ...body }), UnsupportedRequestError);
+      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
+      const error = assertThrows(() => filterChat([members[0]!], { messages, ...body }), UnsupportedRequestError);
       assertStringIncludes(error.message, '"false" has no grounding');
     });
   }
@@ -37,15 +36,15 @@ describe("filterByRequest(): grounding", () => {
     const members = [memberOf(modelOf("m", { features: { grounding: false } }))];
     const searcher = { type: "function", function: { name: "web_search" } };
     for (const body of [{ tools: [searcher] }, { web_search_options: null }, { tools: [{ type: "research" }] }]) {
-      assertStrictEquals(filterByRequest(members, { messages, ...body }), members);
+      assertStrictEquals(filterChat(members, { messages, ...body }), members);
     }
   });
 
   it("asks for tool calling only where there is more to call than a search", () => {
     const members = [memberOf(modelOf("m", { features: { tool_calling: false } }))];
-    assertStrictEquals(filterByRequest(members, { messages, tools: [{ type: "web_search" }] }), members);
+    assertStrictEquals(filterChat(members, { messages, tools: [{ type: "web_search" }] }), members);
     for (const body of [{ tools: [tool, { type: "web_search" }] }, { functions: [{ name: "f" }] }]) {
-      assertThrows(() => filterByRequest(members, { messages, ...body }), UnsupportedRequestError, "tool_calling");
+      assertThrows(() => filterChat(members, { messages, ...body }), UnsupportedRequestError, "tool_calling");
     }
   });
 });
@@ -86,9 +85,9 @@ describe("filterByRequest(): constraints", () => {
   for (const [what, constraints, fits, tooMuch] of cases) {
     it(`leaves out what has no ${what}, given ${JSON.stringify(constraints)}`, () => {
       const members = [memberOf(modelOf("small", { constraints })), memberOf(modelOf("unknown"))];
-      assertStrictEquals(filterByRequest(members, fits), members);
-      assertEquals(namesOf(filterByRequest(members, tooMuch)), ["unknown"]);
-      const error = assertThrows(() => filterByRequest([members[0]!], tooMuch), UnsupportedRequestError);
+      assertStrictEquals(filterChat(members, fits), members);
+      assertEquals(namesOf(filterChat(members, tooMuch)), ["unknown"]);
+      const error = assertThrows(() => filterChat([members[0]!], tooMuch), UnsupportedRequestError);
       assertEquals([error.code, error.message.split(": ")[1]], ["unsupported_by_pool", `"small" has no ${what}`]);
     });
   }
@@ -114,22 +113,22 @@ describe("filterByRequest(): constraints", () => {
         memberOf(modelOf("m", { constraints: { supported_languages: [known] } })),
         memberOf(modelOf("n")),
       ];
-      assertEquals(filterByRequest(members, { messages, language }).length, fits ? 2 : 1, `${known} ${language}`);
+      assertEquals(filterChat(members, { messages, language }).length, fits ? 2 : 1, `${known} ${language}`);
     }
     const members = [memberOf(modelOf("m", { constraints: { supported_languages: [] } }))];
-    assertStrictEquals(filterByRequest(members, { messages, language: "sw" }), members);
+    assertStrictEquals(filterChat(members, { messages, language: "sw" }), members);
   });
 
   it("believes a measurement that is there already", () => {
     const members = [memberOf(modelOf("m", { constraints: { max_images: 1 } })), memberOf(modelOf("n"))];
     const size = { ...measureRequest({ messages }), images: 2 };
-    assertEquals(namesOf(filterByRequest(members, { messages }, size)), ["n"]);
+    assertEquals(namesOf(filterChat(members, { messages }, size)), ["n"]);
   });
 
   it("names a few of many models that cannot", () => {
     const features = { vision: false };
     const members = Array.from({ length: 1000 }, (_, place) => memberOf(modelOf(`m${place}`, { features })));
-    const error = assertThrows(() => filterByRequest(members, image(1)), UnsupportedRequestError);
+    const error = assertThrows(() => filterChat(members, image(1)), UnsupportedRequestError);
     assertStringIncludes(error.message, '"m9" has no vision and 990 more likewise');
     assert(error.message.length < 500);
   });
@@ -149,7 +148,7 @@ describe("filterByRequest(): constraints", () => {
       const fields = ["messages", "tools", "functions", "response_format", "n", "max_tokens", "language", "stop"];
       const body = Object.fromEntries(fields.filter(() => random() < 0.3).map((name) => [name, junk(random)]));
       try {
-        filterByRequest(members, body as unknown as ChatCompletionRequest);
+        filterChat(members, body as unknown as ChatCompletionRequest);
       } catch (error) {
         assert(UnsupportedRequestError.isInstance(error), `${error}: ${JSON.stringify(body)}`);
         refused++;

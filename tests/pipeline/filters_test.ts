@@ -1,26 +1,26 @@
 import { assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import type { Delivery, ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
+import type { Delivery, ModelFeatures, ModelInfo, OperationName } from "../../src/contracts/provider.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import { deliveryModes } from "../../src/capability/delivery.ts";
-import { type Operation, servesOperation } from "../../src/capability/operations.ts";
+import { servesOperation } from "../../src/capability/operations.ts";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
 import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
-import { filterByRequest } from "../../src/pipeline/filter_by_request.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { withFallback } from "../../src/rotation/fallback.ts";
-import { chatLeaf, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
+import { chatLeaf, filterChat, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 
-function asked(pool: Pool, operation: Operation, delivery: Delivery): DeliveryContext {
-  const serves = (leaf: string) => servesOperation(leaf, operation) && deliveryModes(leaf).includes(delivery);
-  return { request: { operation, delivery }, pool, registry: { instances: [] }, serves };
+function asked(pool: Pool, name: OperationName, delivery: Delivery): DeliveryContext {
+  const serves = (leaf: string) => servesOperation(leaf, name) && deliveryModes(leaf).includes(delivery);
+  return { request: { operation: { ...chat, name, serves }, delivery }, pool, registry: { instances: [] } };
 }
 
 describe("filterByDelivery()", () => {
@@ -33,7 +33,7 @@ describe("filterByDelivery()", () => {
     modelOf("search", {}, { leaves: ["retrieval.search.web-search"] }),
     modelOf("both", {}, { leaves: ["understanding.audio.speech-to-text", chatLeaf] }),
   ];
-  const cases: readonly (readonly [Operation, Delivery, string[]])[] = [
+  const cases: readonly (readonly [OperationName, Delivery, string[]])[] = [
     ["chat", "sync", ["chat", "whole", "both"]],
     ["chat", "stream", ["chat", "streamed", "both"]],
     ["embeddings", "sync", ["vectors"]],
@@ -96,8 +96,8 @@ describe("filterByRequest()", () => {
   for (const [feature, body] of needs) {
     it(`leaves out for ${JSON.stringify(body).slice(0, 60)} what says it has no ${feature}`, () => {
       const members = modelsBy((value) => ({ features: value === undefined ? {} : { [feature]: value } }));
-      assertEquals(namesOf(filterByRequest(members, { messages, ...body })), ["undefined", "true"]);
-      const error = assertThrows(() => filterByRequest([members[0]!], { messages, ...body }), UnsupportedRequestError);
+      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
+      const error = assertThrows(() => filterChat([members[0]!], { messages, ...body }), UnsupportedRequestError);
       assertEquals(error.code, "unsupported_by_pool");
       assertStringIncludes(error.message, `"false" has no ${feature}`);
     });
@@ -117,7 +117,7 @@ describe("filterByRequest()", () => {
   for (const body of weighty) {
     it(`leaves out for ${JSON.stringify(body)} a model that refuses it`, () => {
       const members = modelsBy((value) => value === false ? { parameters: { refuse: refusing } } : {});
-      assertEquals(namesOf(filterByRequest(members, { messages, ...body })), ["undefined", "true"]);
+      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
     });
   }
 
@@ -132,7 +132,7 @@ describe("filterByRequest()", () => {
       { n: null, stop: null, logprobs: null, max_tokens: null, tool_choice: "none" },
       asking({ type: "text" }),
     ];
-    for (const body of neutral) assertStrictEquals(filterByRequest(members, { messages, ...body }), members);
+    for (const body of neutral) assertStrictEquals(filterChat(members, { messages, ...body }), members);
   });
 });
 

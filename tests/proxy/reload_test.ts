@@ -108,7 +108,7 @@ Deno.test("new requests go by the new configuration, those under way end by the 
   assertStringIncludes(text, "world");
   assert(text.endsWith("data: [DONE]\n\n"), text);
   assertEquals(await textOf(await whole), "old");
-  await assertRejects(() => engineOf(before).chat({} as never), MeshError, "closed");
+  await assertRejects(() => engineOf(before).perform({} as never), MeshError, "closed");
 });
 
 Deno.test("standby, failures in a row and their time are carried over, and come back on time", async () => {

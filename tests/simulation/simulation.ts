@@ -5,6 +5,7 @@
 import { ModelMesh } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { engineOf } from "../../src/engine/engine_of.ts";
+import type { ChatCompletion, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
@@ -19,6 +20,7 @@ import { statusRule } from "./_status_rule.ts";
 import { hour, minute, second } from "./_times.ts";
 import type { Act } from "./_acts.ts";
 import type { Arrival } from "./_traffic.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { Vendors } from "./vendors.ts";
 
 /** What became of a world. */
@@ -195,7 +197,7 @@ class World {
     const cancels = arrival.id % 2 === 0; // a client leaves a stream by its signal, or by reading no further
     const wire = new AbortController();
     client.addEventListener("abort", () => journey.isCommitted && cancels ? undefined : wire.abort(client.reason));
-    const answer = await mesh.chat(requestOf(arrival, wire.signal));
+    const answer = await mesh.perform(requestOf(arrival, wire.signal));
     journey.isCommitted = true;
     let text = "";
     if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
@@ -279,11 +281,11 @@ function leave(client: AbortController): void {
   client.abort(new DOMException("The client left", "AbortError"));
 }
 
-function requestOf(arrival: Arrival, signal: AbortSignal): RoutedRequest {
+function requestOf(arrival: Arrival, signal: AbortSignal): RoutedRequest<ChatCompletionRequest, ChatCompletion> {
   const { id, pool, stream, session, maxTokens, letters, timeoutMs } = arrival;
   return {
     id: `request-${id}`,
-    operation: "chat",
+    operation: chat,
     delivery: stream ? "stream" : "sync",
     model: pool,
     body: {

@@ -2,8 +2,12 @@
  * Models and members of a pool for tests of single steps of the pipeline, without a mesh around them.
  * @module
  */
+import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
+import { filterByRequest } from "../../src/pipeline/filter_by_request.ts";
+import { chatLacks } from "../../src/pipeline/operations/_chat_lacks.ts";
+import { measureRequest, type RequestSize } from "../../src/pipeline/request_size.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/registry/registry.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
@@ -90,4 +94,13 @@ export function poolOf(
 /** The names of members, in order. */
 export function namesOf(members: readonly Member[]): string[] {
   return members.map(({ model }) => model.name);
+}
+
+/** What a chat request leaves of members. */
+export function filterChat(
+  members: readonly Member[],
+  body: ChatCompletionRequest,
+  size: RequestSize = measureRequest(body),
+): readonly Member[] {
+  return filterByRequest(members, { lackOf: chatLacks(body, size) });
 }

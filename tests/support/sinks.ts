@@ -5,6 +5,7 @@
 import { ModelMesh, type Observability, type StatisticsReport } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { engineOf } from "../../src/engine/engine_of.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import type { Script } from "./upstream.ts";
@@ -75,9 +76,9 @@ export async function sinkStage(
     async ask(body = {}) {
       const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], ...body };
       const delivery = "stream" in request && request.stream === true ? "stream" as const : "sync" as const;
-      const facts = { id: `r${++number}`, operation: "chat" as const, timeoutMs: 60_000 };
+      const facts = { id: `r${++number}`, operation: chat, timeoutMs: 60_000 };
       try {
-        const answer = await engine.chat({ ...facts, delivery, model: "chat", body: request });
+        const answer = await engine.perform({ ...facts, delivery, model: "chat", body: request });
         if (answer.kind === "stream") { while (await answer.stream.read() !== undefined); }
       } catch {
         // its record says what it was

@@ -2,12 +2,7 @@ import { assertEquals } from "@std/assert";
 import { costNanoUsd, formatUsd, priceAt } from "../../src/util/cost.ts";
 
 const now = Date.parse("2026-06-15T12:00:00Z");
-const usage = (prompt_tokens: number, completion_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({
-  prompt_tokens,
-  completion_tokens,
-  total_tokens: prompt_tokens + completion_tokens,
-  prompt_tokens_details: { cached_tokens, cache_write_tokens },
-});
+const usage = (input: number, output: number, cached = 0, cacheWrite = 0) => ({ input, output, cached, cacheWrite });
 
 Deno.test("costNanoUsd prices what was read, cached, written into a cache and answered", () => {
   const price = [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }];

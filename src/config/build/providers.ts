@@ -130,6 +130,7 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     pricing: value.pricing,
     limits: value.limits ?? {},
     weight: value.weight ?? defaultWeight,
+    ...(value.embedding_space === undefined ? {} : { embeddingSpace: value.embedding_space }),
     parameters: value.parameters,
   };
 }

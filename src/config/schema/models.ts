@@ -19,6 +19,7 @@ export interface ModelValues {
   readonly pricing?: Pricing;
   readonly limits?: RateLimits;
   readonly weight?: number;
+  readonly embedding_space?: string;
   readonly parameters?: ParameterRules;
 }
 
@@ -164,7 +165,7 @@ const model = () =>
     /** Batches of this model. */
     batch: later(batch()),
     /** Embeddings rotate only among models of one space. */
-    embedding_space: later(text()),
+    embedding_space: text({ isLiteral: true }),
     /** The vendor's voice for each voice asked for; `default` for any other. */
     voices: later(mapOf(text())),
   }, { required: ["provider"] });

@@ -98,6 +98,8 @@ export interface ConfiguredModel {
   readonly weight: number;
   /** Applied after the connector's own rules. */
   readonly parameters?: ParameterRules;
+  /** The space that its embeddings are in. */
+  readonly embeddingSpace?: string;
 }
 
 export interface CorsSettings {

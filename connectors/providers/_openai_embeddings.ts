@@ -1,0 +1,48 @@
+/**
+ * Embeddings in OpenAI's dialect.
+ *
+ * Source: OpenAI REST API reference, `POST /embeddings`, document version 2.3.0.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Embeddings of a vendor whose `POST /embeddings` is OpenAI's.
+ *
+ * @param post Posts to the vendor.
+ */
+export function embeddingsBy(post: Post): OperationCall {
+  return async (request, options) => {
+    const wire = await readBytes(await post("embeddings", request, options));
+    return { body: embeddingsIn(parseObject(decoder.decode(wire)), request), wire };
+  };
+}
+
+/**
+ * The texts of a request; a text given as tokens is one, too.
+ *
+ * @param request The request.
+ */
+export function inputsOf({ body: { input } }: OperationRequest): readonly unknown[] {
+  return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
+}
+
+/** A vector for each input, or the answer is none. */
+function embeddingsIn(body: JsonObject, request: OperationRequest): JsonObject {
+  throwIfError(body);
+  const { data } = body;
+  const isVector = (one: unknown) => {
+    const { embedding } = Object(one);
+    return typeof embedding === "string" || Array.isArray(embedding);
+  };
+  if (!Array.isArray(data) || data.length !== inputsOf(request).length || !data.every(isVector)) {
+    throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+  }
+  return body;
+}

@@ -1,0 +1,119 @@
+/**
+ * One call of a program: middleware around a request that the engine performs.
+ * @module
+ */
+import type { RequestBody } from "../contracts/openai.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { rememberRouting } from "../observe/routing_of.ts";
+import type { CheckedOperation } from "../pipeline/operation.ts";
+import type { Answer } from "../pipeline/perform.ts";
+import { sessionOf } from "../pipeline/session.ts";
+import { requestIdFrom } from "../util/request_id.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import type { CallContext } from "./call_context.ts";
+import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
+import { routingConstraintsOf } from "./routing_constraints_of.ts";
+import { ChatStream } from "./stream.ts";
+
+/** What is called. */
+export interface Call<Body extends RequestBody, Response, Result extends object> {
+  readonly operation: CheckedOperation<Body, Response>;
+  /** As given. */
+  readonly request: Body;
+  readonly settings: CallSettings;
+  /** What the program gets. */
+  readonly resultOf: (answer: Answer<Response>) => Result;
+}
+
+/** Middleware for any operation: its types speak of chat, its context names the operation. */
+type AnyMiddleware<Body, Result> = {
+  readonly beforeRequest?: (request: Body, context: MiddlewareContext) => Body | void | Promise<Body | void>;
+  readonly afterResponse?: (response: Result, context: MiddlewareContext) => Result | void | Promise<Result | void>;
+  readonly onError?: (error: unknown, context: MiddlewareContext) => Result | void | Promise<Result | void>;
+};
+
+/**
+ * Performs a call.
+ *
+ * @param context Of the client.
+ * @param called What is called.
+ * @throws A `MeshError`, or the signal's reason.
+ */
+export async function call<Body extends RequestBody, Response, Result extends object>(
+  context: CallContext,
+  called: Call<Body, Response, Result>,
+): Promise<Result> {
+  const { operation, request, settings } = called;
+  const requestId = requestIdFrom(new Headers(settings.headers).get("x-request-id"));
+  const facts: MiddlewareContext = { requestId, operation: operation.name };
+  if (context.middleware.length === 0) return await send(context, { ...called, requestId });
+  const middleware = context.middleware as readonly Middleware[] as readonly AnyMiddleware<Body, Result>[];
+  let response: Result | undefined;
+  try {
+    let asked = request;
+    for (const { beforeRequest } of middleware) asked = await beforeRequest?.(asked, facts) ?? asked;
+    let latest = await send(context, { ...called, request: asked, requestId });
+    for (const { afterResponse } of middleware) {
+      response = latest;
+      latest = await afterResponse?.(latest, facts) ?? latest;
+      if (latest !== response) cancel(response); // it will not be read
+    }
+    return latest;
+  } catch (error) {
+    cancel(response);
+    for (const { onError } of middleware) {
+      const replacement = await onError?.(error, facts);
+      if (replacement !== undefined) return replacement;
+    }
+    throw error;
+  }
+}
+
+async function send<Body extends RequestBody, Response, Result extends object>(
+  context: CallContext,
+  { operation, request, settings, resultOf, requestId }: Call<Body, Response, Result> & { readonly requestId: string },
+): Promise<Result> {
+  const { engine, ready, poolFor } = context;
+  checkTimeout(settings.timeout);
+  const body = operation.check(request);
+  const routingConstraints = await routingConstraintsOf(body, settings);
+  const { clock } = engine.runtime;
+  const from = clock.monotonic();
+  if (!engine.isReady) {
+    const { timeout: ms } = settings;
+    const limit = ms === undefined ? undefined : { clock, ms, message: `The client was not ready within ${ms} ms` };
+    await untilAborted(ready(), settings.signal, limit);
+  }
+  const limitMs = Math.min(
+    settings.timeout ?? Infinity,
+    routingConstraints?.deadlineMs ?? Infinity,
+    engine.settings.deadlineMs,
+  );
+  const answer = await engine.perform({
+    id: requestId,
+    operation,
+    delivery: body.stream === true ? "stream" : "sync",
+    model: body.model ?? poolFor(operation),
+    body,
+    timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
+    signal: settings.signal,
+    session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId),
+    routingConstraints,
+  });
+  const result = resultOf(answer);
+  rememberRouting(result, answer.routing);
+  return result;
+}
+
+function cancel(response: object | undefined): void {
+  if (response instanceof ChatStream) response.cancel();
+}
+
+/** JavaScript passes on whatever it has, and 0 means "none" to some libraries and "at once" to others. */
+function checkTimeout(timeout: unknown): void {
+  if (timeout === undefined || typeof timeout === "number" && timeout >= 1) return;
+  throw new UnsupportedRequestError('"timeout" has to be a number of milliseconds, at least 1', {
+    code: "invalid_value",
+    param: "timeout",
+  });
+}

@@ -1,0 +1,40 @@
+/**
+ * Calls of operations whose answers are whole.
+ * @module
+ */
+import type { RequestBody } from "../contracts/openai.ts";
+import type { CheckedOperation } from "../pipeline/operation.ts";
+import { call } from "./call.ts";
+import type { CallContext } from "./call_context.ts";
+import type { CallSettings } from "./options.ts";
+
+/** What is called. */
+export interface WholeCall<Body extends RequestBody, Response> {
+  /** Imports the operation: a page loads the code of those that it uses. */
+  readonly load: () => Promise<CheckedOperation<Body, Response>>;
+  readonly request: Body;
+  readonly settings?: CallSettings | undefined;
+}
+
+/**
+ * Performs a call whose answer is whole.
+ *
+ * @param context Of the client.
+ * @param called What is called.
+ * @throws A `MeshError`, or the signal's reason.
+ */
+export async function callWhole<Body extends RequestBody, Response extends object>(
+  context: CallContext,
+  { load, request, settings = {} }: WholeCall<Body, Response>,
+): Promise<Response> {
+  const operation = await load();
+  return call(context, {
+    operation,
+    request,
+    settings,
+    resultOf: (answer) => {
+      if (answer.kind === "whole") return answer.response.body;
+      throw new TypeError(`The operation ${operation.name} does not stream`);
+    },
+  });
+}

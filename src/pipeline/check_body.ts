@@ -1,0 +1,137 @@
+/**
+ * What the bodies of all operations are checked for at the boundary, and how a problem is reported.
+ * @module
+ */
+import type { RequestBody } from "../contracts/openai.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { memberFinder } from "./known_members.ts";
+
+const maxDepth = 64;
+/** Objects and arrays of one body. */
+export const maxContainers = 200_000;
+const maxNameChars = 256;
+const maxNames = 16;
+
+/** A member that may be left out. */
+export interface OptionalMember {
+  readonly name: string;
+  /** What it has to be, such as `an array`. */
+  readonly what: string;
+  readonly fits: (value: unknown) => boolean;
+}
+
+/**
+ * Makes the check of what the bodies of all operations have in common: an object within bounds, `model`, `models` and
+ * `mesh`, and no member that differs from a known one in case alone.
+ *
+ * @param members The operation's own.
+ */
+export function bodyChecker(members: readonly string[]): (body: unknown) => RequestBody {
+  const find = memberFinder(members);
+  return (body) => {
+    if (!isObject(body)) throw invalid("The body has to be a JSON object");
+    for (const name of Object.keys(body)) {
+      const known = find(name);
+      if (known === undefined || known === name) continue;
+      // a provider that ignores case reads `Model` where `model` was checked; Go's `encoding/json` is such a reader
+      throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
+    }
+    checkSize(body);
+    const { model, models } = body;
+    if (model !== undefined) checkName(model, "model");
+    checkOptional(body, { name: "models", what: "an array", fits: Array.isArray });
+    if (Array.isArray(models)) {
+      if (models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
+      models.forEach((name, index) => checkName(name, `models[${index}]`));
+    }
+    checkOptional(body, { name: "mesh", what: "an object", fits: isObject });
+    return body as RequestBody;
+  };
+}
+
+/**
+ * Checks a member that may be left out, or null.
+ *
+ * @param body The body.
+ * @param member What it may be.
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+export function checkOptional(body: Readonly<Record<string, unknown>>, { name, what, fits }: OptionalMember): void {
+  const value = body[name];
+  if (value !== undefined && value !== null && !fits(value)) throw wrongType(name, what, value);
+}
+
+/** Whether a value is a whole number of at least 0. */
+export function isWhole(value: unknown): value is number {
+  return Number.isInteger(value) && value as number >= 0;
+}
+
+/**
+ * Checks a virtual name.
+ *
+ * @param name Anything.
+ * @param param The field it stands in.
+ * @throws {UnsupportedRequestError} When it is no usable name.
+ */
+export function checkName(name: unknown, param: string): asserts name is string {
+  if (typeof name !== "string") throw wrongType(param, "a string", name);
+  if (name.trim() === "" || name.length > maxNameChars) {
+    throw invalid(`"${param}" has to have 1 to ${maxNameChars} characters`, param);
+  }
+}
+
+/** @param param The field that is not there. */
+export function missing(param: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(`The parameter "${param}" is missing`, {
+    code: "missing_required_parameter",
+    param,
+  });
+}
+
+/** Refuses what would overflow a later step: nesting without end, and containers by the million. */
+function checkSize(body: object): void {
+  if (countContainers(body, 1, 0) > maxContainers) {
+    throw invalid(`The body has over ${maxContainers} objects and arrays`);
+  }
+}
+
+/** As many as there are up to and in a value, or more than there may be. */
+function countContainers(value: object, depth: number, before: number): number {
+  if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
+  let count = before + 1;
+  const visit = (inner: unknown) => {
+    if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
+  };
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && count <= maxContainers; index++) visit(value[index]);
+  } else {
+    for (const name of Object.keys(value)) {
+      visit((value as Record<string, unknown>)[name]);
+      if (count > maxContainers) break;
+    }
+  }
+  return count;
+}
+
+/**
+ * A value that cannot be.
+ *
+ * @param message What is wrong.
+ * @param param The field.
+ */
+export function invalid(message: string, param?: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(message, { code: "invalid_value", param });
+}
+
+/**
+ * A value of the wrong type.
+ *
+ * @param param The field.
+ * @param what What it has to be.
+ * @param value What was found; of it only the type is named.
+ */
+export function wrongType(param: string, what: string, value: unknown): UnsupportedRequestError {
+  const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  return invalid(`"${param}" has to be ${what}, not ${found.replace("a object", "an object")}`, param);
+}

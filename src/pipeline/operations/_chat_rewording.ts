@@ -1,0 +1,53 @@
+/**
+ * Rewords a chat request for one model: names and limits as the model takes them. The rules are data of the connector and
+ * the model; nothing here knows a vendor.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../../contracts/openai.ts";
+import type { ParameterRules } from "../../contracts/provider.ts";
+import type { ModelEntry } from "../../registry/registry.ts";
+import { isGiven } from "../../util/token_limit.ts";
+import type { Rewording } from "../operation.ts";
+import { withOwnState } from "../own_state.ts";
+
+const none: readonly string[] = [];
+
+/**
+ * Rewords a chat request.
+ *
+ * @param body As the client made it.
+ * @param model The model that it is sent to.
+ */
+export function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
+  const edits: Record<string, unknown> = {};
+  const rules = info.parameters;
+  const dropped = rules === undefined ? none : applyRules(rules, body, edits);
+  const { vendor, connector } = instance;
+  const messages = withOwnState(body.messages, { names: connector?.ownState ?? [vendor], thoughts: rules?.thoughts });
+  if (messages !== body.messages) edits.messages = messages;
+  return { edits, dropped };
+}
+
+/** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
+function applyRules(
+  { drop = [], refuse = [], rename = {}, fill, fill_with_tools }: ParameterRules,
+  body: ChatCompletionRequest,
+  edits: Record<string, unknown>,
+): readonly string[] {
+  const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
+  for (const name of Object.keys(body)) {
+    // of what it refuses only values that ask for nothing have come this far
+    if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
+  }
+  for (const [from, to] of Object.entries(rename)) {
+    if (!(from in body)) continue;
+    edits[from] = undefined;
+    // a null, or a limit that is none, goes on as well where nothing else takes its name
+    if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
+  }
+  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
+    if (!isGiven(body, name) && !isGiven(edits, name)) edits[name] = value;
+  }
+  return Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name));
+}

@@ -1,0 +1,13 @@
+/**
+ * Every operation, for what takes one by its name.
+ * @module
+ */
+import type { OperationName } from "../../contracts/provider.ts";
+import type { CheckedOperation } from "../operation.ts";
+import { chat } from "./chat.ts";
+import { embeddings } from "./embeddings.ts";
+
+/** The operations that can be asked for, by name. */
+export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
+  [chat, embeddings].map((operation) => [operation.name, operation as CheckedOperation]),
+);

@@ -1,0 +1,118 @@
+/**
+ * The operation `embeddings`: vectors of texts.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { Embedding, EmbeddingRequest, EmbeddingResponse } from "../../contracts/openai.ts";
+import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
+import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
+import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { lowTokensOf, tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds } from "../operation.ts";
+import { readInputUsage } from "../read_usage.ts";
+import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["input", "encoding_format", "dimensions"]);
+
+/** Embeddings: whole answers, one vector for each input. */
+export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> = {
+  name: "embeddings",
+  serves: (leaf) => servesOperation(leaf, "embeddings"),
+  check: checkEmbeddingRequest,
+  needsOf,
+  interchangeable(members, first) {
+    const space = first.model.info.embedding_space;
+    return members.filter(({ model }) => model.info.embedding_space === space);
+  },
+  reword: dropRefused,
+  finish: inFormatAskedFor,
+  isEmpty: ({ data }) => data.length === 0,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readInputUsage,
+};
+
+function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
+  const body = checkMembers(value);
+  const { input, encoding_format: format } = body;
+  if (input === undefined) throw missing("input");
+  checkInput(input);
+  if (format !== undefined && format !== "float" && format !== "base64") {
+    throw invalid('"encoding_format" has to be "float" or "base64"', "encoding_format");
+  }
+  checkOptional(body, {
+    name: "dimensions",
+    what: "a whole number, at least 1",
+    fits: (one) => isWhole(one) && one > 0,
+  });
+  return body as unknown as EmbeddingRequest;
+}
+
+function checkInput(input: unknown): void {
+  if (typeof input === "string") {
+    if (input === "") throw invalid('"input" must not be empty', "input");
+    return;
+  }
+  if (!Array.isArray(input)) throw wrongType("input", "a string or an array", input);
+  if (input.length === 0) throw invalid('"input" must not be empty', "input");
+  if (input.every(isWhole)) return; // the tokens of one text
+  input.forEach((one: unknown, index) => {
+    const param = `input[${index}]`;
+    const isTokens = Array.isArray(one) && one.every(isWhole);
+    if (typeof one !== "string" && !isTokens) throw wrongType(param, "a string or an array of tokens", one);
+    if (one.length === 0) throw invalid(`"${param}" must not be empty`, param);
+  });
+}
+
+function needsOf(body: EmbeddingRequest): RequestNeeds {
+  const { input } = body;
+  const all = emptyText();
+  let tokens = 0;
+  let longest = 0;
+  for (const one of inputsOf(input)) {
+    const size = emptyText();
+    if (typeof one === "string") addText(one, size);
+    else tokens += one.length;
+    longest = Math.max(longest, typeof one === "string" ? lowTokensOf(size) : one.length);
+    addSize(all, size);
+  }
+  return {
+    load: { input: Math.ceil(tokensOf(all)) + tokens, output: 0 },
+    lackOf: (model) => lackOf(model, body, longest),
+  };
+}
+
+function lackOf({ constraints, parameters }: ModelInfo, body: EmbeddingRequest, longest: number): string | undefined {
+  if (isOver(longest, constraints?.context_window)) return `room for an input of about ${longest} tokens`;
+  return refusedBy(parameters, body);
+}
+
+/** Each input by itself: a text, or its tokens. */
+function inputsOf(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
+  if (typeof input === "string") return [input];
+  return input.every((one) => typeof one === "number") ? [input] : input as (string | number[])[];
+}
+
+function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): void {
+  sum.latin += latin;
+  sum.alphabetic += alphabetic;
+  sum.ideographic += ideographic;
+}
+
+/** Vectors as the request wants them written, whichever way the vendor writes them. */
+function inFormatAskedFor(
+  response: CompletionResponse<EmbeddingResponse>,
+  { encoding_format: format = "float" }: EmbeddingRequest,
+): CompletionResponse<EmbeddingResponse> {
+  const { body } = response;
+  const isText = format === "base64";
+  if (body.data.every(({ embedding }) => (typeof embedding === "string") === isText)) return response;
+  return { body: { ...body, data: body.data.map((one) => ({ ...one, embedding: rewritten(one.embedding, format) })) } };
+}
+
+function rewritten(vector: unknown, format: "float" | "base64"): Embedding["embedding"] {
+  if (typeof vector === "string") return (format === "base64" ? vector : floatsOfBase64(vector)) as number[];
+  const floats = vector as number[];
+  return (format === "base64" ? base64OfFloats(floats) : floats) as number[];
+}

@@ -1,0 +1,148 @@
+/**
+ * Performs a request: one road for whole and streamed answers, two calls on it.
+ * @module
+ */
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { RequestBody } from "../contracts/openai.ts";
+import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
+import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { AnswerStream } from "./answer_stream.ts";
+import { type OpenStream, openStream } from "./open_stream.ts";
+import type { RouteDeps } from "./deps.ts";
+import type { Operation } from "./operation.ts";
+import type { RoutedRequest } from "./request.ts";
+import type { Call, Routed } from "./routed.ts";
+import { route } from "./route.ts";
+
+/** How an answer came about. */
+export interface AnswerFacts {
+  /** The request's id. */
+  readonly requestId: string;
+  /** The routing decision. */
+  readonly routing: RoutingRecord;
+  /** Parameters left out for the model that answered. */
+  readonly dropped: readonly string[];
+}
+
+/** A whole answer. */
+export interface WholeAnswer<Response> extends AnswerFacts {
+  readonly kind: "whole";
+  readonly response: CompletionResponse<Response>;
+  /** Nano-dollars; undefined when a price is unknown, or what the answer took. */
+  readonly costNanoUsd?: number;
+}
+
+/** A streamed answer, committed. */
+export interface StreamedAnswer extends AnswerFacts {
+  readonly kind: "stream";
+  readonly stream: AnswerStream;
+}
+
+/** What a request comes to. */
+export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer;
+
+/** Asks a model for a whole answer; what its provider is asked for, and what it returns, the operation defines. */
+function completing<Body extends RequestBody, Response>(
+  { isEmpty, usageIn }: Operation<Body, Response>,
+): Call<CompletionResponse<Response>> {
+  return async ({ model }, completion, options) => {
+    const response = await model.instance.provider!.complete(completion as CompletionRequest, options);
+    const answer = response as unknown as CompletionResponse<Response>;
+    const empty = isEmpty(answer.body);
+    return { answer, empty, ...(empty ? { usage: usageIn(answer.body).usage } : {}) };
+  };
+}
+
+const stream: Call<OpenStream> = ({ model }, completion, connection) =>
+  openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
+
+/**
+ * Performs a request; when no model serves it, with the names of its `models` list in turn.
+ *
+ * @param request What is asked.
+ * @param deps What the pipeline works with.
+ * @throws A `MeshError`, the last one about models that exist; or the client's abort.
+ */
+export function perform<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  deps: RouteDeps,
+): Promise<Answer<Response>> {
+  const { models } = request.body;
+  return models?.length
+    ? performInTurn(request, [...new Set([request.model, ...models])], deps)
+    : performWith(request, deps);
+}
+
+async function performInTurn<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  models: string[],
+  deps: RouteDeps,
+): Promise<Answer<Response>> {
+  const { body } = request;
+  const { clock } = deps.runtime;
+  const deadlineAt = clock.monotonic() + request.timeoutMs;
+  let failure: unknown;
+  for (const model of models) {
+    try {
+      const timeoutMs = deadlineAt - clock.monotonic();
+      return await performWith({ ...request, model, body: { ...body, models }, timeoutMs }, deps);
+    } catch (error) {
+      if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
+      const isAbsent = ModelNotFoundError.isInstance(error) || UnsupportedRequestError.isInstance(error);
+      failure = isAbsent ? failure ?? error : error;
+    }
+  }
+  throw failure;
+}
+
+async function performWith<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  deps: RouteDeps,
+): Promise<Answer<Response>> {
+  const { operation, body } = request;
+  const routed = request as unknown as RoutedRequest;
+  if (request.delivery === "stream") return streamed(routed, await route(routed, stream, deps), deps);
+  const served = await route(routed, completing(operation), deps);
+  const { answer } = served;
+  const { costNano, estimated } = served.settle("success", {
+    ...operation.usageIn(answer.body),
+    text: () => JSON.stringify(answer.body),
+  });
+  return {
+    kind: "whole",
+    ...factsOf(routed, served),
+    response: operation.finish?.(answer, body) ?? answer,
+    costNanoUsd: estimated ? undefined : costNano,
+  };
+}
+
+function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
+  const wantsUsage = Object(request.body.stream_options).include_usage === true;
+  const onInterrupt = () => {
+    const { pool, member: { state } } = routed;
+    deps.hub.trace({
+      severity: "warning",
+      component: "router",
+      message: "Stream interrupted midway",
+      request_id: request.id,
+      pool: pool.name,
+      model: state.name,
+      provider: state.provider,
+    });
+  };
+  return {
+    kind: "stream",
+    ...factsOf(request, routed),
+    stream: new AnswerStream({
+      routed,
+      wantsUsage,
+      onInterrupt,
+      redact: deps.redact,
+      keptBytes: deps.hub.payloadBytes,
+    }),
+  };
+}
+
+function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
+  return { requestId: request.id, routing, dropped };
+}

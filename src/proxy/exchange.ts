@@ -1,0 +1,46 @@
+/**
+ * A request at the proxy, and what handles the requests of a path.
+ * @module
+ */
+import type { ProxySettings } from "../config/settings/settings.ts";
+import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Caller } from "./authenticator.ts";
+import type { BodyBounds } from "./body_reader.ts";
+import type { Client } from "./client.ts";
+
+/** One request at the proxy. */
+export interface Exchange {
+  readonly mesh: Engine;
+  readonly proxy: ProxySettings;
+  readonly request: PlainRequest;
+  readonly requestId: string;
+  readonly path: string;
+  /** Headers of every response to it. */
+  readonly headers: Record<string, string>;
+  /** The sender, where clients have names and the path needs a token. */
+  readonly client: Client | undefined;
+  /** The sender, on paths that need no token too: undefined without an accepted token where one is required. */
+  readonly caller: () => Caller | undefined;
+  /** When the proxy was started, monotonic ms. */
+  readonly startedAt: number;
+  readonly isDraining: boolean;
+  /**
+   * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
+   *
+   * @param time When the request arrived, monotonic ms, and how long the body may take from then on, ms.
+   */
+  readonly body: (time: Pick<BodyBounds, "startedAt" | "limitMs">) => Promise<Uint8Array>;
+  /** To be called at the end of a streamed response. */
+  readonly onEnd: () => void;
+}
+
+/** The handler of a path. */
+export interface RouteEntry {
+  readonly methods: readonly string[];
+  /** Whether it needs no token. */
+  readonly isPublic?: boolean;
+  /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
+  readonly isWork?: boolean;
+  readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
+}

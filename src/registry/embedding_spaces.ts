@@ -1,0 +1,22 @@
+/**
+ * Pools whose embeddings may not be comparable.
+ * @module
+ */
+import { servesOperation } from "../capability/operations.ts";
+import type { Pool } from "./registry.ts";
+
+/**
+ * What to warn of: pools that may rotate among embedding models whose spaces are unknown.
+ *
+ * @param pools The configured or detected pools.
+ */
+export function spaceWarnings(pools: readonly Pool[]): string[] {
+  return pools.flatMap(({ name, members }) => {
+    const unknown = members.filter(({ model: { info, leaves } }) =>
+      info.embedding_space === undefined && leaves.some((leaf) => servesOperation(leaf, "embeddings"))
+    );
+    if (unknown.length < 2) return [];
+    const names = unknown.slice(0, 5).map(({ model }) => `"${model.name}"`).join(", ");
+    return `pools.${name}: the embeddings of ${names} may not be comparable: name their "embedding_space" if they are`;
+  });
+}
