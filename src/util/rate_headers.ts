@@ -2,7 +2,7 @@
  * What a response's headers say of the vendor's rate limits.
  *
  * Sources: OpenAI, "Rate limits in headers" (Groq's and others' are the same); Anthropic, "Rate limits: response
- * headers"; draft-ietf-httpapi-ratelimit-headers, versions 03 to 10; OpenRouter and GitHub for the plain
+ * headers"; Mistral (mistralai/client-ts#169) and Cerebras, whose names end in a window; draft-ietf-httpapi-ratelimit-headers, versions 03 to 10; OpenRouter and GitHub for the plain
  * `x-ratelimit-*`.
  * @module
  */
@@ -48,6 +48,12 @@ export function readRateHeaders(headers: Headers, now: number): RateReading | un
   if (headers.get("x-ratelimit-remaining-requests") !== null || headers.get("x-ratelimit-remaining-tokens") !== null) {
     return reading(openAi(headers, "requests"), openAi(headers, "tokens"));
   }
+  if (headers.get("x-ratelimit-remaining-tokens-minute") !== null) {
+    return reading(
+      windowed(headers, ["requests-minute", "req-minute", "requests-hour", "requests-day"]),
+      windowed(headers, ["tokens-minute", "tokens-hour", "tokens-day"]),
+    );
+  }
   if (headers.get("anthropic-ratelimit-requests-remaining") !== null) return anthropic(headers, now);
   const structured = headers.get("ratelimit");
   if (structured !== null) return policies(structured, headers.get("ratelimit-policy") ?? "");
@@ -79,6 +85,20 @@ function openAi(headers: Headers, kind: "requests" | "tokens"): Allowance | unde
     count(headers.get(`x-ratelimit-remaining-${kind}`)),
     durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
   );
+}
+
+/** Of several windows the tightest. */
+function windowed(headers: Headers, kinds: readonly string[]): Allowance | undefined {
+  let tightest: Allowance | undefined;
+  for (const kind of kinds) {
+    const one = allowance(
+      count(headers.get(`x-ratelimit-limit-${kind}`)),
+      count(headers.get(`x-ratelimit-remaining-${kind}`)),
+      durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
+    );
+    if (one !== undefined && (tightest === undefined || shareOf(one) < shareOf(tightest))) tightest = one;
+  }
+  return tightest;
 }
 
 /** Anthropic limits tokens read, written and both: the tightest share of them is what is left of the whole. */

@@ -28,6 +28,7 @@ Deno.test("classifyFault goes by status, then by code and words", () => {
     [408, {}, "server"],
     [409, {}, "server"],
     [425, {}, "server"],
+    [498, { code: "capacity_exceeded" }, "server"],
     [500, {}, "server"],
     [503, {}, "server"],
     [529, {}, "server"],

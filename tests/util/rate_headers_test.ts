@@ -44,6 +44,33 @@ Deno.test("readRateHeaders reads OpenAI's and Groq's headers", () => {
   ]);
 });
 
+Deno.test("readRateHeaders reads headers that name their window, of several windows the tightest", () => {
+  const tokens = (limit: string, remaining: string, window = "minute") => ({
+    [`x-ratelimit-limit-tokens-${window}`]: limit,
+    [`x-ratelimit-remaining-tokens-${window}`]: remaining,
+  });
+  check([
+    [{
+      ...tokens("5000000", "4999911"),
+      "x-ratelimit-tokens-query-cost": "52",
+      "x-ratelimit-limit-req-minute": "720",
+      "x-ratelimit-remaining-req-minute": "717",
+    }, { requests: { limit: 720, remaining: 717 }, tokens: { limit: 5_000_000, remaining: 4_999_911 } }],
+    [{
+      ...tokens("60000", "59000"),
+      "x-ratelimit-reset-tokens-minute": "12.5",
+      "x-ratelimit-limit-requests-day": "14400",
+      "x-ratelimit-remaining-requests-day": "14399",
+      "x-ratelimit-reset-requests-day": "3600.25",
+    }, {
+      requests: { limit: 14_400, remaining: 14_399, resetMs: 3_600_250 },
+      tokens: { limit: 60_000, remaining: 59_000, resetMs: 12_500 },
+    }],
+    [{ ...tokens("100", "90"), ...tokens("1000", "10", "day") }, { tokens: { limit: 1000, remaining: 10 } }],
+    [tokens("x", "0"), { tokens: { remaining: 0 } }],
+  ]);
+});
+
 Deno.test("readRateHeaders reads Anthropic's headers, of tokens the tightest share", () => {
   const prefix = "anthropic-ratelimit";
   const of = (kind: string, limit: number, remaining: number, reset = "2026-01-01T00:00:30Z") => ({
@@ -203,5 +230,5 @@ Deno.test("an answer without rate limits costs a look per family", () => {
     return null;
   };
   assertEquals(readRateHeaders({ get }, now), undefined);
-  assertEquals(looks, 6);
+  assertEquals(looks, 7);
 });
