@@ -78,6 +78,18 @@ Deno.test("serverConnectors lists the providers in the contract's order of detec
   ]);
 });
 
+Deno.test("docs/providers.md has every provider in this order, with its variables", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
+  const rows = page.split("\n").filter((line) => /^\| `[a-z0-9.-]+\.v1` \| /.test(line) && !/^.*verified/.test(line));
+  const table = rows.slice(0, providers.length);
+  assertEquals(table.map((row) => row.split("`")[1]), providers.map(({ id }) => id));
+  for (const [index, { detection, local }] of providers.entries()) {
+    const { keys = [], baseUrl = [], host = [], requires = {} } = detection ?? {};
+    const names = [...local ? [] : keys, ...baseUrl, ...host, ...Object.values(requires).flat()];
+    for (const name of names) assert(table[index]!.includes(`\`${name}\``), name);
+  }
+});
+
 Deno.test("ids, vendors and keys belong to one connector each", () => {
   const ids = serverConnectors.map(({ id }) => id);
   const kinds = serverConnectors.map(({ kind, id }) => `${kind} ${id}`); // memory keeps states, and secrets
