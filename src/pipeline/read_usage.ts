@@ -3,25 +3,12 @@
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
+import type { TokenCounts } from "../state/usage.ts";
 import type { TakenUsage, UsageContext } from "./operation.ts";
 import type { AnswerUsage } from "./routed.ts";
 
 /** More than any call takes: the bound where a model's window or output is unknown, tokens. */
 const maxTokens = 100_000_000;
-
-/** Token counts of one call; what the provider does not report, or cannot be true, is left out. */
-export interface ReadUsage {
-  /** Tokens read. */
-  readonly input?: number | undefined;
-  /** Tokens written. */
-  readonly output?: number | undefined;
-  /** Tokens in all. */
-  readonly total?: number | undefined;
-  /** Of those read: from a cache. */
-  readonly cached?: number | undefined;
-  /** Of those read: written into a cache. */
-  readonly cacheWrite?: number | undefined;
-}
 
 /**
  * The most tokens one call can take: what the model reads and writes.
@@ -43,10 +30,10 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
  *
  * @example
  * ```ts ignore
- * readUsage({ prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 }, bound); // { input: 12, output: 8, total: 20 }
+ * readUsage({ prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 }, bound); // { input: 12, output: 8, tokens: 20 }
  * ```
  */
-export function readUsage(usage: unknown, bound: number): ReadUsage {
+export function readUsage(usage: unknown, bound: number): TokenCounts {
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, prompt_cache_hit_tokens } = Object(
     usage,
   );
@@ -60,7 +47,7 @@ export function readUsage(usage: unknown, bound: number): ReadUsage {
   return {
     input,
     output,
-    total: total ?? (input === undefined || output === undefined ? undefined : sum),
+    tokens: total ?? (input === undefined || output === undefined ? undefined : sum),
     cached: countOf(cached_tokens, input),
     cacheWrite: countOf(cache_write_tokens, input),
   };

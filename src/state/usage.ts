@@ -29,16 +29,22 @@ export interface Load {
   readonly budget?: Budget | undefined;
 }
 
-/** What a call took. */
-export interface Usage {
-  /** Tokens read; undefined when unknown. */
+/** Tokens of one call; counts that are unknown are left out. */
+export interface TokenCounts {
+  /** Tokens read. */
   readonly input?: number | undefined;
-  /** Tokens written; undefined when unknown. */
+  /** Tokens written. */
   readonly output?: number | undefined;
-  /** Tokens read from the provider's cache, where it reported that. */
-  readonly cached?: number | undefined;
   /** Tokens in all. */
   readonly tokens?: number | undefined;
+  /** Of those read: from a cache. */
+  readonly cached?: number | undefined;
+  /** Of those read: written into a cache. */
+  readonly cacheWrite?: number | undefined;
+}
+
+/** What a call took. */
+export interface Usage extends TokenCounts {
   /** What it cost, nano-dollars; undefined when unknown: as reserved. */
   readonly costNano?: number | undefined;
   /** Some of it was estimated: the provider did not report it. */

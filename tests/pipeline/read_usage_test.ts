@@ -1,6 +1,7 @@
 /** What of a provider's usage is taken: a table. */
 import { assertEquals } from "@std/assert";
-import { type ReadUsage, readUsage, tokenBound } from "../../src/pipeline/read_usage.ts";
+import { readUsage, tokenBound } from "../../src/pipeline/read_usage.ts";
+import type { TokenCounts } from "../../src/state/usage.ts";
 
 const bound = 1000;
 
@@ -29,13 +30,13 @@ const lines: readonly (readonly [name: string, usage: unknown, taken: readonly (
 
 for (const [name, usage, taken] of lines) {
   Deno.test(`of a provider's usage, ${name}`, () => {
-    const { input, output, total } = readUsage(usage, bound);
-    assertEquals([input, output, total], taken);
+    const { input, output, tokens } = readUsage(usage, bound);
+    assertEquals([input, output, tokens], taken);
   });
 }
 
 Deno.test("tokens of a cache are no more than those that were read", () => {
-  const cacheOf = (details: unknown): Pick<ReadUsage, "cached" | "cacheWrite"> => {
+  const cacheOf = (details: unknown): Pick<TokenCounts, "cached" | "cacheWrite"> => {
     const { cached, cacheWrite } = readUsage(
       { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: details },
       bound,

@@ -36,7 +36,7 @@ function readChatUsage(
   { body, model, load }: UsageContext<ChatCompletionRequest>,
 ): TakenUsage {
   const bound = tokenBound(model.constraints, body.n);
-  const { input, output, total, cached, cacheWrite } = readUsage(usage, bound);
+  const { input, output, tokens: total, cached, cacheWrite } = readUsage(usage, bound);
   if (input !== undefined && output !== undefined) {
     const tokens = Math.max(total ?? 0, input + output);
     return { quantities: { input, output, cached, cacheWrite }, tokens, isEstimated: false };
