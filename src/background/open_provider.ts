@@ -26,8 +26,8 @@ export interface OpeningParts {
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
   const { id, connector, config, baseUrl, apiKeys, tokens } = instance.entry;
   const { catalogue, runtime, redactor } = parts;
-  const loaded = catalogue.loaded("provider", connector);
-  const provider = instance.entry.instance ?? loaded!.create({ id, config, baseUrl }, runtime);
+  const provider = instance.entry.instance ??
+    catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
   if (tokens === undefined) {
