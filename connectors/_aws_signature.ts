@@ -28,7 +28,7 @@ export interface UnsignedCall {
 }
 
 /** What a signature is for. */
-export interface SigningFacts {
+interface SigningFacts {
   /** Who calls. */
   readonly keys: AwsKeys;
   /** Such as `eu-central-1`. */

@@ -4,7 +4,7 @@
  */
 
 /** How a {@linkcode DeliveryQueue} works. */
-export interface DeliveryQueueOptions<Item> {
+interface DeliveryQueueOptions<Item> {
   /** Most items that wait; beyond it the oldest are dropped. */
   readonly capacity: number;
   /** Most items that are delivered together. */

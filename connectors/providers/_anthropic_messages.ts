@@ -18,7 +18,7 @@ export interface Turn {
 }
 
 /** A conversation in the Messages API's terms. */
-export interface Conversation {
+interface Conversation {
   /** The system prompt, in order. */
   readonly system: readonly Block[];
   /** The turns, oldest first. */

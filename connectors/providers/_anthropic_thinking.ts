@@ -7,7 +7,7 @@ import { requestFault } from "./_anthropic_fault.ts";
 import { type Effort, effortLevels, type Generation } from "./_anthropic_generations.ts";
 
 /** What bears on how much a model thinks. */
-export interface ThinkingWish {
+interface ThinkingWish {
   /** The request's `reasoning_effort`. */
   readonly effort?: string;
   /** The request's token limit; thinking counts towards it. */

@@ -12,7 +12,7 @@ import type { Turn } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 
 /** Tools and how they are to be used. */
-export interface Tooling {
+interface Tooling {
   /** The `tools` field. */
   readonly tools?: readonly JsonObject[];
   /** The `tool_choice` field. */

@@ -10,7 +10,7 @@ import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, thoughtBlock } from "./_anthropic_thoughts.ts";
 
 /** What a model takes. */
-export interface BlockRules {
+interface BlockRules {
   /** Whether signed thoughts go back to it. */
   readonly thoughts: boolean;
   /** Whether it knows prompt caches. */

@@ -59,7 +59,7 @@ export interface CatalogueEntry {
 }
 
 /** What a vendor says of all its models. */
-export interface VendorRules {
+interface VendorRules {
   /** Flags of all that chat. */
   readonly features?: ModelFeatures;
   /** How requests are reworded for a model. */

@@ -8,7 +8,7 @@ import type { SseEvent } from "../../src/util/sse_parse.ts";
 import { readOpenAiError, upstreamError } from "./_http.ts";
 
 /** What some events come to. */
-export interface EventBatch {
+interface EventBatch {
   readonly chunks: readonly CompletionChunk[];
   /** `[DONE]` was among them. */
   readonly isDone: boolean;

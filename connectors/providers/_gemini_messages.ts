@@ -19,7 +19,7 @@ const signatureStandIn = "skip_thought_signature_validator";
 const betterAsText = /"\$ref"|\d{16}/;
 
 /** A conversation in Gemini's terms. */
-export interface Conversation {
+interface Conversation {
   /** The turns, oldest first; at least one. */
   readonly contents: readonly Content[];
   /** The system prompt, when there is one. */

@@ -55,7 +55,7 @@ export function completionOf(body: Record<string, unknown>): ChatCompletion {
 }
 
 /** How a streamed response is read. */
-export interface StreamParts {
+interface StreamParts {
   /** Reads a complete response, which some servers send in place of a stream. */
   readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
   /** Reads an event's data; undefined: it has nothing to pass on. */

@@ -19,7 +19,7 @@ export interface SecretFormat {
 }
 
 /** Which file, and whose. */
-export interface SecretFileOptions {
+interface SecretFileOptions {
   readonly store: string;
   readonly path: string;
   /** Where files are. */

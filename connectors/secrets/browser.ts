@@ -2,7 +2,6 @@
  * Secrets in a browser, where a user gives a key of their own.
  * @module
  */
-import type { Connector } from "../../src/contracts/connector.ts";
 import { checkedPrefix, WebArea, type WebStorage } from "../storage/_web_storage.ts";
 import type { WritableSecretStore } from "./memory.ts";
 
@@ -59,10 +58,3 @@ export function browserSecrets(options: BrowserSecretsOptions = {}): WritableSec
     delete: async (name) => secrets.delete(name),
   };
 }
-
-/** Secrets of a page; settings: `persist`, `prefix`. */
-export const browserSecretsConnector: Connector<"secretStore"> = {
-  id,
-  kind: "secretStore",
-  create: (settings) => browserSecrets(settings),
-};

@@ -19,10 +19,10 @@ export interface DriveFile {
 }
 
 /** The metadata of a file. */
-export type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appProperties">>;
+type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appProperties">>;
 
 /** Where files are. */
-export interface DriveFolderOptions {
+interface DriveFolderOptions {
   readonly id: string;
   /** The folder's id; `appDataFolder` for the one that no other app sees. */
   readonly folder: string;

@@ -4,7 +4,7 @@
  */
 
 /** A listener; its event is not used. */
-export type Listener = ((event: never) => unknown) | null;
+type Listener = ((event: never) => unknown) | null;
 
 /** `IDBRequest`. */
 export interface PendingRequest<Result = unknown> {

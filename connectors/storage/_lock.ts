@@ -34,10 +34,10 @@ export function isHeldByOther(lock: unknown, owner: string, now: number): boolea
 /**
  * One try to take a lock: writes the record and returns whether it is in place, unless another owner holds the lock.
  */
-export type TryLock = (wanted: LockRecord) => Promise<boolean>;
+type TryLock = (wanted: LockRecord) => Promise<boolean>;
 
 /** What a wait for a lock needs. */
-export interface LockWait {
+interface LockWait {
   readonly connector: string;
   readonly clock: Clock;
   readonly key: string;

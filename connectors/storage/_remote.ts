@@ -12,7 +12,7 @@ const timeoutMs = 30_000;
 export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
 
 /** One call. */
-export interface RemoteCall {
+interface RemoteCall {
   readonly method: string;
   readonly url: string;
   /** Names in lower case. */

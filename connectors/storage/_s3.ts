@@ -17,7 +17,7 @@ export interface BucketOptions extends AwsKeys {
 }
 
 /** One call. */
-export interface BucketCall {
+interface BucketCall {
   readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
   /** The object's name; the bucket itself without one. */
   readonly name?: string;

@@ -19,7 +19,7 @@ export interface WebStorage {
 }
 
 /** Which of the two, and for whom. */
-export interface WebAreaParts {
+interface WebAreaParts {
   readonly connector: string;
   /** Which one. */
   readonly name: "localStorage" | "sessionStorage";

@@ -2,7 +2,6 @@
  * Records in the browser's IndexedDB: they outlive the page and the browser.
  * @module
  */
-import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConnectorError } from "../../src/errors.ts";
@@ -187,13 +186,6 @@ export class IndexedDbStorage implements Storage {
     throw broken(`cannot be used: there is no IndexedDB here. Use ${instead}`, { problem: "forbidden" });
   }
 }
-
-/** Storage in IndexedDB; settings: `database`. */
-export const indexedDbConnector: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  create: (settings, { clock }) => new IndexedDbStorage(clock, settings),
-};
 
 function request<T>(pending: PendingRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,6 @@
  * Records in the browser's `localStorage`: they outlive the page and the browser.
  * @module
  */
-import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConnectorError } from "../../src/errors.ts";
@@ -148,13 +147,6 @@ export class LocalStorageStorage implements Storage {
     }
   }
 }
-
-/** Storage in `localStorage`; settings: `prefix`. */
-export const localStorageConnector: Connector<"storage"> = {
-  id,
-  kind: "storage",
-  create: (settings, { clock }) => new LocalStorageStorage(clock, settings),
-};
 
 /** What is thrown at once becomes a rejection, as the contract has it. */
 // deno-lint-ignore require-await

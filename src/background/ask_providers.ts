@@ -13,7 +13,7 @@ import { pricingIn } from "../util/pricing.ts";
 const limitMs = 5_000;
 
 /** What asking needs. */
-export interface AskParts {
+interface AskParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
 }

@@ -16,7 +16,7 @@ import { replicatedStore } from "../state/persistence/state_in.ts";
 import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
 
 /** Who opens a storage. */
-export interface StorageUser {
+interface StorageUser {
   /** Its connectors. */
   readonly catalogue: ConnectorCatalogue;
   /** The door to the outside. */
@@ -28,7 +28,7 @@ export interface StorageUser {
 }
 
 /** A mesh. */
-export interface ConfiguredMesh extends StorageUser {
+interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
   /** Told what goes wrong. */
   readonly hub: Hub;

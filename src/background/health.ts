@@ -12,7 +12,7 @@ import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import type { ProbeResult } from "./probe.ts";
 
 /** What watching needs. */
-export interface HealthParts {
+interface HealthParts {
   readonly clock: Clock;
   readonly hub: Hub;
   readonly registry: Registry;

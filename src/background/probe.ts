@@ -10,7 +10,7 @@ import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** What asking needs. */
-export interface ProbeParts {
+interface ProbeParts {
   readonly runtime: Runtime;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;

@@ -8,7 +8,7 @@ import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 /** A changed text counts once two polls read the same: an editor may be in the middle of writing it before. */
 const pollIntervalMs = 400;
 
-export interface FileWatcherOptions {
+interface FileWatcherOptions {
   readonly files: Pick<FileSystem, "readText">;
   readonly clock: Pick<Clock, "every">;
   /** The text read last; undefined when the file could not be read. */

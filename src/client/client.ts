@@ -20,7 +20,7 @@ import type { ExplainOptions } from "./explain.ts";
 import type { Middleware } from "./options.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
-export interface ClientParts {
+interface ClientParts {
   /** Its engine. */
   readonly engine: Engine;
   /** What it is for. */

@@ -8,12 +8,15 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** One counter or gauge. */
 export interface Sample {
+  /** What distinguishes it within its family. */
   readonly labels: Labels;
+  /** Of a counter, since the start of the process. */
   readonly value: number;
 }
 
 /** One histogram. */
 export interface HistogramSample {
+  /** What distinguishes it within its family. */
   readonly labels: Labels;
   /** Upper bounds, inclusive, ascending; what is above the last one has a bucket of its own. */
   readonly bounds: readonly number[];

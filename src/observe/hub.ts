@@ -21,13 +21,13 @@ const lossIntervalMs = 60_000;
 const flushLimitMs = 5_000;
 
 /** An event before its id and time are added. */
-export type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
+type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
 
 /** A line of the request log before its time is added. */
 export type LogFacts = Omit<LogRecord, "type" | "timestamp">;
 
 /** A trace entry before its time is added. */
-export interface TraceFacts {
+interface TraceFacts {
   readonly severity: Severity;
   readonly component: string;
   readonly message: string;

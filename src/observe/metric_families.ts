@@ -19,7 +19,7 @@ export interface MeasuredMesh {
 }
 
 /** Whose metrics are printed, where that is not everything. */
-export interface MetricsScope {
+interface MetricsScope {
   /** A client's name. */
   readonly client: string;
   /** Its pools; undefined: all. */

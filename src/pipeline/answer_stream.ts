@@ -13,7 +13,7 @@ import { OutputEstimate } from "./output_estimate.ts";
 import type { Routed } from "./routed.ts";
 
 /** What an {@linkcode AnswerStream} is made of. */
-export interface AnswerStreamParts {
+interface AnswerStreamParts {
   /** Where the stream comes from. */
   readonly routed: Routed<OpenStream>;
   /** Whether the client asked for the usage. */

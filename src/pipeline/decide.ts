@@ -34,7 +34,7 @@ export interface Rotate {
 }
 
 /** A standby that the vendor asks for: unless it says for how long, the configuration does. */
-export type VendorStandby =
+type VendorStandby =
   | { readonly reason: "rate_limited"; readonly standbyMs: number }
   | { readonly reason: "quota_exhausted"; readonly standbyMs?: number }
   | { readonly reason: "model_not_found" };

@@ -31,7 +31,7 @@ export type ApplyFilter = (
 ) => readonly Member[];
 
 /** Of candidates, at least one, those that come first; the strategy chooses among them. */
-export type Prefer = (candidates: readonly Member[]) => readonly Member[];
+type Prefer = (candidates: readonly Member[]) => readonly Member[];
 
 /** The models that can take a request. */
 export interface Eligibility {

@@ -19,7 +19,7 @@ import type { ServedTry } from "./try_once.ts";
 const fairChanceMs = 10_000;
 
 /** What a model answered with. */
-export interface Answered<T> extends ServedTry<T> {
+interface Answered<T> extends ServedTry<T> {
   /** Parameters left out for the model. */
   readonly dropped: readonly string[];
 }

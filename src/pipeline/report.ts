@@ -11,7 +11,7 @@ import type { RoutedRequest } from "./request.ts";
 import type { AnswerUsage } from "./routed.ts";
 
 /** What a call was made for. */
-export interface ReportContext {
+interface ReportContext {
   readonly request: RoutedRequest;
   /** What it was estimated to take. */
   readonly load: Load;

@@ -46,4 +46,4 @@ export interface AnswerUsage {
 }
 
 /** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */
-export type Settle = (outcome: Outcome, answer: AnswerUsage) => Usage;
+type Settle = (outcome: Outcome, answer: AnswerUsage) => Usage;

@@ -21,7 +21,7 @@ import { selectionContext } from "./selection_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
 /** A request that is ready to be sent. */
-export interface RoutingPlan<T> extends RequestPlan {
+interface RoutingPlan<T> extends RequestPlan {
   /** Asks one model. */
   readonly call: Call<T>;
 }

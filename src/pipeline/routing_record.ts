@@ -23,7 +23,7 @@ import type { RequestContext } from "./request_context.ts";
 const maxUserLength = 256;
 
 /** The model that answered. */
-export interface ServedModel {
+interface ServedModel {
   readonly member: Member;
   /** The model behind it, where it is a proxy. */
   readonly by?: ServedBy | undefined;
@@ -36,7 +36,7 @@ type End = Pick<
 >;
 
 /** How a request ended. */
-export interface RequestEnding {
+interface RequestEnding {
   readonly status: number;
   readonly outcome: Outcome;
   /** When the answer, or a stream's first content, came, monotonic ms. */

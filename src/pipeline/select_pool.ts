@@ -13,7 +13,7 @@ import { resolveCapability, type Target } from "./resolve_capability.ts";
  * @param target What the request asks for.
  * @param registry What exists.
  */
-export function selectPool(target: Target, registry: Registry): Pool {
+function selectPool(target: Target, registry: Registry): Pool {
   if (target.kind === "pool") return target.pool;
   return target.kind === "capability" ? registry.poolAt(target.path) : registry.poolOf(target.name, target.models);
 }

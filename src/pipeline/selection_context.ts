@@ -13,7 +13,7 @@ import { firstGuess } from "../state/metrics/output_tokens.ts";
 const maxOutput = 1e8;
 
 /** The request. */
-export interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "session"> {
+interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "session"> {
   readonly pool: Pool;
   /** What it will take, by estimate. */
   readonly load: Load;

@@ -9,7 +9,7 @@ import type { Failure } from "./failure.ts";
 import { type AttemptScope, type FailedTry, type ServedTry, tryOnce } from "./try_once.ts";
 
 /** A try that failed with every key that could be used. */
-export interface RefusedTry extends FailedTry {
+interface RefusedTry extends FailedTry {
   /** What follows from it; left out where that has yet to be decided. */
   readonly next?: Rotate;
 }

@@ -14,7 +14,7 @@ export interface Caller {
   readonly client?: Client | undefined;
 }
 
-export interface AcceptedToken extends Caller {
+interface AcceptedToken extends Caller {
   readonly token: string;
 }
 

@@ -14,7 +14,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxNameLength = 64;
 
 /** A body, parsed and as received. */
-export interface JsonBody {
+interface JsonBody {
   readonly value: unknown;
   readonly text: string;
 }

@@ -18,7 +18,7 @@ import {
 /** The official clients ignore a longer `retry-after`, ms. */
 const maxHintMs = 60_000;
 
-export interface ErrorRow {
+interface ErrorRow {
   readonly status: number;
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ import { errorRowOf } from "./error_body.ts";
 import { json } from "./json.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
-export interface FailedRequest {
+interface FailedRequest {
   /** Gets a trace of an unexpected error. */
   readonly mesh: Engine;
   readonly requestId: string;

@@ -38,7 +38,7 @@ export interface HandlerOptions {
 }
 
 /** Options of a handler, and the instance that this one takes over from. */
-export interface InstanceOptions extends HandlerOptions {
+interface InstanceOptions extends HandlerOptions {
   readonly before?: ProxyInstance;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 
-export interface JsonHead {
+interface JsonHead {
   /** `content-type` is added to them. */
   readonly headers: Record<string, string>;
   /**

@@ -12,7 +12,7 @@ import { HttpError } from "./error_body.ts";
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
   "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, retry-after, retry-after-ms, x-should-retry";
 
-export interface OriginPolicySettings {
+interface OriginPolicySettings {
   readonly cors: CorsSettings;
   /** Whether a token is required. */
   readonly hasToken: boolean;

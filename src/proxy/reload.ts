@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly parts: GenerationParts;
   /** Only a file can be read again. */
   readonly config: ConfigSource | undefined;

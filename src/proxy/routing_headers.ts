@@ -8,7 +8,7 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
-export interface RoutingFacts {
+interface RoutingFacts {
   readonly routing: RoutingRecord;
   /** Parameters that the model does not take. */
   readonly dropped?: readonly string[];

@@ -31,7 +31,7 @@ export interface ServeOptions {
   tokens?: readonly string[];
 }
 
-export interface ServeParts extends GenerationParts {
+interface ServeParts extends GenerationParts {
   readonly shell: Pick<Shell, "serve">;
 }
 

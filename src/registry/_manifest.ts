@@ -6,7 +6,7 @@ import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
 
-export interface Manifest {
+interface Manifest {
   readonly id: string;
   readonly kind: keyof ConnectorKinds;
   readonly version: string;

@@ -91,7 +91,7 @@ export interface PoolPlan {
   readonly listed: boolean;
 }
 
-export interface RegistryParts {
+interface RegistryParts {
   readonly settings: Settings;
   readonly tree: CapabilityTree;
   readonly state: MeshState;

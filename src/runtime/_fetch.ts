@@ -14,7 +14,7 @@ export interface NetworkFault {
 }
 
 /** Classifies an error of `fetch` by the runtime's own text; undefined when the text is unknown. */
-export type FaultClassifier = (text: string) => NetworkFault | undefined;
+type FaultClassifier = (text: string) => NetworkFault | undefined;
 
 const unanswered: NetworkFault = {
   message: "The connection to the provider broke before its answer began",

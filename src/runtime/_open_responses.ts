@@ -22,7 +22,7 @@ const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
 
 /** A request for a handler that does without the Fetch standard's objects. */
-export interface PlainCall {
+interface PlainCall {
   /** The request with this signal. */
   readonly requestOf: (signal: StopSignal) => PlainRequest;
   /** What aborts when the client has left. */

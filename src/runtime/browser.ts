@@ -8,7 +8,7 @@ import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
 /** What a page can know of a request that failed; the browser gives it no reason. */
-export interface PageFacts {
+interface PageFacts {
   /** Whether the browser certainly has no network. */
   readonly isOffline: boolean;
   /** The page's own address; undefined in workers. */

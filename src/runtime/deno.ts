@@ -37,7 +37,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
  * The upstream client: `node:http` for whole responses without TLS, which takes two thirds of the time of `fetch`; with
  * TLS, and for streams, `fetch` is quicker.
  */
-export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
+function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
   return isPlain ? sendByNode(request) : sendByFetch(request);
 }

@@ -16,7 +16,7 @@ import type { Usage, UsageTrackerParts } from "./usage.ts";
 const nothing: Usage = { tokens: 0, costNano: 0 };
 
 /** What is reserved of each limit. */
-export interface CallReservationParts {
+interface CallReservationParts {
   /** Of what the vendor allows. */
   readonly rate: RateReservation;
   /** The pool's limits, and what is reserved of them. */

@@ -16,7 +16,7 @@ import { RetryBudget } from "./limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 
 /** What makes a model in a pool. */
-export interface ModelStateRequest extends TrackedModel {
+interface ModelStateRequest extends TrackedModel {
   /** Share under strategies that weigh. */
   readonly weight: number;
   /** What the pool's rotation connector brings in place of the built-in policy. */
@@ -24,7 +24,7 @@ export interface ModelStateRequest extends TrackedModel {
 }
 
 /** What a {@linkcode MeshState} is made of. */
-export interface MeshStateParts {
+interface MeshStateParts {
   /** The mesh's budget. */
   readonly settings: Pick<Settings, "budget">;
   /** Wall clock for calendar windows, monotonic for rates. */

@@ -15,7 +15,7 @@ import type { Load, Outcome, RequestEnd } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
 
 /** What a {@linkcode ModelState} is made of. */
-export interface ModelStateParts extends ModelBreakersParts {
+interface ModelStateParts extends ModelBreakersParts {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
@@ -30,7 +30,7 @@ export interface MemberState {
 }
 
 /** Consecutive failed requests of a model. */
-export interface FailureStreak {
+interface FailureStreak {
   /** How many. */
   readonly failures: number;
   /** HTTP status of the last of them, where one came. */

@@ -17,7 +17,7 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Upper bound of a body. */
-export interface ReadLimit {
+interface ReadLimit {
   /** Bytes. */
   readonly maxBytes: number;
   /** Makes the error that a larger body causes. */
@@ -25,7 +25,7 @@ export interface ReadLimit {
 }
 
 /** A source of chunks: a `BodyReader`, or a reader of the Streams standard. */
-export interface ChunkReader {
+interface ChunkReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
   cancel(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface DotenvEntry {
 }
 
 /** One line that is no assignment. It never quotes the line: there may be a secret in it. */
-export interface DotenvProblem {
+interface DotenvProblem {
   /** From 1. */
   readonly line: number;
   readonly message: string;

@@ -37,7 +37,7 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
 /** The longest that token endpoints accept an assertion, seconds. */
 const lifetimeSeconds = 3_600;
 
-export interface AssertionFacts {
+interface AssertionFacts {
   /** The token endpoint's address or name, as the vendor defines it. */
   readonly audience: string;
   /** Separated by spaces. */

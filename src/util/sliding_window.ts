@@ -3,7 +3,7 @@
  * @module
  */
 
-export interface SlidingWindowOptions {
+interface SlidingWindowOptions {
   /** ms. */
   readonly windowMs: number;
   /** Resolution: the window moves slice by slice; 10 by default. */

@@ -20,7 +20,7 @@ export interface IssuedToken {
   readonly lifetimeMs?: number;
 }
 
-export interface TokenWait {
+interface TokenWait {
   /** Ends this wait only; the fetch goes on for other callers. */
   readonly signal?: StopSignal;
   /** Purpose of the token, for error messages. */

@@ -5,7 +5,7 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
-export interface Limit {
+interface Limit {
   readonly clock: Clock;
   /** ms. */
   readonly ms: number;

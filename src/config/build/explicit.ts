@@ -20,13 +20,13 @@ import {
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
 /** Providers and strategy as instances, in place of a document. */
-export interface ExplicitOptions {
+interface ExplicitOptions {
   /** In order of preference. */
   readonly providers?: readonly GivenProvider[];
   readonly strategy?: SelectionStrategy | Connector<"strategy">;
 }
 
-export interface ExplicitPlan {
+interface ExplicitPlan {
   readonly settings: Settings;
   readonly connectors: readonly Connector[];
 }
@@ -118,7 +118,7 @@ export function apiKeyProblem(apiKey: unknown): string | undefined {
 }
 
 /** Both lists of statuses, with defaults. */
-export type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
+type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
 /** The lists in effect: a given list removes its codes from the built-in other one. */
 export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {

@@ -16,13 +16,13 @@ import { resolveStrategy, shortNameOf } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
 
-export interface PoolParts extends RoutingParts, RoutingFacts {
+interface PoolParts extends RoutingParts, RoutingFacts {
   readonly models: ModelNames;
   readonly tree: CapabilityTree;
 }
 
 /** Configured pools, and what pools made on demand start with. */
-export interface Pools {
+interface Pools {
   /** In the order of the document. */
   readonly pools: Map<string, PoolSettings>;
   readonly defaultRouting: RoutingSettings;

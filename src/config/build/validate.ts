@@ -9,7 +9,7 @@ import { inspectTree } from "../schema/tree.ts";
 import { schema } from "../schema/schema.ts";
 import type { Settings } from "../settings/settings.ts";
 
-export type ValidateOptions = BuildOptions;
+type ValidateOptions = BuildOptions;
 
 /**
  * Validates a whole document, and returns complete settings or throws all its problems at once.

@@ -9,7 +9,7 @@ import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
 
-export interface AttributeContext {
+interface AttributeContext {
   /** Path of the attributes' section. */
   readonly path: string;
   readonly connector: string;

@@ -13,7 +13,7 @@ import type { BudgetValues } from "../schema/providers.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 
-export interface BudgetParts {
+interface BudgetParts {
   readonly members: Members;
   readonly pools: ReadonlyMap<string, PoolSettings>;
   readonly report: Report;

@@ -12,7 +12,7 @@ import type { DocumentValues } from "../schema/schema.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import type { HealthSettings, PoolSettings } from "../settings/settings.ts";
 
-export interface PoolFacts extends ProviderParts {
+interface PoolFacts extends ProviderParts {
   readonly members: Members;
   readonly health: HealthSettings;
   readonly pools: ReadonlyMap<string, PoolSettings>;

@@ -9,7 +9,7 @@ import type { KnownModel, KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
-export interface MemberParts extends ProviderParts {
+interface MemberParts extends ProviderParts {
   readonly models: ReadonlyMap<string, ConfiguredModel>;
   readonly tree: CapabilityTree;
 }

@@ -14,12 +14,12 @@ export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: st
 }
 
 /** A provider as far as its models go. */
-export interface ModelOwner {
+interface ModelOwner {
   readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
   readonly entry: { readonly id: string };
 }
 
-export interface ChosenModel {
+interface ChosenModel {
   /** As pools and records name it. */
   readonly name: string;
   /** Entry id. */

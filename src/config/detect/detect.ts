@@ -21,7 +21,7 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 /** Reads a variable; undefined when it is unset. */
 export type Environment = (name: string) => string | undefined;
 
-export interface DetectedProvider {
+interface DetectedProvider {
   readonly connector: ProviderDeclaration;
   /** Its id is the connector's. */
   readonly entry: ProviderEntry;
@@ -29,7 +29,7 @@ export interface DetectedProvider {
   readonly source: string;
 }
 
-export interface Detection {
+interface Detection {
   /** In the connectors' order. */
   readonly providers: readonly DetectedProvider[];
   /** Names of the filter that no provider was found for. */
@@ -91,7 +91,7 @@ export function overlayKeys(
   return (name) => keys.get(name) ?? env(name);
 }
 
-export interface DetectedSettingsOptions {
+interface DetectedSettingsOptions {
   readonly known: KnownConnectors;
   /** Strategy of every pool: an id, a short name, or an instance. */
   readonly strategy?: string | SelectionStrategy;

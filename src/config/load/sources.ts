@@ -10,10 +10,10 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
 /** Keys given by a program: by variable or provider name. */
-export type ApiKeys = Readonly<Record<string, string>>;
+type ApiKeys = Readonly<Record<string, string>>;
 
 /** How a document is validated. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Path of its file, for messages. */
   readonly source?: string;
   /** These win over the environment's. */
@@ -39,7 +39,7 @@ export function settingsOf(document: unknown, context: ConfigContext, options: D
 }
 
 /** Limits on detection, and what is added to it. */
-export interface DetectionOptions {
+interface DetectionOptions {
   /** Only these: vendors, connector ids or entry ids. */
   readonly providers?: readonly string[];
   /** Only these models, in this order. */

@@ -70,7 +70,7 @@ export function passThrough(): Field<Readonly<Record<string, unknown>>> {
   });
 }
 
-export interface ObjectOptions {
+interface ObjectOptions {
   readonly isOpen?: boolean;
   readonly required?: readonly string[];
   readonly aliases?: readonly Aliases[];

@@ -7,7 +7,7 @@ import { kindOf, quoted, show, suggest } from "./report.ts";
 import { referencesIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
-export interface TextOptions {
+interface TextOptions {
   readonly default?: string;
   readonly isSecret?: boolean;
   readonly isLiteral?: boolean;
@@ -35,7 +35,7 @@ export function flag(options: { default?: boolean } = {}): Field<boolean> {
   return leaf({ type: "flag", ...options }, "true or false", (value) => typeof value === "boolean" ? value : undefined);
 }
 
-export type Range = Pick<Shape, "min" | "max" | "above"> & { readonly default?: number };
+type Range = Pick<Shape, "min" | "max" | "above"> & { readonly default?: number };
 
 export function integer(range: Range = {}): Field<number> {
   return numeric({ type: "integer", ...range }, "an integer", Number.isSafeInteger);

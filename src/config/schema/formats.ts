@@ -46,7 +46,7 @@ export function baseUrlWarning(address: string, hasKey: boolean): string | undef
 }
 
 /** Whether a host name stands for this machine. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 

@@ -17,26 +17,26 @@ export interface SinkValues {
 }
 
 /** An entry of `observability.routing`, as read. */
-export interface RoutingSinkValues extends SinkValues {
+interface RoutingSinkValues extends SinkValues {
   readonly secret?: string;
 }
 
 /** An entry of `observability.logging`, as read. */
-export interface LoggingSinkValues extends SinkValues {
+interface LoggingSinkValues extends SinkValues {
   readonly level?: LogLevel;
   readonly redact_secrets?: boolean;
   readonly max_payload_size?: number;
 }
 
 /** An entry of `observability.statistics`, as read. */
-export interface StatisticsSinkValues extends SinkValues {
+interface StatisticsSinkValues extends SinkValues {
   readonly flush_interval?: number;
   readonly retention?: number;
   readonly scopes?: readonly StatsScope[];
 }
 
 /** An entry of `observability.tracing`, as read. */
-export interface TracingSinkValues extends SinkValues {
+interface TracingSinkValues extends SinkValues {
   readonly min_severity?: Severity;
 }
 

@@ -23,7 +23,7 @@ import {
 import { budget, type BudgetValues, codes, type CodeValues } from "./providers.ts";
 import type { Backoff, ProviderDeactivation, ProviderRecovery, RetryScope } from "../settings/settings.ts";
 
-export interface RetryValues extends CodeValues {
+interface RetryValues extends CodeValues {
   readonly max_attempts?: number;
   readonly backoff?: Backoff;
   readonly initial_delay?: number;
@@ -32,7 +32,7 @@ export interface RetryValues extends CodeValues {
   readonly honor_retry_after?: boolean;
 }
 
-export interface DeactivationValues {
+interface DeactivationValues {
   readonly retry_limit?: number;
   readonly error_codes?: readonly number[];
   readonly error_rate_threshold?: number;
@@ -46,7 +46,7 @@ export interface DeactivationValues {
   readonly maintenance_duration?: number;
 }
 
-export interface RecoveryValues {
+interface RecoveryValues {
   readonly cooldown?: number;
   readonly probe_on_start?: boolean;
   readonly probe_interval?: number;
@@ -54,7 +54,7 @@ export interface RecoveryValues {
   readonly quota_reset_schedule?: "monthly" | "daily_utc";
 }
 
-export interface RateLimitValues {
+interface RateLimitValues {
   readonly threshold?: number;
   readonly min_delta?: number;
   readonly max_rpm?: number;

@@ -15,7 +15,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** The references of a string. */
-export interface References {
+interface References {
   /** In order of appearance, each once. */
   readonly names: readonly string[];
   /** What is wrong with the string, if anything. */

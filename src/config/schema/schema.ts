@@ -35,7 +35,7 @@ export interface HealthValues {
   readonly providers?: readonly string[];
 }
 
-export interface SyncValues {
+interface SyncValues {
   readonly providers?: readonly string[];
 }
 

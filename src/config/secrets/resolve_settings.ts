@@ -63,7 +63,7 @@ export async function resolveSettings(
 }
 
 /** Looks a secret up; undefined for one that does not exist. */
-export type Get = (name: string) => Promise<string | undefined>;
+type Get = (name: string) => Promise<string | undefined>;
 
 function namesIn(value: unknown): readonly string[] {
   const names = new Set<string>();

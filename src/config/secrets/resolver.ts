@@ -11,7 +11,7 @@ export interface CachePolicy {
   readonly cacheTtlMs: number;
 }
 
-export interface ResolverParts {
+interface ResolverParts {
   /** The store's connector id, for messages. */
   readonly id: string;
   readonly store: Pick<SecretStore, "get">;

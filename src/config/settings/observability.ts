@@ -5,7 +5,7 @@
 import type { EventKind, LogLevel, Severity, StatsScope } from "../../contracts/events.ts";
 
 /** Which events sinks get. */
-export interface EventSettings {
+interface EventSettings {
   /** Kinds; undefined: all. */
   readonly filter?: readonly EventKind[];
   /** Whether they carry details. */
@@ -22,7 +22,7 @@ export interface LoggingSettings {
 }
 
 /** When an entry of `observability.statistics` gets what numbers. */
-export interface StatisticsSettings {
+interface StatisticsSettings {
   /** ms. */
   readonly flushIntervalMs: number;
   /** Undefined: all. */

@@ -6,7 +6,7 @@ import type { KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
 /** Those of the built-in catalogue, those that it lists when it is asked, or none. */
-export type Offer = "catalogue" | "list" | "none";
+type Offer = "catalogue" | "list" | "none";
 
 /**
  * Where the models that a provider offers come from. One without a catalogue is asked unless its models are configured.

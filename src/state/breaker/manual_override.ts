@@ -7,7 +7,7 @@ import type { MemberState } from "../model_state.ts";
 import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "./circuit_breaker.ts";
 
 /** Where {@linkcode ManualOverrides} apply. */
-export interface ManualOverridesParts {
+interface ManualOverridesParts {
   /** Every model in every pool, by now. */
   readonly members: readonly MemberState[];
   /** Adds a breaker to those of the mesh. */

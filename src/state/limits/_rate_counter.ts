@@ -15,7 +15,7 @@ const overtakingMs = 500;
 const defaultResetMs = 60_000;
 
 /** Limits of a {@linkcode RateCounter}. */
-export interface RateCounterLimits {
+interface RateCounterLimits {
   /** For a minute. */
   readonly minute?: number;
   /** For a day. */

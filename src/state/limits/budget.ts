@@ -11,7 +11,7 @@ import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./
 const afterlifeMs = 86_400_000;
 
 /** What may be spent, nano-dollars; no limit where none is given. */
-export interface BudgetLimits {
+interface BudgetLimits {
   /** In one day of the UTC calendar. */
   readonly daily?: number;
   /** In one month of the UTC calendar. */

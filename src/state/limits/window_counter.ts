@@ -73,7 +73,7 @@ export class WindowSums implements Window {
 }
 
 /** What a {@linkcode WindowCounter} is made of. */
-export interface WindowCounterParts {
+interface WindowCounterParts {
   /** The limit; none unless given. */
   readonly limit: number | undefined;
   /** The window of a time: wall clock, ms. */

@@ -15,7 +15,7 @@ const defaultPenaltyMs = 10_000;
 const maxLatencyMs = 24 * 60 * 60 * 1000;
 
 /** How {@linkcode Latency} forgets. */
-export interface LatencyOptions {
+interface LatencyOptions {
   /** Time constant of its decay, ms; 60 s unless said. */
   readonly decayMs?: number;
   /** What a failure adds, ms; 10 s unless said. */

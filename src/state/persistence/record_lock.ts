@@ -17,7 +17,7 @@ const heartbeatMs = 1_000;
 const maxLosses = 2;
 
 /** What a {@linkcode RecordLock} is made of. */
-export interface RecordLockParts {
+interface RecordLockParts {
   readonly storage: Pick<Storage, "acquire" | "release">;
   /** Of the record. */
   readonly key: string;

@@ -7,7 +7,7 @@ import type { SavedWindow } from "../limits/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
 /** A snapshot that comes from outside, as far as it can be read. */
-export interface ReadSnapshot {
+interface ReadSnapshot {
   /** What can be read. */
   readonly snapshot: MeshSnapshot;
   /** Paths of the members that cannot, each with its entry left out. */

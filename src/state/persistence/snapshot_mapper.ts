@@ -31,7 +31,7 @@ const toleranceMs = 1000;
 const spendingKeptMs = 62 * 24 * 60 * 60 * 1000;
 
 /** Options of a {@linkcode SnapshotMapper}. */
-export interface SnapshotMapperOptions {
+interface SnapshotMapperOptions {
   /**
    * Whether usage of limits and budgets is saved, too; not where a store replicates it.
    *

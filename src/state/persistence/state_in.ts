@@ -50,7 +50,7 @@ export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOpt
 }
 
 /** What a shared state needs beside its storage. */
-export interface ReplicatedStoreOptions extends Required<StateInOptions> {
+interface ReplicatedStoreOptions extends Required<StateInOptions> {
   readonly clock: Clock;
   readonly hub: Tracer;
 }

@@ -35,7 +35,7 @@ interface Published {
 }
 
 /** Something to be published. */
-export interface PendingMessage {
+interface PendingMessage {
   readonly message: string;
   /** It was published. */
   done(): void;

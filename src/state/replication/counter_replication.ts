@@ -25,7 +25,7 @@ const [claimStepMs, claimSteps] = [10, 5];
 const maxResponseMs = 500;
 
 /** Where the sums are. */
-export interface ReplicationTarget {
+interface ReplicationTarget {
   /** The store. */
   readonly shared: Shared;
   /** What becomes of requests that need the store while it is unavailable: served by what this process knows, or not. */

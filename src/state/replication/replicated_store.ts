@@ -19,7 +19,7 @@ const closeTimeoutMs = 1000;
 const channel = "breakers";
 
 /** What a {@linkcode ReplicatedStore} is made of. */
-export interface ReplicatedStoreParts {
+interface ReplicatedStoreParts {
   /** What the storage lets several processes agree on. */
   readonly shared: Shared;
   /** Keeps the state beyond all of them; undefined: nothing does. */

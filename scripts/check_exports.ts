@@ -1,0 +1,80 @@
+/**
+ * Keeps what a file shows to what others use: an export of `src` or `connectors` that no file imports is refused, and
+ * so is one that only tests import and its own file does not use. The four entries import what is public.
+ * @module
+ */
+
+/** One file, and its text. */
+export interface SourceText {
+  /** Its path in this repository. */
+  readonly path: string;
+  /** Formatted by `deno fmt`. */
+  readonly text: string;
+}
+
+/** Support for tests: nothing else has to import it. */
+const forTests: readonly string[] = ["src/runtime/test.ts"];
+const declared = /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/gm;
+const named = /^(?:import|export)(?: type)? (?:\w+, )?\{([^}]*)\} from "([^"]+)";/gm;
+const whole = /^(?:import|export)(?: type)? \* (?:as \w+ )?from "([^"]+)";|\bimport\("([^"]+)"\)(?!\.\w)/gm;
+const ofType = /\bimport\("([^"]+)"\)\.(\w+)/g;
+
+/**
+ * The exports without a use.
+ *
+ * @param files All of the repository, tests and scripts too.
+ * @returns One line for each.
+ */
+export function checkExports(files: readonly SourceText[]): string[] {
+  const importers = new Map<string, string[]>();
+  const addImport = (from: string, to: string, name: string) => {
+    if (!to.startsWith(".")) return;
+    const key = `${new URL(to, `file:///${from}`).pathname.slice(1)} ${name}`;
+    importers.set(key, [...importers.get(key) ?? [], from]);
+  };
+  for (const { path, text } of files) {
+    for (const [, names = "", to = ""] of text.matchAll(named)) {
+      for (const name of names.split(",")) addImport(path, to, name.trim().replace(/^type /, "").split(" as ")[0]!);
+    }
+    for (const [, one, other] of text.matchAll(whole)) addImport(path, one ?? other ?? "", "*");
+    for (const [, to = "", name = ""] of text.matchAll(ofType)) addImport(path, to, name);
+  }
+  return files.filter(({ path }) => /^(src|connectors)\//.test(path) && !forTests.includes(path)).flatMap((file) =>
+    [...file.text.matchAll(declared)].flatMap(([, name = ""]) => {
+      const users = [name, "*"].flatMap((one) => importers.get(`${file.path} ${one}`) ?? []);
+      const problem = problemOf(users, usesIn(file.text, name));
+      return problem === undefined ? [] : [`${file.path} exports ${name}: ${problem}`];
+    })
+  ).sort();
+}
+
+function problemOf(users: readonly string[], ownUses: number): string | undefined {
+  if (users.length === 0) return "no file imports it; leave out `export`, or remove it";
+  if (ownUses > 0 || users.some((user) => !user.startsWith("tests/"))) return undefined;
+  return "only tests use it; remove it";
+}
+
+/** How often a file uses a name of its own, its declaration and comments aside. */
+function usesIn(text: string, name: string): number {
+  const code = text.replace(/\/\*[^]*?\*\//g, "");
+  return [...code.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length - 1;
+}
+
+async function* sourceFiles(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = folder === "." ? name : `${folder}/${name}`;
+    if (isDirectory && folder !== ".") yield* sourceFiles(path);
+    else if (isDirectory && ["src", "connectors", "tests", "scripts"].includes(name)) yield* sourceFiles(path);
+    else if (name.endsWith(".ts")) yield path;
+  }
+}
+
+if (import.meta.main) {
+  Deno.chdir(new URL("../", import.meta.url));
+  const files: SourceText[] = [];
+  for await (const path of sourceFiles(".")) files.push({ path, text: await Deno.readTextFile(path) });
+  const wrong = checkExports(files);
+  for (const line of wrong) console.error(line);
+  console.log(`${files.length} files, ${wrong.length} exports without a use`);
+  if (wrong.length > 0) Deno.exit(1);
+}
