@@ -7,7 +7,7 @@ import type { ChatMessage, ToolCall } from "../contracts/openai.ts";
 import type { ParameterRules } from "../contracts/provider.ts";
 
 /** What a model takes back. */
-export interface OwnState {
+interface OwnState {
   /** Names in `extra_content`. */
   readonly names: readonly string[];
   /** How it takes thoughts; as they came unless given. */
