@@ -26,7 +26,7 @@ export type Post = (path: string, request: OperationRequest, options: CallOption
 export type VendorOperation = (post: Post) => OperationCall;
 
 /** What makes a vendor's calls, by operation. */
-export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
+type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {

@@ -16,7 +16,7 @@ import { routingConstraintsOf } from "./routing_constraints_of.ts";
 import { ChatStream } from "./stream.ts";
 
 /** What is called. */
-export interface Call<Body extends RequestBody, Response, Result extends object> {
+interface Call<Body extends RequestBody, Response, Result extends object> {
   readonly operation: CheckedOperation<Body, Response>;
   /** As given. */
   readonly request: Body;

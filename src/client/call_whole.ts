@@ -9,7 +9,7 @@ import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
 /** What is called. */
-export interface WholeCall<Body extends RequestBody, Response> {
+interface WholeCall<Body extends RequestBody, Response> {
   /** Imports the operation: a page loads the code of those that it uses. */
   readonly load: () => Promise<CheckedOperation<Body, Response>>;
   readonly request: Body;

@@ -14,7 +14,7 @@ const maxNameChars = 256;
 const maxNames = 16;
 
 /** A member that may be left out. */
-export interface OptionalMember {
+interface OptionalMember {
   readonly name: string;
   /** What it has to be, such as `an array`. */
   readonly what: string;
@@ -74,7 +74,7 @@ export function isWhole(value: unknown): value is number {
  * @param param The field it stands in.
  * @throws {UnsupportedRequestError} When it is no usable name.
  */
-export function checkName(name: unknown, param: string): asserts name is string {
+function checkName(name: unknown, param: string): asserts name is string {
   if (typeof name !== "string") throw wrongType(param, "a string", name);
   if (name.trim() === "" || name.length > maxNameChars) {
     throw invalid(`"${param}" has to have 1 to ${maxNameChars} characters`, param);

@@ -15,7 +15,7 @@ import type { Call, Routed } from "./routed.ts";
 import { route } from "./route.ts";
 
 /** How an answer came about. */
-export interface AnswerFacts {
+interface AnswerFacts {
   /** The request's id. */
   readonly requestId: string;
   /** The routing decision. */
@@ -25,7 +25,7 @@ export interface AnswerFacts {
 }
 
 /** A whole answer. */
-export interface WholeAnswer<Response> extends AnswerFacts {
+interface WholeAnswer<Response> extends AnswerFacts {
   readonly kind: "whole";
   readonly response: CompletionResponse<Response>;
   /** Nano-dollars; undefined when a price is unknown, or what the answer took. */
@@ -33,7 +33,7 @@ export interface WholeAnswer<Response> extends AnswerFacts {
 }
 
 /** A streamed answer, committed. */
-export interface StreamedAnswer extends AnswerFacts {
+interface StreamedAnswer extends AnswerFacts {
   readonly kind: "stream";
   readonly stream: AnswerStream;
 }

@@ -107,7 +107,7 @@ function normalTag(tag: string): string {
  * @param name The parameter.
  * @param value Its value.
  */
-export function isNeutral(name: string, value: unknown): boolean {
+function isNeutral(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true;
   if (name === "n") return value === 1;
   if (name === "tool_choice") return value === "auto" || value === "none";
