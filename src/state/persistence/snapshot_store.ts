@@ -15,7 +15,7 @@ import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
 
 /** What a {@linkcode SnapshotStore} is made of. */
-interface SnapshotStoreParts {
+export interface SnapshotStoreParts {
   /** Where the state is kept. */
   readonly storage: CodedStorage;
   /** When, and whether under a lock. */
