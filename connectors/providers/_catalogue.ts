@@ -87,7 +87,7 @@ function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
   const features = serves === undefined
     ? { ...featuresOf(can), ...vendor.features, ...entry.features }
     : entry.features;
-  const parameters = entry.hasFixedSize ? { refuse: ["dimensions"] } : vendor.rulesOf?.(entry);
+  const parameters = entry.hasFixedSize ? { refuse: ["dimensions"] } : chatRules(entry, vendor.rulesOf?.(entry));
   return {
     id,
     capabilities,
@@ -122,6 +122,12 @@ function soundFacts({ voices, formats }: CatalogueEntry): Partial<ModelInfo> {
       ? {}
       : { voices: Object.fromEntries([...names.map((name) => [name, name]), ["default", names[0]]]) }),
   };
+}
+
+/** A model that does not reason refuses to be told how much. */
+function chatRules({ can, serves }: CatalogueEntry, rules: ParameterRules | undefined): ParameterRules | undefined {
+  if (serves !== undefined || can === undefined || can.includes("R")) return rules;
+  return { ...rules, drop: [...rules?.drop ?? [], "reasoning_effort"] };
 }
 
 function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly CapabilityPath[] {

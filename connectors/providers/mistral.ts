@@ -2,6 +2,8 @@
  * Mistral. It answers 422 to any field it does not know, and reports usage in a stream without being asked.
  *
  * Source: docs.mistral.ai; mistralai/platform-docs-public#7, avante.nvim#2347 and eca#231 (fields it refuses).
+ * Efforts, of which the models in the catalogue know two: docs.mistral.ai/capabilities/reasoning/adjustable; thoughts
+ * as parts of the content: litellm#16272.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
@@ -18,6 +20,13 @@ export const mistral: OpenAiCompatible = {
   streamUsage: false,
   parameters: {
     thoughts: "none",
+    efforts: {
+      minimal: { reasoning_effort: "none" },
+      low: { reasoning_effort: "high" },
+      medium: { reasoning_effort: "high" },
+      xhigh: { reasoning_effort: "high" },
+      max: { reasoning_effort: "high" },
+    },
     rename: { max_completion_tokens: "max_tokens", seed: "random_seed" },
     drop: ["stream_options", "logit_bias", "user", "store", "service_tier"],
     refuse: ["logprobs", "top_logprobs"],

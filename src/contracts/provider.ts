@@ -114,6 +114,8 @@ export interface ParameterRules {
   readonly fill?: Readonly<Record<string, unknown>>;
   /** The same, for requests that carry tools. */
   readonly fill_with_tools?: Readonly<Record<string, unknown>>;
+  /** What takes the place of a `reasoning_effort`, by that effort, where the model has other words for it. */
+  readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /**
    * How thoughts of earlier answers go back to it: under the name `reasoning`, or not at all, where it refuses a request
    * for them. As they came, which is `reasoning_content` for answers of ours, when left out.

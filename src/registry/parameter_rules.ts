@@ -21,6 +21,7 @@ export function mergeRules(
     refuse: [...one.refuse ?? [], ...other.refuse ?? []],
     fill: { ...one.fill, ...other.fill },
     fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
+    efforts: { ...one.efforts, ...other.efforts },
     ...(thoughts === undefined ? {} : { thoughts }),
   };
 }

@@ -147,7 +147,11 @@ Deno.test("knownModels() fills in what an entry leaves out", () => {
   ], { features: { logprobs: false }, rulesOf: ({ id }) => id === "chat" ? { drop: ["top_k"] } : undefined });
   assertEquals(chat!.capabilities?.at(-1), "retrieval.search.web-search");
   assertEquals([chat!.features?.tool_calling, chat!.features?.vision, chat!.features?.logprobs], [true, false, false]);
-  assertEquals([chat!.parameters, chat!.pricing, chat!.defaultFor], [{ drop: ["top_k"] }, undefined, undefined]);
+  assertEquals([chat!.parameters, chat!.pricing, chat!.defaultFor], [
+    { drop: ["top_k", "reasoning_effort"] }, // it does not reason
+    undefined,
+    undefined,
+  ]);
   assertEquals([embed!.embedding_space, embed!.dimensions], ["embed", 3]);
   assertEquals(embed!.parameters, { refuse: ["dimensions"] });
   assertEquals(speech!.voices, { ann: "ann", bob: "bob", default: "ann" });

@@ -46,6 +46,25 @@ Deno.test("a stream without thoughts is passed on as it came", async () => {
   assertEquals(gather(chunks).content, "ab");
 });
 
+Deno.test("content in parts becomes text and thoughts, in whole answers and in streams", async () => {
+  const mistral = { ...call, connector: "mistral.api.v1", model: "mistral-small-2603" };
+  const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }] });
+  const whole = answer({ content: [thinking("Hm"), { type: "text", text: "Yes" }, null, { type: "new" }] });
+  const { body } = await ask({ ...mistral, script: json(whole) });
+  assertEquals(body.choices[0]!.message, { role: "assistant", content: "Yes", reasoning_content: "Hm" } as never);
+  const script = events(
+    { role: "assistant", content: "" },
+    { content: [thinking("H")] },
+    { content: [thinking("m")] },
+    {
+      content: "Yes",
+    },
+    {},
+  );
+  const { chunks } = await stream({ ...mistral, script });
+  assertEquals([gather(chunks).reasoning_content, gather(chunks).content], ["Hm", "Yes"]);
+});
+
 Deno.test("thoughts go back to each vendor in its way, and signed ones to all who serve the model", async () => {
   await using upstream = await startUpstream((request) =>
     json(
@@ -92,4 +111,28 @@ Deno.test("thoughts go back to each vendor in its way, and signed ones to all wh
   assertEquals(await sent("deepseek/deepseek-v4-flash"), { ...plain, reasoning_content: "Hm" });
   const { content } = await sent("bedrock/global.anthropic.claude-haiku-4-5-20251001-v1:0");
   assertEquals(content[0], { reasoningContent: { reasoningText: { text: "Hm", signature: "sig" } } });
+});
+
+Deno.test("an effort goes in each vendor's words, and to no model that does not reason", async () => {
+  await using upstream = await startUpstream(json(answer({ content: "Hi" })));
+  const entry = { base_url: upstream.url, api_key: "sk-0123456789abcdef" };
+  const vendors = ["openai.llm.v1", "groq.api.v1", "mistral.api.v1", "deepseek.api.v1"];
+  await using client = create("chat-completion", {
+    config: { providers: Object.fromEntries(vendors.map((id) => [id, entry])) },
+  });
+  const sent = async (model: string, reasoning_effort: "none" | "minimal" | "low" | "medium" | "high") => {
+    await client.chat.completions.create({ model, reasoning_effort, messages: [{ role: "user", content: "Hi" }] });
+    const { reasoning_effort: effort, thinking } = upstream.requests.at(-1)!.json();
+    return { ...(effort === undefined ? {} : { effort }), ...(thinking === undefined ? {} : { thinking }) };
+  };
+  assertEquals(await sent("deepseek/deepseek-v4-flash", "none"), { thinking: { type: "disabled" } });
+  assertEquals(await sent("deepseek/deepseek-v4-flash", "minimal"), { effort: "low" });
+  assertEquals(await sent("deepseek/deepseek-v4-flash", "high"), { effort: "high" });
+  assertEquals(await sent("mistral/mistral-small-2603", "low"), { effort: "high" });
+  assertEquals(await sent("mistral/mistral-small-2603", "none"), { effort: "none" });
+  assertEquals(await sent("mistral/codestral-latest", "high"), {});
+  assertEquals(await sent("groq/openai/gpt-oss-120b", "medium"), { effort: "medium" });
+  assertEquals(await sent("groq/llama-3.1-8b-instant", "medium"), {});
+  assertEquals(await sent("openai/gpt-4o", "low"), {});
+  assertEquals(await sent("openai/o3", "low"), { effort: "low" });
 });

@@ -102,6 +102,8 @@ const parameters = () =>
     fill: passThrough(),
     /** The same, for requests that carry tools. */
     fill_with_tools: passThrough(),
+    /** What takes the place of a `reasoning_effort`, by that effort, such as `none: {thinking: {type: disabled}}`. */
+    efforts: recordOf(passThrough()),
     /** How thoughts of earlier answers go back: as `reasoning`, or `none`; as they came unless given. */
     thoughts: oneOf(["reasoning", "none"]),
   });

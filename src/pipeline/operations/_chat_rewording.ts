@@ -30,7 +30,7 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
 
 /** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
 function applyRules(
-  { drop = [], refuse = [], rename = {}, fill, fill_with_tools }: ParameterRules,
+  { drop = [], refuse = [], rename = {}, efforts = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
 ): readonly string[] {
@@ -44,6 +44,13 @@ function applyRules(
     edits[from] = undefined;
     // a null, or a limit that is none, goes on as well where nothing else takes its name
     if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
+  }
+  const { reasoning_effort: effort } = body;
+  if (typeof effort === "string" && Object.hasOwn(efforts, effort) && !isDropped("reasoning_effort")) {
+    edits.reasoning_effort = undefined;
+    for (const [name, value] of Object.entries(efforts[effort]!)) {
+      if (name === "reasoning_effort" || !isGiven(body, name)) edits[name] = value;
+    }
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
   for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
