@@ -2,7 +2,7 @@
  * The command line: picks the command, turns errors into messages and exit codes.
  * @module
  */
-import { ConfigError, MeshError, NoProvidersError } from "../errors.ts";
+import { ConfigError, type ConfigProblem, MeshError, NoProvidersError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../version.ts";
 import { readFlags } from "./args.ts";
@@ -47,8 +47,8 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
       stderr.write(`${error.message}\nTry: modelmesh ${command === undefined ? "" : `${name} `}--help\n`);
       return 2;
     }
-    if (commandArgs.includes("--json") && ConfigError.isInstance(error)) {
-      stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
+    if (commandArgs.includes("--json") && (command === check || ConfigError.isInstance(error))) {
+      stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);
     }
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
     stderr.write([messageOf(error), command?.advice?.(error), hint].filter(Boolean).join("\n") + "\n");
@@ -59,6 +59,11 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
 function didYouMean(name: string): string {
   const hint = nearest(name, Object.keys(commands), 1)[0];
   return hint === undefined ? "" : `; did you mean "${hint}"?`;
+}
+
+/** An error that no path of the configuration causes is one problem with an empty path. */
+function problemsOf(error: unknown): readonly ConfigProblem[] {
+  return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: messageOf(error) }];
 }
 
 /** The message to print. */

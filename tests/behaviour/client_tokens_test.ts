@@ -20,7 +20,7 @@ interface Site extends AsyncDisposable {
   readonly proxy: TestProxy;
   readonly upstream: Upstream;
   /** Posts a chat request with a token. */
-  ask(as: Name, body?: Readonly<Record<string, unknown>>): Promise<Response>;
+  ask(as: Name, body?: Readonly<Record<string, unknown>>, options?: { readonly route?: string }): Promise<Response>;
   get(as: Name, path: string): Promise<Response>;
 }
 
@@ -50,7 +50,8 @@ async function startSite(facts: object, behaviour: Script = answer(), config: ob
   return {
     proxy,
     upstream,
-    ask: (as, body = {}) => proxy.chat(body, { headers: headersOf(as) }),
+    ask: (as, body = {}, { route } = {}) =>
+      proxy.chat(body, { headers: { ...headersOf(as), ...(route === undefined ? {} : { "x-mesh-route": route }) } }),
     get: (as, path) => fetch(`${proxy.url}${path}`, { headers: headersOf(as) }),
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]();
@@ -130,6 +131,29 @@ describe("A client with pools of its own", () => {
       const mesh = (name: string) => ({ models: ["other", "speech"], mesh: { [list]: [name] } });
       assertEquals(await answers(models, mesh), invalid, list);
     }
+  });
+
+  it("constrains routing by x-mesh-route within them, and gets the same answer for hidden names as for invented", async () => {
+    const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
+    await using site = await startSite(pools, answer(), {
+      models: { a: dollar, second: elsewhere, hidden: elsewhere },
+      pools: { chat: { models: ["a", "second"] }, other: { models: ["hidden"] } },
+    });
+    const served = await site.ask("app", {}, { route: "only=second" });
+    assertEquals([served.status, served.headers.get("x-mesh-model")], [200, "second"]);
+    await served.body?.cancel();
+    for (const list of ["only", "ignore", "order"]) {
+      const errors = await Promise.all(["hidden", "invented"].map(async (name) => {
+        const response = await site.ask("app", {}, { route: `${list}=a,${name}` });
+        const { error } = await response.json();
+        return [response.status, error.code, error.param, error.message.replaceAll(name, "NAME")];
+      }));
+      assertEquals(errors[0], errors[1]);
+      assertEquals(errors[0]!.slice(0, 3), [400, "invalid_value", "x-mesh-route"], list);
+    }
+    const other = await site.ask("app", { model: "other" }, { route: "only=hidden" });
+    assertEquals(await codeOf(other), [404, "model_not_found"]);
+    assertEquals(site.upstream.requests.length, 1);
   });
 
   it("may have one that is made on demand", async () => {

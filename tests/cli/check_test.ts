@@ -76,4 +76,13 @@ describe("modelmesh check", () => {
       }
     }
   });
+
+  it("prints JSON for a problem that has no path, too", async () => {
+    const files = { "mesh.json": JSON.stringify({ connectors: { packages: ["absent.zip"] } }) };
+    const { code, out, err } = await runCommand(["check", "mesh.json", "--json"], { files });
+    const { ok, problems: [problem, ...others] } = JSON.parse(out);
+    assertEquals([code, ok, problem.path, others], [1, false, "", []]);
+    assertStringIncludes(problem.message, "Connector packages cannot be loaded here");
+    assertEquals(err, `${problem.message}\n`);
+  });
 });
