@@ -97,6 +97,10 @@ export const serverConnectors: readonly PluggableConnector[] = [
     load: async () => (await import("./observability/prometheus.ts")).prometheusObservability,
   },
   {
+    ...sinks.openTelemetryDeclaration,
+    load: async () => (await import("./observability/opentelemetry.ts")).openTelemetryObservability,
+  },
+  {
     ...sinks.localFileDeclaration,
     load: async () => (await import("./observability/local_file.ts")).localFileObservability,
   },

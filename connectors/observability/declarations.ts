@@ -61,3 +61,18 @@ export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
     url: { type: "url", about: "Where metrics are put at each interval: a group of a Pushgateway." },
   },
 };
+
+/** Traces and metrics by OTLP. */
+export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
+  id: "mesh.opentelemetry.v1",
+  kind: "observability",
+  sections: ["routing", "statistics"],
+  attributes: {
+    url: {
+      type: "url",
+      about: "The collector's address without `/v1/…`; by default `OTEL_EXPORTER_OTLP_ENDPOINT`, else port 4318 here.",
+    },
+    headers: { type: "object", about: "Headers of every export, such as a token." },
+    service_name: { type: "text", about: "`service.name`; by default `OTEL_SERVICE_NAME`, else `modelmesh`." },
+  },
+};

@@ -97,6 +97,8 @@ export interface RoutingRecord {
   readonly possibly_billed?: boolean;
   /** The client that sent it, where clients have names. */
   readonly client?: string;
+  /** The caller's trace, as its header of this name has it (W3C Trace Context). */
+  readonly traceparent?: string;
   /** HTTP status of the response, in a library the one that a proxy would send; 499: the client left or gave it up. */
   readonly status?: number;
   /** From the request's arrival to a stream's first content, ms. */

@@ -9,6 +9,7 @@ import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
 /** Upper bounds, seconds. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const firstTokenBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
 const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1];
 
 const nanoPerUsd = 1_000_000_000;
@@ -22,11 +23,13 @@ interface Consumption {
   costNanoUsd: number;
 }
 
-/** How long requests to one model took. */
+/** How long requests to one model took, and how many tokens. */
 interface Durations {
   readonly labels: Labels;
   readonly whole: Histogram;
   readonly firstToken: Histogram;
+  readonly tokensIn: Histogram;
+  readonly tokensOut: Histogram;
 }
 
 /**
@@ -52,6 +55,8 @@ export class RequestMetrics {
     const durations = this.#durationsOf(pool, model, provider);
     if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
+    if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
+    if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
     for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
   }
@@ -108,6 +113,15 @@ export class RequestMetrics {
         samples: durations.map(({ labels, firstToken }) => firstToken.sample(labels)).filter(({ count }) => count > 0),
       },
       {
+        name: "modelmesh_request_tokens",
+        help: "Tokens of a request, read (input) and written (output).",
+        type: "histogram",
+        samples: durations.flatMap(({ labels, tokensIn, tokensOut }) => [
+          tokensIn.sample({ ...labels, direction: "input" }),
+          tokensOut.sample({ ...labels, direction: "output" }),
+        ]).filter(({ count }) => count > 0),
+      },
+      {
         name: "modelmesh_overhead_seconds",
         help: "Time spent on a request outside of providers and back-off.",
         type: "histogram",
@@ -131,6 +145,8 @@ export class RequestMetrics {
       labels: { pool, model, provider },
       whole: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
+      tokensIn: new Histogram(tokenBounds),
+      tokensOut: new Histogram(tokenBounds),
     }));
   }
 }

@@ -41,4 +41,6 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;
   readonly client?: RequestClient | undefined;
+  /** The caller's trace (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
 }

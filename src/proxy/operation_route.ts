@@ -53,6 +53,7 @@ async function perform<Body extends RequestBody, Response>(
     timeoutMs: Math.max(0, Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
     routingConstraints,
     client,
+    traceparent: traceOf(request),
     ...(session === undefined ? {} : { session }),
   });
 }
@@ -67,6 +68,11 @@ function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exch
   const { wire, body: parsed } = answer.response;
   headers["content-type"] = "application/json";
   return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
+}
+
+function traceOf({ headers }: PlainRequest): string | undefined {
+  const given = headers.get("traceparent");
+  return given !== null && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? given : undefined;
 }
 
 /** The shorter of the configured deadline and the one that official clients send in seconds, ms. */

@@ -1,0 +1,33 @@
+/**
+ * The parts of OTLP's JSON encoding that traces and metrics share.
+ * @module
+ */
+
+/** One attribute; 64-bit integers are texts in OTLP's JSON. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: { readonly stringValue: string } | { readonly intValue: string } | { readonly doubleValue: number };
+}
+
+/** Attributes of an object; undefined and null members are left out. */
+export function attributesOf(
+  values: Readonly<Record<string, string | number | null | undefined>>,
+): readonly KeyValue[] {
+  return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
+    if (value === undefined || value === null) return [];
+    if (typeof value === "string") return [{ key, value: { stringValue: value } }];
+    return [{ key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } }];
+  });
+}
+
+/**
+ * A time in nanoseconds, as text.
+ *
+ * @param ms Since 1970, fractions included.
+ */
+export function nanosOf(ms: number): string {
+  return String(BigInt(Math.round(ms * 1000)) * 1000n);
+}
+
+/** The instrumentation scope. */
+export const scope = { name: "modelmesh" };

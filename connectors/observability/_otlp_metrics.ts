@@ -1,0 +1,76 @@
+/**
+ * Labelled metrics in OTLP's JSON encoding, those of the semantic conventions for generative AI under their names.
+ * @module
+ */
+import type { HistogramSample, Labels, MetricFamily } from "../../src/contracts/metrics.ts";
+import { attributesOf, nanosOf } from "./_otlp.ts";
+
+const cumulative = 2;
+
+/** Names and units of the semantic conventions. */
+const conventions: Readonly<Record<string, { readonly name: string; readonly unit: string }>> = {
+  modelmesh_request_duration_seconds: { name: "gen_ai.client.operation.duration", unit: "s" },
+  modelmesh_time_to_first_token_seconds: { name: "gen_ai.server.time_to_first_token", unit: "s" },
+  modelmesh_request_tokens: { name: "gen_ai.client.token.usage", unit: "{token}" },
+};
+
+/** Label names of the semantic conventions. */
+const labelNames: Readonly<Record<string, string>> = {
+  model: "gen_ai.request.model",
+  provider: "gen_ai.provider.name",
+  direction: "gen_ai.token.type",
+  pool: "modelmesh.pool",
+  client: "modelmesh.client",
+};
+
+/** When the numbers began, and now, wall clock, ms. */
+interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Metrics of OTLP.
+ *
+ * @param families As `/metrics` has them.
+ * @param window Which time they are about.
+ */
+export function otlpMetrics(families: readonly MetricFamily[], window: Window): readonly object[] {
+  return families.filter(({ samples }) => samples.length > 0).map((family) => {
+    const known = conventions[family.name];
+    const { name, unit } = known ?? { name: plainName(family.name), unit: unitOf(family.name) };
+    const point = (labels: Labels) => ({
+      attributes: attributesFor(labels, known !== undefined),
+      startTimeUnixNano: nanosOf(window.from),
+      timeUnixNano: nanosOf(window.to),
+    });
+    const head = { name, unit, description: family.help };
+    if (family.type === "histogram") {
+      const dataPoints = family.samples.map((sample) => ({ ...point(sample.labels), ...bucketsOf(sample) }));
+      return { ...head, histogram: { aggregationTemporality: cumulative, dataPoints } };
+    }
+    const dataPoints = family.samples.map(({ labels, value }) => ({ ...point(labels), asDouble: value }));
+    if (family.type === "gauge") return { ...head, gauge: { dataPoints } };
+    return { ...head, sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints } };
+  });
+}
+
+function bucketsOf({ bounds, counts, sum, count }: HistogramSample) {
+  return { count: String(count), sum, bucketCounts: counts.map(String), explicitBounds: bounds };
+}
+
+/** `modelmesh_requests_total` is `modelmesh.requests`. */
+function plainName(name: string): string {
+  return name.replace(/_(?:usd_)?total$|_seconds$/, "").replace("_", ".");
+}
+
+function unitOf(name: string): string {
+  if (name.endsWith("_seconds")) return "s";
+  return name.includes("_usd_") ? "USD" : "1";
+}
+
+function attributesFor(labels: Labels, isConvention: boolean) {
+  const entries = Object.entries(labels).filter(([, value]) => value !== "");
+  const named = entries.map(([label, value]) => [labelNames[label] ?? label, value] as const);
+  return attributesOf({ ...(isConvention ? { "gen_ai.operation.name": "chat" } : {}), ...Object.fromEntries(named) });
+}

@@ -1,0 +1,81 @@
+/**
+ * Traces and metrics for OpenTelemetry, by OTLP over HTTP with JSON.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { openTelemetryDeclaration } from "./declarations.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+import { attributesOf, scope } from "./_otlp.ts";
+import { otlpMetrics } from "./_otlp_metrics.ts";
+import { type Span, spansOf } from "./_otlp_spans.ts";
+import { post } from "./_post.ts";
+
+/** Requests that wait at most, and that are exported together. */
+const capacity = 2_048;
+const batch = 256;
+
+/** Exports requests as spans and numbers as metrics; see its declaration for the attributes. */
+export const openTelemetryObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  openTelemetryDeclaration,
+);
+
+function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+  const { clock } = runtime;
+  const exportTo = exporter(settings, runtime);
+  const startedAt = clock.now();
+  const spans = new DeliveryQueue<readonly Span[]>({
+    capacity,
+    batch,
+    deliver: (requests) => exportTo("traces", "resourceSpans", { scopeSpans: [{ scope, spans: requests.flat() }] }),
+  });
+  const metrics = new DeliveryQueue<readonly object[]>({
+    capacity,
+    batch: capacity, // cumulative: the latest has all of it
+    deliver: (reports) =>
+      exportTo("metrics", "resourceMetrics", { scopeMetrics: [{ scope, metrics: reports.at(-1) }] }),
+  });
+  return {
+    get lost() {
+      return spans.lost + metrics.lost;
+    },
+    emit(record, tries = []) {
+      if (record.type === "routing") spans.add(spansOf(record, tries, clock.now()));
+    },
+    trace: () => {},
+    async flush(report) {
+      if (report !== undefined) metrics.add(otlpMetrics(report.families(), { from: startedAt, to: clock.now() }));
+      await Promise.all([spans.idle(), metrics.idle()]);
+    },
+  };
+}
+
+type Export = (signal: "traces" | "metrics", member: string, content: object) => Promise<void>;
+
+function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime): Export {
+  const { url, headers = {}, service_name } = settings;
+  const base = url ?? runtime.env("OTEL_EXPORTER_OTLP_ENDPOINT") ?? "http://127.0.0.1:4318";
+  if (typeof base !== "string" || !/^https?:\/\//i.test(base) || !URL.canParse(base)) {
+    throw problem("url", "needs an http or https URL");
+  }
+  if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string")) {
+    throw problem("headers", "takes texts by name");
+  }
+  const name = service_name ?? runtime.env("OTEL_SERVICE_NAME") ?? "modelmesh";
+  const resource = { attributes: attributesOf({ "service.name": String(name) }) };
+  const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]);
+  const sent = { "content-type": "application/json", ...Object.fromEntries(names) };
+  return (signal, member, content) => {
+    const body = JSON.stringify({ [member]: [{ resource, ...content }] });
+    const delivery = { url: `${base.replace(/\/+$/, "")}/v1/${signal}`, headers: sent, body };
+    return post(() => Promise.resolve(delivery), runtime);
+  };
+}
+
+function problem(setting: string, message: string): ConfigError {
+  return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.opentelemetry.v1" ${message}` }]);
+}
