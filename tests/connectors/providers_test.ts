@@ -1,0 +1,39 @@
+/** All provider connectors, by the suite that is the same for each. */
+import { bedrock } from "../support/_bedrock.ts";
+import { speaking } from "../support/_dialects.ts";
+import { loadedProviders } from "../support/connectors.ts";
+import type { Behaviour } from "../support/upstream.ts";
+import { testProvider } from "./_provider.ts";
+import type { ProviderFixture } from "./_provider_calls.ts";
+
+type Dialect = Omit<ProviderFixture, "connector">;
+
+const { openai, anthropic, gemini } = speaking;
+const vertex = { project: "my-project", location: "europe-west1" };
+
+/** OpenAI's, with the usage of a stream for all who ask, and for those who do not. */
+const unasked: Dialect = { ...openai, answer: (reply) => asIfAsked(openai.answer(reply)) };
+
+/** What a vendor speaks, where it is not OpenAI's dialect alone, and the settings that it needs. */
+const dialects: Readonly<Record<string, readonly Dialect[]>> = {
+  "anthropic.claude.v1": [anthropic],
+  "aws.bedrock.v1": [{ ...bedrock, config: { region: "eu-central-1" } }],
+  "google.gemini.v1": [gemini],
+  "google.vertex.v1": [{ ...gemini, config: vertex }, { ...anthropic, config: vertex }],
+  "mistral.api.v1": [unasked],
+  "perplexity.search.v1": [unasked],
+};
+
+for (const { id } of loadedProviders) {
+  for (const dialect of dialects[id] ?? [openai]) testProvider({ ...dialect, connector: id });
+}
+
+function asIfAsked(behaviour: Behaviour): Behaviour {
+  return {
+    play(exchange) {
+      const { request } = exchange;
+      const json = () => ({ ...request.json(), stream_options: { include_usage: true } });
+      return behaviour.play({ ...exchange, request: { ...request, json } });
+    },
+  };
+}
