@@ -22,22 +22,44 @@ import { type LocalStorageOptions, LocalStorageStorage } from "./connectors/stor
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import type { Connector } from "./src/contracts/connector.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
-import { refuseBeside } from "./src/client/_target.ts";
-import type { BrowserCreateOptions, ClientPlan, PlannedConfig } from "./src/client/browser_options.ts";
+import type { CreateOptions, PlannedConfig } from "./src/client/options.ts";
 import type { MeshClient } from "./src/client/client.ts";
-import { type BrowserCreateParts, createBrowserClient } from "./src/client/create_browser.ts";
+import { configuredPersistence } from "./src/background/configured_store.ts";
+import { createClient, type CreateParts } from "./src/client/create.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
-import { createBrowserMockClient } from "./src/client/mock_browser.ts";
+import { createMockClient } from "./src/client/mock.ts";
+import { explicitPlan, type SettingsPlan } from "./src/config/build/explicit.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import type { GivenProvider, VendorOptions } from "./src/contracts/browser_provider.ts";
+import type { StatePersistence } from "./src/state/persistence/state_store.ts";
 import type { SecretStore } from "./src/contracts/secret_store.ts";
 import type { Storage } from "./src/contracts/storage.ts";
-import { NoProvidersError } from "./src/errors.ts";
+import type { Engine } from "./src/engine/engine.ts";
+import { ConfigError, NoProvidersError } from "./src/errors.ts";
 import { browserRuntime, sendWith } from "./src/runtime/browser.ts";
 
 /** Made when it is used: importing the package does nothing. */
-const partsOfHere = (): BrowserCreateParts => ({ runtime: browserRuntime(), sendWith, strategy: stickUntilFailure });
+const partsOfHere = (): CreateParts => ({
+  connectors: [],
+  runtime: browserRuntime(),
+  sendWith,
+  planOf: (options) => explicitPlan(options, { builtIn: stickUntilFailure, ids: [] }),
+  persistenceOf: ({ config }, engine) => isPlanned(config) ? config.persistence(engine) : undefined,
+  configure: configureInPage,
+});
+
+/** A `MeshConfig` brings what reads documents: a page without one does not load it. */
+function configureInPage(engine: Engine, { config }: CreateOptions): undefined {
+  if (isPlanned(config)) return engine.configureBy(config.plan());
+  const what = typeof config === "string" ? "a page has no files: " : "";
+  const message = `${what}expected what MeshConfig.parse(document) of this entry returns`;
+  throw new ConfigError([{ path: "config", message }]);
+}
+
+function isPlanned(config: CreateOptions["config"]): config is MeshConfigBase & PlannedConfig {
+  return typeof config === "object" && "plan" in config && typeof config.plan === "function";
+}
 
 /**
  * Makes a client for a capability.
@@ -55,7 +77,7 @@ const partsOfHere = (): BrowserCreateParts => ({ runtime: browserRuntime(), send
  * });
  * ```
  */
-export function create(capability: string, options: BrowserCreateOptions): MeshClient;
+export function create(capability: string, options: CreateOptions): MeshClient;
 /**
  * Makes a client of providers, with a pool for each capability of theirs, or of a configuration.
  *
@@ -69,9 +91,9 @@ export function create(capability: string, options: BrowserCreateOptions): MeshC
  * const client = create({ config: MeshConfig.parse(document, { secrets }) });
  * ```
  */
-export function create(options: BrowserCreateOptions): MeshClient;
-export function create(first: string | BrowserCreateOptions, second?: BrowserCreateOptions): MeshClient {
-  return createBrowserClient(partsOfHere(), first, second);
+export function create(options: CreateOptions): MeshClient;
+export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
+  return createClient(partsOfHere(), first, second);
 }
 
 /**
@@ -89,7 +111,7 @@ export function create(first: string | BrowserCreateOptions, second?: BrowserCre
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {
-  return createBrowserMockClient(partsOfHere(), options);
+  return createMockClient(partsOfHere(), options);
 }
 
 /**
@@ -206,14 +228,11 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
   /**
    * What a client is made of.
    *
-   * @param options What stands beside the configuration.
-   * @throws {ConfigError} When one of them is for the configuration to say.
    * @throws {NoProvidersError} When it has no providers.
    *
    * @internal
    */
-  plan(options: BrowserCreateOptions): ClientPlan {
-    refuseBeside(options);
+  plan(): SettingsPlan {
     const { settings } = this;
     if (settings.providers.size === 0) {
       throw new NoProvidersError(
@@ -225,6 +244,17 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
       ? []
       : [{ id: settings.secrets!.store, kind: "secretStore", create: () => secrets }];
     return { settings, connectors: [...browserConnectors(), ...store] };
+  }
+
+  /**
+   * Keeps states where its section `storage` says.
+   *
+   * @param engine Configured by it.
+   *
+   * @internal
+   */
+  persistence(engine: () => Engine): StatePersistence {
+    return configuredPersistence(engine);
   }
 }
 
@@ -244,7 +274,6 @@ export { browserSecrets, type BrowserSecretsOptions } from "./connectors/secrets
 export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/memory.ts";
 export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
-export type { BrowserCreateOptions, PlannedConfig } from "./src/client/browser_options.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 export { createBrowserProviderConfig } from "./src/config/build/browser_provider.ts";

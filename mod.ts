@@ -18,9 +18,13 @@ import { redisAddress } from "./connectors/storage/_redis_address.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { RedisStorage } from "./connectors/storage/redis.ts";
 import { stateIn } from "./src/state/persistence/state_in.ts";
+import { configuredPersistence } from "./src/background/configured_store.ts";
+import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
-import { createMockClient, type MockOptions } from "./src/client/mock.ts";
+import { createMockClient } from "./src/client/mock.ts";
+import type { MockOptions } from "./src/client/_mock_script.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+import { planOfNames } from "./src/client/plan_of_names.ts";
 import { storageOfSection } from "./src/client/open_storage.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
@@ -33,7 +37,15 @@ import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
 /** Made on first use: importing the package does nothing yet. */
 let parts: CreateParts | undefined;
-const partsOfHere = (): CreateParts => parts ??= { connectors: serverConnectors, runtime: serverRuntime(), sendWith };
+const partsOfHere = (): CreateParts =>
+  parts ??= {
+    connectors: serverConnectors,
+    runtime: serverRuntime(),
+    sendWith,
+    planOf: planOfNames,
+    persistenceOf: (_options, engine) => configuredPersistence(engine),
+    configure: configureByDocument,
+  };
 
 /**
  * Makes a client for a capability. Providers are found by their keys in the environment, unless a configuration says
@@ -86,7 +98,7 @@ export function mockClient(options: MockOptions): MeshClient {
   return createMockClient(partsOfHere(), options);
 }
 
-export type { MockOptions, MockResponse } from "./src/client/mock.ts";
+export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 
 /**
  * The engine behind clients and proxies, for programs that want it bare.

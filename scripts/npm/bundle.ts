@@ -14,7 +14,8 @@ export const entries: readonly string[] = ["mod", "browser", "proxy", "cli"];
  * a page's bundler would take with them where it lies in one chunk.
  */
 const pageParts: readonly string[] = [
-  "src/client/create_browser",
+  "src/client/create",
+  "src/config/build/explicit",
   "src/config/build/browser_provider",
   "src/runtime/browser",
   "connectors/providers/browser_base",

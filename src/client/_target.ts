@@ -2,6 +2,7 @@
  * What a client is for: the capability it names, the pools that are made for it, and what goes without a configuration.
  * @module
  */
+import { nearestCapabilities } from "../capability/nearest.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -13,15 +14,11 @@ import type { Registry } from "../registry/registry.ts";
  * What makes the pools of a client without configured ones: that of its capability, else one for each leaf there is.
  *
  * @param capability As given.
- * @param suggest Names that may have been meant by one that is none.
  * @throws {ConfigError} When it stands for no one node.
  */
-export function poolsFor(
-  capability: string | undefined,
-  suggest?: (tree: CapabilityTree, name: string) => readonly string[],
-): (registry: Registry) => void {
+export function poolsFor(capability: string | undefined): (registry: Registry) => void {
   if (capability === undefined) return addLeafPools;
-  const path = pathOf(capability, suggest);
+  const path = pathOf(capability);
   return (registry) => void registry.poolAt(path, true);
 }
 
@@ -60,11 +57,11 @@ export function refuseBeside(options: Readonly<Partial<Record<"providers" | "mod
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function pathOf(capability: string, suggest: Parameters<typeof poolsFor>[1] = () => []): string {
+function pathOf(capability: string): string {
   const tree = new CapabilityTree();
   const [path, ...others] = tree.matches(capability);
   if (path !== undefined && others.length === 0) return path;
-  const choices = path === undefined ? suggest(tree, capability) : [path, ...others];
+  const choices = path === undefined ? nearestCapabilities(tree, capability) : [path, ...others];
   const use = choices.map((choice) => `"${choice}"`).join(" or ") || "one such as chat-completion";
   throw new ConfigError([{
     path: "capability",

@@ -1,26 +1,26 @@
 /**
- * The front door: `create`.
+ * The front door: `create`. What options and configurations come to is for the shell to say, which knows where there are
+ * connectors, an environment and files.
  * @module
  */
-import { configuredPersistence } from "../background/configured_store.ts";
-import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
-import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
-import type { PluggableConnector } from "../contracts/connector.ts";
-import { ConfigError } from "../errors.ts";
-import { loadPackages, namesPackages } from "../registry/packages.ts";
-import { configContextOf } from "../registry/catalogue.ts";
-import { nearestCapabilities } from "../capability/nearest.ts";
+import type { SettingsPlan } from "../config/build/explicit.ts";
 import { Engine } from "../engine/engine.ts";
+import { ConfigError } from "../errors.ts";
+import type { StatePersistence } from "../state/persistence/state_store.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
-import type { CreateOptions } from "./options.ts";
 import { MeshClient } from "./client.ts";
-import { type RuntimeParts, runtimeWith } from "./runtime_with.ts";
+import type { CreateOptions } from "./options.ts";
+import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
 /** What `create` works with. */
-export interface CreateParts extends RuntimeParts {
-  /** Connectors, in order of detection. */
-  readonly connectors: readonly PluggableConnector[];
+export interface CreateParts extends ConnectedRuntime {
+  /** Says what options without a configuration come to. */
+  readonly planOf: (options: CreateOptions, engine: Engine) => SettingsPlan;
+  /** Keeps states where a configuration says; undefined where none can say. */
+  readonly persistenceOf: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
+  /** Configures by `config`, at once or by what it returns. */
+  readonly configure: (engine: Engine, options: CreateOptions) => (() => Promise<void>) | undefined;
 }
 
 /** Each option once; the type keeps the list whole. */
@@ -44,7 +44,7 @@ const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
 /**
  * Makes a client.
  *
- * @param parts Connectors and runtime.
+ * @param parts Connectors and runtime, and how they are configured.
  * @param first A capability, or the options.
  * @param second The options, after a capability.
  * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
@@ -52,48 +52,39 @@ const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): MeshClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
-  const runtime = runtimeWith(parts, options);
+  checkKinds(options);
+  const { config, capability, pool, on, middleware, storage = parts.persistenceOf(options, () => engine) } = options;
   const engine: Engine = new Engine({
     connectors: parts.connectors,
-    runtime,
-    on: options.on,
-    storage: keepingOf(options) ?? configuredPersistence(() => engine),
+    runtime: runtimeWith(parts, options),
+    on,
+    storage,
   });
-  const { config } = options;
+  let later: (() => Promise<void>) | undefined;
   if (config === undefined) {
-    const addPools = poolsFor(options.capability, nearestCapabilities);
-    engine.configure(settingsOfDetection(configContextOf(engine), options), addPools);
+    const addPools = poolsFor(capability);
+    engine.configureBy(parts.planOf(options, engine), addPools);
+  } else {
+    refuseBeside(options);
+    later = parts.configure(engine, options);
+  }
+  if (later === undefined) checkTarget(engine, options);
+  const load = later && (async () => {
+    await later();
     checkTarget(engine, options);
-  } else refuseBeside(options);
-  const given = config === undefined ? undefined : givenDocument(config);
-  const isRead = given !== undefined && !namesPackages(given.document); // code is loaded when the client gets ready
-  if (isRead) configureWith(engine, given, options);
-  return new MeshClient({
-    engine,
-    capability: options.capability ?? null,
-    middleware: [options.middleware ?? []].flat(),
-    pool: options.pool,
-    load: config === undefined || isRead ? undefined : () => load(engine, config, options),
   });
+  return new MeshClient({ engine, capability: capability ?? null, middleware: [middleware ?? []].flat(), pool, load });
 }
 
-/** Programs in plain JavaScript may pass a bare storage. */
-function keepingOf({ storage }: CreateOptions): CreateOptions["storage"] {
-  if (storage === undefined || typeof storage?.storeFor === "function") return storage;
-  throw new ConfigError([{ path: "storage", message: "expected what stateIn(…) returns" }]);
-}
-
-function configureWith(engine: Engine, { document, source }: SourcedDocument, options: CreateOptions): void {
-  const { apiKeys } = options;
-  engine.configure(settingsOf(document, configContextOf(engine), {
-    ...(source === undefined ? {} : { source }),
-    ...(apiKeys === undefined ? {} : { apiKeys }),
-  }));
-  checkTarget(engine, options);
-}
-
-async function load(engine: Engine, config: ConfigSource, options: CreateOptions): Promise<void> {
-  const read = await readSource(config, engine.runtime.files);
-  await loadPackages(read.document, engine);
-  configureWith(engine, read, options);
+/** Programs in plain JavaScript pass what they like. */
+function checkKinds({ storage, config }: CreateOptions): void {
+  const problems = [
+    ...storage !== undefined && typeof storage?.storeFor !== "function"
+      ? [{ path: "storage", message: "expected what stateIn(…) returns" }]
+      : [],
+    ...config !== undefined && !config
+      ? [{ path: "config", message: "expected a path, a document or a MeshConfig" }]
+      : [],
+  ];
+  if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -6,8 +6,6 @@ import { type MockOptions, mockProvider, scriptOf } from "./_mock_script.ts";
 import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
 
-export type { MockOptions, MockResponse } from "./_mock_script.ts";
-
 /**
  * Makes the client.
  *
@@ -15,13 +13,5 @@ export type { MockOptions, MockResponse } from "./_mock_script.ts";
  * @param options The answers.
  */
 export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
-  return createClient(parts, {
-    config: {
-      providers: { mock: { instance: mockProvider } },
-      models: { mock: { provider: "mock", capabilities: ["chat-completion"] } },
-      pools: { "chat-completion": { models: ["mock"] } },
-    },
-    env: {},
-    middleware: scriptOf(options),
-  });
+  return createClient(parts, "chat-completion", { providers: [mockProvider], middleware: scriptOf(options) });
 }

@@ -2,8 +2,8 @@
  * The engine for programs that want it bare. The shells bind it to their connectors and runtime.
  * @module
  */
-import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
 import { configuredPersistence } from "../background/configured_store.ts";
+import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { NewProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
@@ -25,10 +25,9 @@ import type { ListedModel, PoolStatus } from "../registry/status.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
-import type { CreateParts } from "./create.ts";
 import { type ExplainOptions, explainRequest } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
-import { runtimeWith } from "./runtime_with.ts";
+import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
 /** Options of `ModelMesh`. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
@@ -47,7 +46,7 @@ export class ModelMeshBase implements Mesh {
    * @param options What replaces the runtime's own; where states are kept.
    * @internal
    */
-  constructor(parts: CreateParts, options: MeshOptions) {
+  constructor(parts: ConnectedRuntime, options: MeshOptions) {
     const { on, storage = configuredPersistence(() => this.#engine) } = options;
     this.#engine = new Engine({ connectors: parts.connectors, runtime: runtimeWith(parts, options), on, storage });
     bindEngine(this, this.#engine);

@@ -9,9 +9,8 @@ import { validate } from "../config/build/validate.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { Redactor } from "../observe/redact.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
-import type { CreateParts } from "./create.ts";
 import type { CreateOptions } from "./options.ts";
-import { runtimeWith } from "./runtime_with.ts";
+import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
 /**
  * Opens a storage.
@@ -21,7 +20,7 @@ import { runtimeWith } from "./runtime_with.ts";
  * @param options What replaces the runtime's own.
  */
 export async function storageOfSection(
-  parts: CreateParts,
+  parts: ConnectedRuntime,
   section: Readonly<Record<string, unknown>>,
   options: Pick<CreateOptions, "env" | "fetch" | "clock">,
 ): Promise<Storage> {

@@ -2,13 +2,17 @@
  * What `create` and the calls of a client take.
  * @module
  */
+import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
+import type { GivenProvider } from "../contracts/browser_provider.ts";
+import type { Connector } from "../contracts/connector.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { OperationName } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { ChatStream } from "./stream.ts";
 
 /** Options of {@linkcode create}. */
@@ -17,12 +21,18 @@ export interface CreateOptions {
   capability?: string;
   /** A configuration: the path of a `.yaml`, `.yml` or `.json` file, a document as an object, or a `MeshConfig`. */
   config?: ConfigSource;
-  /** Only these providers: vendors, connector ids or entry ids. */
-  providers?: readonly string[];
+  /**
+   * Only these providers: vendors, connector ids or entry ids; or, in order of preference, instances such as
+   * `openai({ apiKey })` or one of a class over `BrowserBaseProvider`. A page has no environment to find any by name in.
+   */
+  providers?: readonly (string | GivenProvider)[];
   /** Only these models, in this order of preference, in place of the providers' defaults: names such as `openai.gpt-5-mini`. */
   models?: readonly string[];
-  /** Selection strategy: a short name such as `round-robin`, an id, or an instance. */
-  strategy?: string | SelectionStrategy;
+  /**
+   * Selection strategy: a short name such as `round-robin`, an id, an instance, or a connector such as `roundRobin` of
+   * the browser entry. A page has the strategies that it imports: there, names stand for none.
+   */
+  strategy?: string | SelectionStrategy | Connector<"strategy">;
   /** The pool that calls without `model` go to; else the first one that serves the operation. */
   pool?: string;
   /** Keys by variable (`OPENAI_API_KEY`) or provider name (`openai`); they win over the environment. */
@@ -41,6 +51,26 @@ export interface CreateOptions {
   storage?: StatePersistence;
   /** Told every event and routing decision. */
   on?: (record: MeshEvent | RoutingRecord) => void;
+}
+
+/** A configuration that brings what reads it, such as the browser entry's `MeshConfig`. */
+export interface PlannedConfig {
+  /**
+   * Makes the plan.
+   *
+   * @throws {NoProvidersError} When it has no providers.
+   *
+   * @internal
+   */
+  plan(): SettingsPlan;
+  /**
+   * Keeps states where it says.
+   *
+   * @param engine Configured by it.
+   *
+   * @internal
+   */
+  persistence(engine: () => Engine): StatePersistence;
 }
 
 /** How a request narrows its own routing: names are models, provider entry ids or vendors of the pool. */

@@ -2,15 +2,22 @@
  * A runtime with some of its doors replaced by the program.
  * @module
  */
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { CreateOptions } from "./options.ts";
 
 /** A runtime, and how it makes an HTTP client. */
-export interface RuntimeParts {
+interface RuntimeParts {
   /** The door to the outside. */
   readonly runtime: Runtime;
   /** An HTTP client over a `fetch` that the program gives. */
   readonly sendWith: (fetcher: typeof fetch) => Runtime["send"];
+}
+
+/** The same with its connectors. */
+export interface ConnectedRuntime extends RuntimeParts {
+  /** Those that can be named, in order of detection. */
+  readonly connectors: readonly PluggableConnector[];
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { RecoveryTimer } from "../background/recovery.ts";
 import { Monitoring } from "../background/monitoring.ts";
+import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord, StatsRecord } from "../contracts/events.ts";
@@ -139,6 +140,17 @@ export class Engine implements Mesh {
     this.#assembly = assemble({ settings, addPools }, this.#context);
     this.#ready = undefined;
     this.#isReady = false;
+  }
+
+  /**
+   * Takes settings together with connectors of theirs.
+   *
+   * @param plan Both.
+   * @param addPools As for {@linkcode Engine.configure}.
+   */
+  configureBy({ settings, connectors }: SettingsPlan, addPools?: AssemblyPlan["addPools"]): undefined {
+    for (const connector of connectors) this.catalogue.register(connector.id, connector);
+    this.configure(settings, addPools);
   }
 
   /**

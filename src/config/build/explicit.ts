@@ -17,16 +17,30 @@ import {
   defaultRetryLimit,
   defaultTimeouts,
 } from "../settings/defaults.ts";
+import { resolveStrategy } from "../settings/known.ts";
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
 /** Providers and strategy as instances, in place of a document. */
 interface ExplicitOptions {
   /** In order of preference. */
-  readonly providers?: readonly GivenProvider[];
-  readonly strategy?: SelectionStrategy | Connector<"strategy">;
+  readonly providers?: readonly (string | GivenProvider)[];
+  readonly strategy?: string | SelectionStrategy | Connector<"strategy">;
+  /** Refused: an instance has its models. */
+  readonly models?: unknown;
+  /** Refused: an instance has its key. */
+  readonly apiKeys?: unknown;
 }
 
-interface ExplicitPlan {
+/** Strategies beside the one that a program gives. */
+interface KnownStrategies {
+  /** Default: an id, or a connector. */
+  readonly builtIn: string | Connector<"strategy">;
+  /** Ids that may be named. */
+  readonly ids: readonly string[];
+}
+
+/** Settings, and connectors that belong to them. */
+export interface SettingsPlan {
   readonly settings: Settings;
   readonly connectors: readonly Connector[];
 }
@@ -43,24 +57,30 @@ interface Known {
 /**
  * Makes settings and connectors of instances that a program constructed.
  *
- * @param builtIn Default strategy.
+ * @param known Strategies beside the one that is given.
  * @throws {NoProvidersError} When there is no provider.
  * @throws {ConfigError} With everything else that is wrong.
  */
-export function explicitPlan(options: ExplicitOptions, builtIn: Connector<"strategy">): ExplicitPlan {
+export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownStrategies): SettingsPlan {
   const { providers, strategy = builtIn } = options;
   if (!Array.isArray(providers) || providers.length === 0) throw nothingGiven();
   const problems: ConfigProblem[] = [];
   const known = readProviders(providers, problems);
+  for (const path of ["models", "apiKeys"] as const) {
+    if (options[path] !== undefined) {
+      problems.push({ path, message: "goes with names of providers: an instance has it" });
+    }
+  }
   const isConnector = has(strategy, "create");
-  if (!isConnector && !has(strategy, "select")) {
-    problems.push({ path: "strategy", message: strategyHint(strategy) });
+  const used = isConnector ? strategy.id : typeof strategy === "string" ? resolveStrategy(strategy, ids) : strategy;
+  if (used === undefined || typeof used !== "string" && !has(used, "select")) {
+    problems.push({ path: "strategy", message: strategyHint(strategy, ids) });
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const connectors = known.map(connectorOf);
   return {
     connectors: [...connectors, keyStoreOf(known), ...(isConnector ? [strategy] : [])],
-    settings: settingsOf(known, isConnector ? strategy.id : strategy),
+    settings: settingsOf(known, used!),
   };
 }
 
@@ -88,7 +108,7 @@ function settingsOf(known: readonly Known[], strategy: string | SelectionStrateg
   };
 }
 
-function readProviders(given: readonly GivenProvider[], problems: ConfigProblem[]): readonly Known[] {
+function readProviders(given: readonly (string | GivenProvider)[], problems: ConfigProblem[]): readonly Known[] {
   const known: Known[] = [];
   given.forEach((provider, index) => {
     const path = `providers[${index}]`;
@@ -202,7 +222,8 @@ function retryOf(own: InstanceSettings): RetrySettings {
 }
 
 /** A page has the strategies that it imports: an id or a short name alone stands for none. */
-function strategyHint(strategy: unknown): string {
+function strategyHint(strategy: unknown, ids: readonly string[]): string {
+  if (ids.length > 0) return `expected an instance, or one of ${ids.join(", ")}`;
   const [, name = ""] = /^(?:mesh\.)?([a-z]+(?:-[a-z]+)+)(?:\.v1)?$/.exec(String(strategy)) ?? [];
   const imported = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) || "roundRobin";
   return `import one from "@modelmesh/core/browser" and pass it, such as { strategy: ${imported} }`;

@@ -73,8 +73,6 @@ export const inPage: MeshClient = createInBrowser("chat-completion", {
   providers: [provider, openai({ apiKey: () => Promise.resolve("k"), models: ["gpt-5-mini"] })],
   strategy: roundRobin,
 });
-// @ts-expect-error: a strategy of this entry is imported
-createInBrowser("chat-completion", { providers: [provider], strategy: "round-robin" });
 // @ts-expect-error: a vendor is called with its key
 createInBrowser("chat-completion", { providers: [openai] });
 export const code: number = await main(["--version"]);
