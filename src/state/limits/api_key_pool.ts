@@ -19,7 +19,7 @@ export interface RejectedCall {
 export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
 
 /** Standby of keys where the rejection does not say it. */
-export interface KeyCooldowns {
+interface KeyCooldowns {
   /** A refused key, ms; doubles each time it is refused again. */
   readonly cooldownMs: number;
   /** One whose quota is exhausted, ms. */
@@ -41,7 +41,7 @@ export interface KeyRejection {
 }
 
 /** A rejection that is about the key. */
-export interface KeyRejectedCall extends RejectedCall {
+interface KeyRejectedCall extends RejectedCall {
   readonly kind: KeyRejectionReason;
 }
 
@@ -56,7 +56,7 @@ export const reasonOf = {
 } as const;
 
 /** The breaker of one key. It is never half-open: a key whose standby is over serves as before. */
-export class KeyBreaker extends CircuitBreaker {
+class KeyBreaker extends CircuitBreaker {
   /** What the end of its standby is from, and when that was. A success of an earlier call does not disprove it. */
   rejection: { readonly call: KeyRejectedCall; readonly at: number } | undefined;
 

@@ -8,7 +8,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
-import type { RateReplicaParts } from "../replication/rate_replica_parts.ts";
+import type { RateReplicaParts } from "../replication/counter_replicator.ts";
 
 /** A request that counts for one of the keys. */
 interface KeyedReservation extends RateReservation {

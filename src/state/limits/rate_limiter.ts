@@ -9,7 +9,7 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
-import type { RateReplicaParts } from "../replication/rate_replica_parts.ts";
+import type { RateReplicaParts } from "../replication/counter_replicator.ts";
 
 /** A minute is shared in slices of so many ms, and a day in longer ones. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];

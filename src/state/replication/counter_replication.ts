@@ -9,11 +9,11 @@ import type {
   CounterReplicator,
   CounterRequest,
   CounterSource,
+  RateReplicaParts,
   ReplicatedCounter,
   Replication,
 } from "./counter_replicator.ts";
 import { RateReplica } from "./rate_replica.ts";
-import type { RateReplicaParts } from "./rate_replica_parts.ts";
 
 /**
  * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,

@@ -2,8 +2,7 @@
  * Sums that several processes make together: each one counts its own part and receives what the others have.
  * @module
  */
-
-import type { RateReplicaParts } from "./rate_replica_parts.ts";
+import type { Clock } from "../../contracts/runtime.ts";
 
 /** A sum, as one process has it. */
 export interface ReplicatedCounter {
@@ -40,6 +39,23 @@ export interface CounterSource {
   counters(wall: number): Iterable<ReplicatedCounter>;
   /** It is shared from now on: what it was given of an earlier process is in the store already. */
   startReplication?(): void;
+}
+
+/** What a `RateReplica` is made of. */
+export interface RateReplicaParts {
+  /** Its name. */
+  readonly key: string;
+  /** Length of a slice, ms. */
+  readonly sliceMs: number;
+  /** How many slices count. */
+  readonly slices: number;
+  readonly clock: Clock;
+  /** Whether anybody wants to know. */
+  readonly isWanted: () => boolean;
+  /** What this process has taken, since it began. */
+  readonly counted: () => number;
+  /** Takes in what others took, at a monotonic time in ms; negative amounts are subtracted. */
+  readonly addOthers: (at: number, amount: number) => void;
 }
 
 /** What the store has acknowledged of a sum. */

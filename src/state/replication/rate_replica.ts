@@ -3,8 +3,7 @@
  * clock time, and reads what the others put there.
  * @module
  */
-import type { CounterSource, ReplicatedCounter } from "./counter_replicator.ts";
-import type { RateReplicaParts } from "./rate_replica_parts.ts";
+import type { CounterSource, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
 
 /** What is known of a slice. */
 interface Slice {
