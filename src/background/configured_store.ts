@@ -100,8 +100,6 @@ export class ConfiguredStore implements StateStore {
   /**
    * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
    * another process's. What fails is traced: the mesh answers already.
-   *
-   * @param state The mesh's.
    */
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;

@@ -19,7 +19,6 @@ export interface OverrideContext {
  * Deactivates a model or a provider in every pool until it is activated.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
- * @param parts Whose states they are.
  * @throws {ModelNotFoundError} When it is neither.
  */
 export function deactivate(name: string, parts: OverrideContext): void {
@@ -32,7 +31,6 @@ export function deactivate(name: string, parts: OverrideContext): void {
  * keys are reset with it; standbys of its models go on.
  *
  * @param name A model's name or a provider's entry id; the model where both have it.
- * @param parts Whose states they are.
  * @throws {ModelNotFoundError} When it is neither.
  */
 export function activate(name: string, parts: OverrideContext): void {

@@ -11,7 +11,6 @@ export class RecoveryTimer {
   #cancel: Cancel | undefined;
   #isStopped = false;
 
-  /** @param clock The mesh's. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }

@@ -33,10 +33,6 @@ export class CallReservation {
   #isAnswered = false;
   #isOver = false;
 
-  /**
-   * @param tracker Of the model that is called.
-   * @param parts What is reserved of each limit.
-   */
   constructor(tracker: UsageTrackerParts, parts: CallReservationParts) {
     this.#tracker = tracker;
     this.#parts = parts;

@@ -46,7 +46,7 @@ export interface StateRestorer {
   budget(scope: { readonly id: string; readonly budget: Budget }): void;
 }
 
-/** All states of one mesh. Every map is bounded by what is configured. */
+/** All states of one mesh. Every map is bounded by what is configured. Times are monotonic ms. */
 export class MeshState {
   readonly #models = new Map<string, CircuitBreaker>();
   readonly #providers = new Map<string, CircuitBreaker>();
@@ -68,7 +68,6 @@ export class MeshState {
   #onTransition: (transition: Transition) => void;
   readonly #onPolicyFailure: (pool: string) => void;
 
-  /** @param parts Settings, clock and listeners. */
   constructor({ settings, clock, onTransition, onPolicyFailure = () => {}, before }: MeshStateParts) {
     this.#trackers = new UsageTrackers(settings, clock, before && before.#trackers);
     this.#onTransition = onTransition;
@@ -163,7 +162,6 @@ export class MeshState {
    * Goes into standby as another state did, as far as it knows the owner.
    *
    * @param transition What happened there; a recovery changes nothing.
-   * @param now Monotonic ms.
    */
   follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
     if (to !== "standby") return;
@@ -177,7 +175,6 @@ export class MeshState {
    * Has models that share an owner look at what was used of their limits.
    *
    * @param owner A model in a pool, a model or a provider.
-   * @param now Monotonic ms.
    */
   review({ pool, model, provider }: CircuitBreaker["owner"], now: number): void {
     for (const member of this.members) {

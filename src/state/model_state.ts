@@ -55,7 +55,6 @@ export class ModelState implements ModelView, PermittedModel {
   #wasOpen = false;
   #now = 0;
 
-  /** @param parts Names, breakers, the pool's policy and the tracker. */
   constructor(parts: ModelStateParts) {
     this.name = parts.name;
     this.provider = parts.provider;
@@ -154,9 +153,6 @@ export class ModelState implements ModelView, PermittedModel {
   /**
    * Admits a request: it counts from now on, also beyond a limit. {@linkcode ModelState.denial} has to be asked in the
    * same turn of the event loop, so that of concurrent requests each one finds those before it counted.
-   *
-   * @param load What it will take, by estimate.
-   * @param now Monotonic ms.
    */
   admit(load: Load, now: number): Permit {
     return new Permit(this, load, now);

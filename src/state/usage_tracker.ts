@@ -30,10 +30,7 @@ export class UsageTracker {
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
 
-  /**
-   * @param parts What it counts with.
-   * @param before The same model's counting under other settings, which goes on.
-   */
+  /** @param before The same model's counting under other settings, which goes on. */
   constructor(parts: UsageTrackerParts, before?: UsageTracker) {
     this.#parts = parts;
     const { info, routing } = parts.facts;

@@ -90,7 +90,6 @@ export class CircuitBreaker {
   /** Trial requests in flight. */
   trialRequests: Set<object> = new Set();
 
-  /** @param names Its owner, and the cause of a manual override. */
   constructor({ pool, model, provider, cause }: BreakerNames) {
     this.owner = { ...(pool !== undefined && { pool }), ...(model !== undefined && { model }), provider };
     this.cause = cause;

@@ -19,7 +19,6 @@ export class ManualOverrides {
   readonly #parts: ManualOverridesParts;
   readonly #all = new Map<string, CircuitBreaker>();
 
-  /** @param parts Models, and where breakers are registered. */
   constructor(parts: ManualOverridesParts) {
     this.#parts = parts;
   }
@@ -41,11 +40,7 @@ export class ManualOverrides {
     return made;
   }
 
-  /**
-   * Gives a new model the overrides that apply to it.
-   *
-   * @param member The model in its pool.
-   */
+  /** Gives a new model the overrides that apply to it. */
   attach(member: MemberState): void {
     for (const override of this.#all.values()) attach(override, member);
   }
@@ -55,7 +50,6 @@ export class ManualOverrides {
  * Whether a breaker applies to a model in a pool.
  *
  * @param owner The breaker's.
- * @param member The model in its pool.
  */
 export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): boolean {
   return owner.provider === state.provider && (owner.model ?? state.name) === state.name &&

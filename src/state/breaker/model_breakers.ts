@@ -53,7 +53,6 @@ export class ModelBreakers {
   #open: CircuitBreaker | undefined;
 
   /**
-   * @param parts Breakers and policy.
    * @param model What the policy is shown.
    * @param limitInForce The standby that a limit still asks for.
    */

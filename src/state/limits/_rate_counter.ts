@@ -62,7 +62,6 @@ export class RateCounter {
   /** Reserved since then, and therefore not known to the vendor when it said so. */
   #taken = 0;
 
-  /** @param limits What was declared. */
   constructor(limits: RateCounterLimits) {
     this.#limits = limits;
     if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, forgetsLate: true });
@@ -121,7 +120,6 @@ export class RateCounter {
   /**
    * Takes a reading. Those of requests older than that of the reading in force are passed over.
    *
-   * @param now Monotonic ms.
    * @param allowance What the vendor said.
    * @param mark Of the reservation it said so to; without one, nothing under way counts as known to the vendor.
    * @param newest Sequence of the newest reservation.

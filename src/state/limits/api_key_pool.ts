@@ -112,10 +112,7 @@ export class ApiKeyPool {
   readonly provider: string;
   #keys: readonly ApiKey[];
 
-  /**
-   * @param provider Whose keys they are.
-   * @param values The keys, each once.
-   */
+  /** @param provider Whose keys they are. */
   constructor(provider: string, values: readonly string[]) {
     this.provider = provider;
     this.#keys = values.map((value) => new ApiKey(value, this));
@@ -126,11 +123,7 @@ export class ApiKeyPool {
     return this.#keys;
   }
 
-  /**
-   * Other keys from now on; one that was there already keeps its standbys.
-   *
-   * @param values The keys, each once.
-   */
+  /** Other keys from now on; one that was there already keeps its standbys. */
   replace(values: readonly string[]): void {
     const known = new Map(this.#keys.map((key) => [key.value, key]));
     this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value, this));
@@ -161,7 +154,6 @@ export class ApiKeyPool {
    * A call succeeded: rejections from before it are over.
    *
    * @param key The key it was made with.
-   * @param model The model's id.
    * @param begunAt When it began, monotonic ms.
    */
   recordSuccess(key: ApiKey, model: string, begunAt: number): void {

@@ -37,7 +37,7 @@ export interface BudgetSnapshot {
 }
 
 /**
- * One budget. A limit is spent when what was settled reaches it. A request is sent when its upper bound fits beside what
+ * One budget. Times are wall clock, ms, amounts nano-dollars. A limit is spent when what was settled reaches it. A request is sent when its upper bound fits beside what
  * was settled and reserved, and what is sent is counted in any case: so what is spent passes a limit by no more than
  * requests under way turn out dearer than was reserved for them.
  *
@@ -56,7 +56,6 @@ export class Budget implements CounterSource {
   #isShared = false;
 
   /**
-   * @param limits What may be spent.
    * @param name Whose money it is, where several processes spend it.
    * @param before The same money under other limits: what is spent and reserved with one counts for both.
    */
@@ -86,11 +85,7 @@ export class Budget implements CounterSource {
     }
   }
 
-  /**
-   * What a reservation takes of sums that several processes make together.
-   *
-   * @param reservation The reservation.
-   */
+  /** What a reservation takes of sums that several processes make together. */
   counterRequests({ nano, windows = [] }: Reservation): CounterRequest[] {
     return [this.#days, this.#months].flatMap((counter, index) => {
       const window = windows[index];
@@ -125,7 +120,6 @@ export class Budget implements CounterSource {
    *
    * @param nano Upper bound of its cost, nano-dollars. One of 0 always fits: what is free is served also when nothing
    *   is left.
-   * @param wall Wall clock, ms.
    */
   fits(nano: number, wall: number): boolean {
     const amount = whole(nano);
@@ -136,7 +130,6 @@ export class Budget implements CounterSource {
    * Reserves money for a request that is sent, also beyond a limit.
    *
    * @param nano Upper bound of its cost, nano-dollars.
-   * @param wall Wall clock, ms.
    */
   reserve(nano: number, wall: number): Reservation {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
@@ -145,11 +138,7 @@ export class Budget implements CounterSource {
     return reservation;
   }
 
-  /**
-   * Lets other processes know of a reservation: there is room for it in what they have left.
-   *
-   * @param reservation The reservation.
-   */
+  /** Lets other processes know of a reservation: there is room for it in what they have left. */
   confirm(reservation: Reservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
@@ -160,7 +149,6 @@ export class Budget implements CounterSource {
    * Ends a reservation: what was really spent counts in the windows in which the reservation was taken. A second end counts for
    * nothing.
    *
-   * @param reservation Whose end it is.
    * @param actual Nano-dollars, 0 for a failure; as reserved when unknown, or when it makes no sense.
    */
   settle(reservation: Reservation, actual?: number): void {
@@ -171,11 +159,7 @@ export class Budget implements CounterSource {
     for (const window of windows) window.settle(reservation.nano, actual);
   }
 
-  /**
-   * Whether a limit is spent.
-   *
-   * @param wall Wall clock, ms.
-   */
+  /** Whether a limit is spent. */
   isSpent(wall: number): boolean {
     return this.#days.isSpent(this.#days.at(wall)) || this.#months.isSpent(this.#months.at(wall));
   }
@@ -184,7 +168,6 @@ export class Budget implements CounterSource {
    * When so much more fits again: the start of the next window of the limit that stands in the way, of the later one
    * when it is both.
    *
-   * @param wall Wall clock, ms.
    * @param nano What has to fit, nano-dollars; unless given, only limits that are spent stand in the way.
    * @returns Wall clock, ms; undefined when nothing stands in the way.
    */
@@ -199,11 +182,7 @@ export class Budget implements CounterSource {
     return at;
   }
 
-  /**
-   * What was settled in the present windows, nano-dollars.
-   *
-   * @param wall Wall clock, ms.
-   */
+  /** What was settled in the present windows, nano-dollars. */
   spent(wall: number): { readonly daily: number; readonly monthly: number } {
     return { daily: this.#days.at(wall).spent, monthly: this.#months.at(wall).spent };
   }

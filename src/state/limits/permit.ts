@@ -28,7 +28,7 @@ export interface PermittedModel {
 /**
  * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
  * request of a half-open model. Made by `ModelState.admit()`, and to be released exactly once, in one `finally`,
- * or withdrawn when another process has taken what was left.
+ * or withdrawn when another process has taken what was left. Times are monotonic ms.
  *
  * @example
  * ```ts ignore
@@ -60,7 +60,6 @@ export class Permit {
   /**
    * @param state The model.
    * @param load What the request will take, by estimate.
-   * @param now Monotonic ms.
    */
   constructor(state: PermittedModel, load: Load, now: number) {
     this.#state = state;
@@ -109,12 +108,7 @@ export class Permit {
     this.#state.sent(now);
   }
 
-  /**
-   * Counts one more call of the same request; the one before it is over.
-   *
-   * @param load What it will take, by estimate.
-   * @param now Monotonic ms.
-   */
+  /** Counts one more call of the same request; the one before it is over. */
   renew(load: Load, now: number): void {
     this.#cancel();
     this.#reservation = this.#state.reserve(load, now);
@@ -148,13 +142,7 @@ export class Permit {
     this.#state.withdraw(this.#request);
   }
 
-  /**
-   * Ends the request at this model. A second release counts for nothing.
-   *
-   * @param outcome What it meant for the model.
-   * @param now Monotonic ms.
-   * @param end What it took.
-   */
+  /** Ends the request at this model. A second release counts for nothing. */
   release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -28,7 +28,6 @@ export class PooledRateLimiter implements ModelRateLimiter {
   #turn = 0;
 
   /**
-   * @param pool The keys.
    * @param model The model's id, as its provider knows it.
    * @param limits What is declared, for each key.
    */

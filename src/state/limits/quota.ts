@@ -176,7 +176,6 @@ export class Quota implements CounterSource {
   /**
    * Ends a reservation: the call was answered, failed, or was not sent.
    *
-   * @param reservation The reservation.
    * @param taken What it took; as reserved where that is not known.
    */
   settle(

@@ -118,7 +118,6 @@ export class RateLimiter {
   /**
    * Counts a request that is about to be sent, whether there is room for it or not.
    *
-   * @param now Monotonic ms.
    * @param tokens What it will take at most, as far as that is known.
    */
   reserve(now: number, tokens: number): RateReservation {
@@ -136,8 +135,6 @@ export class RateLimiter {
   /**
    * Ends a reservation: the request has been answered, or failed after it was sent. A second end counts for nothing.
    *
-   * @param now Monotonic ms.
-   * @param reservation Whose end it is.
    * @param actualTokens What it took; as reserved when unknown.
    */
   settle(now: number, reservation: RateReservation, actualTokens?: number): void {
@@ -147,12 +144,7 @@ export class RateLimiter {
     this.#tokens.settle(now, tokens, actualTokens === undefined ? tokens.amount : whole(actualTokens));
   }
 
-  /**
-   * Ends a reservation as if it had never been: the request never left.
-   *
-   * @param now Monotonic ms.
-   * @param reservation Whose end it is.
-   */
+  /** Ends a reservation as if it had never been: the request never left. */
   release(now: number, reservation: RateReservation): void {
     if (!this.#end(reservation)) return;
     this.#requests.settle(now, reservation.requests, 0);
@@ -163,7 +155,6 @@ export class RateLimiter {
    * Takes in what an answer's headers said. What was reserved after the request they belong to counts against what
    * they say is left; a reading of an older request than that of the last reading is passed over.
    *
-   * @param now Monotonic ms.
    * @param reading What they said.
    * @param reservation The request they answered, settled or not; without one, all requests under way count against
    *   what is left.
@@ -175,29 +166,17 @@ export class RateLimiter {
     if (tokens !== undefined) this.#tokens.observe(now, tokens, { mark: reservation?.tokens, newest });
   }
 
-  /**
-   * Requests it may still take, where a limit is known. The same object each time: read it at once.
-   *
-   * @param now Monotonic ms.
-   */
+  /** Requests it may still take, where a limit is known. The same object each time: read it at once. */
   requests(now: number): Headroom | undefined {
     return this.#requests.headroom(now);
   }
 
-  /**
-   * Tokens it may still take, where a limit is known. The same object each time: read it at once.
-   *
-   * @param now Monotonic ms.
-   */
+  /** Tokens it may still take, where a limit is known. The same object each time: read it at once. */
   tokens(now: number): Headroom | undefined {
     return this.#tokens.headroom(now);
   }
 
-  /**
-   * Requests of the last minute, and up to a second more.
-   *
-   * @param now Monotonic ms.
-   */
+  /** Requests of the last minute, and up to a second more. */
   rpm(now: number): number {
     return this.#requests.inMinute(now);
   }
@@ -205,7 +184,6 @@ export class RateLimiter {
   /**
    * Whether one more request would overrun a limit.
    *
-   * @param now Monotonic ms.
    * @param tokens What it would take.
    */
   isFull(now: number, tokens: number): boolean {
@@ -215,7 +193,6 @@ export class RateLimiter {
   /**
    * When one more request would no longer overrun a limit, as far as that is known.
    *
-   * @param now Monotonic ms.
    * @param tokens What it would take.
    * @returns Monotonic ms; undefined when it would not overrun one now, Infinity when a request under way has to end.
    */

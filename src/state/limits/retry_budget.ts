@@ -14,7 +14,6 @@ export class RetryBudget {
   readonly #requests: SlidingWindow;
   readonly #retries: SlidingWindow;
 
-  /** @param settings Share, floor and window. */
   constructor(settings: RetryBudgetSettings) {
     this.#settings = settings;
     this.#requests = new SlidingWindow(settings);

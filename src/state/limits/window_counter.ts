@@ -37,7 +37,6 @@ export class WindowSums implements Window {
   /** What all together are known to have spent. */
   reached = 0;
 
-  /** @param window Its time. */
   constructor({ start, end }: Window) {
     this.start = start;
     this.end = end;
@@ -93,7 +92,6 @@ export class WindowCounter {
   readonly windows: WindowSums[];
   readonly #windowAt: (wall: number) => Window;
 
-  /** @param parts Limit and calendar. */
   constructor({ limit = Infinity, windowAt, before }: WindowCounterParts) {
     this.limit = limit;
     this.#windowAt = windowAt;

@@ -32,7 +32,6 @@ export class Latency {
   #read = 0;
   #readUntil = -Infinity;
 
-  /** @param options How it forgets. */
   constructor({ decayMs = defaultDecayMs, penaltyMs = defaultPenaltyMs }: LatencyOptions = {}) {
     this.#decayMs = decayMs;
     this.#penaltyMs = penaltyMs;
@@ -41,7 +40,6 @@ export class Latency {
   /**
    * Takes in the time to an answer.
    *
-   * @param now Monotonic ms.
    * @param ms How long it took; what makes no sense counts for nothing.
    */
   observe(now: number, ms: number): void {
@@ -52,20 +50,12 @@ export class Latency {
     this.#set(now, measured > mean * weight ? measured : mean * weight + measured * (1 - weight));
   }
 
-  /**
-   * Takes in a failure.
-   *
-   * @param now Monotonic ms.
-   */
+  /** Takes in a failure. */
   punish(now: number): void {
     this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
   }
 
-  /**
-   * The mean as it has decayed by now, ms, to a thousandth; undefined until something was measured or failed.
-   *
-   * @param now Monotonic ms.
-   */
+  /** The mean as it has decayed by now, ms, to a thousandth; undefined until something was measured or failed. */
   value(now: number): number | undefined {
     if (this.#mean === undefined) return undefined;
     if (now >= this.#readUntil) {

@@ -12,7 +12,6 @@ const maxCopies = 3;
  * Copies a record that is about to be replaced, as it is. Of those kept before the last ones stay.
  *
  * @param storage Where it is.
- * @param key Its key.
  * @param now Wall clock, ms: the copy is called by it.
  * @returns What became of it.
  */

@@ -32,10 +32,7 @@ export class PendingState {
   #failures = new Map<string, SavedFailures>();
   #keys = new Map<string, SavedKeys>();
 
-  /**
-   * @param state Whose owners come into being.
-   * @param clock The mesh's.
-   */
+  /** @param state Whose owners come into being. */
   constructor(state: MeshState, clock: Clock) {
     this.#state = state;
     this.#clock = clock;

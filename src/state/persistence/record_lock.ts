@@ -36,7 +36,6 @@ export class RecordLock {
   /** Whether another owner is waited for. */
   isPatient = true;
 
-  /** @param parts Storage, record, clock and times. */
   constructor(parts: RecordLockParts) {
     this.#parts = parts;
   }

@@ -95,8 +95,6 @@ export interface TimePair {
 /**
  * A breaker as saved.
  *
- * @param breaker The breaker.
- * @param now The present.
  * @returns Undefined when there is nothing to remember.
  */
 export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
@@ -122,7 +120,6 @@ export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreak
  *
  * @param saved What was written down.
  * @param savedAt When: wall clock, ms.
- * @param now The present.
  */
 export function readBreaker(
   { standby, half_open, consecutive_trips = 0 }: SavedBreaker,
@@ -143,12 +140,7 @@ export function readBreaker(
   };
 }
 
-/**
- * The standbys of a provider's keys as saved. A key is identified by a hash that differs in every snapshot.
- *
- * @param pool The keys.
- * @param now The present.
- */
+/** The standbys of a provider's keys as saved. A key is identified by a hash that differs in every snapshot. */
 export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): SavedApiKey[] {
   return keys.flatMap(({ value, breakers }) =>
     breakers.flatMap(({ owner: { model }, standby, rejection, consecutiveTrips }) => {
@@ -168,7 +160,6 @@ export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): Sav
 /**
  * Merges saved standbys into a provider's keys: of two ends of a standby the later one holds.
  *
- * @param pool The keys.
  * @param saved Of this provider; when they were saved, wall clock, ms; the present.
  */
 export function mergeApiKeys(

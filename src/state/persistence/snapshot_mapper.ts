@@ -57,11 +57,6 @@ export class SnapshotMapper implements StateRestorer {
   #knownStandbys: ReadonlyMap<string, Standby> = new Map();
   #restoredBudgets = new Set<Budget>();
 
-  /**
-   * @param state The mesh's.
-   * @param clock The mesh's.
-   * @param options What is saved.
-   */
   constructor(state: MeshState, clock: Clock, { hasUsage = true }: SnapshotMapperOptions = {}) {
     this.#state = state;
     this.#clock = clock;

@@ -58,7 +58,6 @@ export class SnapshotStore implements StateStore {
   /** What could not be read of the record when it was read last. */
   #leftOut: string | undefined;
 
-  /** @param parts Storage, settings, clock and hub. */
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
     const { storage, clock, settings: { locking } } = parts;
@@ -69,7 +68,6 @@ export class SnapshotStore implements StateStore {
    * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and copied; the
    * state begins anew then, with what the record's backup says, if it has one.
    *
-   * @param state The mesh's.
    * @throws {ConnectorError} When the storage cannot be used, or the record is of another key.
    */
   async load(state: MeshState): Promise<void> {
@@ -86,7 +84,6 @@ export class SnapshotStore implements StateStore {
   /**
    * Keeps a state that goes on with what another store of this process has kept until now.
    *
-   * @param state The mesh's.
    * @param known What the other store says of the record.
    * @throws {ConnectorError} When the storage cannot be used.
    */

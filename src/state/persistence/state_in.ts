@@ -60,7 +60,6 @@ interface ReplicatedStoreOptions extends Required<StateInOptions> {
  *
  * @param shared What they agree on.
  * @param records Where the state is kept beyond all of them; undefined: nowhere.
- * @param parts Clock, hub, and what happens while the storage is unavailable.
  */
 export function replicatedStore(
   shared: Shared,

@@ -51,11 +51,6 @@ export class BreakerEvents {
   /** When breakers were closed before their time, monotonic ms, by name: standbys that began earlier are over. */
   readonly #closedAt = new Map<string, number>();
 
-  /**
-   * @param state The mesh's.
-   * @param clock For ends of standbys.
-   * @param id Identifies this process.
-   */
   constructor(state: MeshState, clock: Clock, id: string) {
     this.#state = state;
     this.#clock = clock;
@@ -98,7 +93,6 @@ export class BreakerEvents {
   /**
    * Takes in what another process said; what is no such message is passed over.
    *
-   * @param text The message.
    * @returns Whether there is an answer to give.
    */
   receive(text: string): boolean {

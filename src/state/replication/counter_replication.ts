@@ -50,10 +50,6 @@ export class CounterReplication implements Replication {
   /** The one after it, where a caller waits for that. */
   #next: Promise<void> | undefined;
 
-  /**
-   * @param replicator Whose sums.
-   * @param target Where they are shared.
-   */
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
     this.#replicator = replicator;
     this.#target = target;

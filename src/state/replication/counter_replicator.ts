@@ -31,11 +31,7 @@ export interface CounterRequest {
 
 /** Something that counts. */
 export interface CounterSource {
-  /**
-   * Its sums.
-   *
-   * @param wall Wall clock, ms.
-   */
+  /** Its sums. */
   counters(wall: number): Iterable<ReplicatedCounter>;
   /** It is shared from now on: what it was given of an earlier process is in the store already. */
   startReplication?(): void;

@@ -17,7 +17,6 @@ export class RateReplica implements CounterSource {
   readonly #slices = new Map<number, Slice>();
   #counted: number | undefined;
 
-  /** @param counters What it is made of. */
   constructor(counters: RateReplicaParts) {
     this.#parts = counters;
   }

@@ -44,7 +44,6 @@ export class ReplicatedStore implements StateStore {
   #isUnavailable = false;
   #isPublishing = false;
 
-  /** @param parts Store, clock and hub. */
   constructor(parts: ReplicatedStoreParts) {
     this.#parts = parts;
   }
