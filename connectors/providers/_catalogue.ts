@@ -11,6 +11,7 @@ import type {
   ModelInfo,
   ParameterRules,
 } from "../../src/contracts/provider.ts";
+import { effortsFor } from "./_efforts.ts";
 
 const textGeneration = "generation.text-generation";
 
@@ -46,6 +47,8 @@ export interface CatalogueEntry {
   readonly formats?: string;
   /** ISO codes of the languages it takes, with spaces between. */
   readonly languages?: string;
+  /** The values of `reasoning_effort` it takes, the weakest first, with spaces between; all, when left out. */
+  readonly efforts?: string;
   /** Which of the vendor's rules reword requests for it. */
   readonly rules?: string;
   /** Whether it is its provider's choice for all that it serves. */
@@ -124,8 +127,12 @@ function soundFacts({ voices, formats }: CatalogueEntry): Partial<ModelInfo> {
   };
 }
 
-/** A model that does not reason refuses to be told how much. */
-function chatRules({ can, serves }: CatalogueEntry, rules: ParameterRules | undefined): ParameterRules | undefined {
+/** A model that does not reason refuses to be told how much; one that does takes some of the efforts. */
+function chatRules(
+  { can, serves, efforts }: CatalogueEntry,
+  rules: ParameterRules | undefined,
+): ParameterRules | undefined {
+  if (efforts !== undefined) return { ...rules, efforts: effortsFor(efforts.split(" ")) };
   if (serves !== undefined || can === undefined || can.includes("R")) return rules;
   return { ...rules, drop: [...rules?.drop ?? [], "reasoning_effort"] };
 }

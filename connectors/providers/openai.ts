@@ -2,27 +2,39 @@
  * OpenAI, whose dialect the others speak.
  *
  * Sources: which sampling reasoning models refuse: models.dev and the `ai` package's table of model capabilities;
- * `stop`: smolagents#1662; tools beside reasoning: litellm#34569 and livekit/agents#7169.
+ * efforts: models.dev, LiteLLM and developers.openai.com; `stop`: smolagents#1662; tools beside reasoning:
+ * litellm#34569 and livekit/agents#7169.
  * @module
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 
-const reasoning: ParameterRules = {
-  rename: { max_tokens: "max_completion_tokens" },
-  drop: ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias"],
-};
+/** What models that reason need that take these efforts, the weakest first. */
+function reasoning(...efforts: readonly string[]): ParameterRules {
+  return {
+    rename: { max_tokens: "max_completion_tokens" },
+    drop: ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias"],
+    efforts: effortsFor(efforts),
+  };
+}
 
 /** By the names that entries have for them. */
-const rules = (): Readonly<Record<string, ParameterRules>> => ({
-  reasoning,
-  early: { ...reasoning, refuse: ["stop", "logprobs", "top_logprobs"] },
-  // in chat these take tools only with this effort, and take another one for granted; a caller's own goes first
-  tools: { ...reasoning, fill_with_tools: { reasoning_effort: "none" } },
-});
+const rules = (): Readonly<Record<string, ParameterRules>> => {
+  const refuse = ["stop", "logprobs", "top_logprobs"];
+  const current = reasoning("none", "low", "medium", "high", "xhigh");
+  return {
+    first: { ...reasoning("low", "medium", "high"), refuse },
+    early: { ...reasoning("minimal", "low", "medium", "high"), refuse },
+    reasoning: current,
+    latest: reasoning("none", "low", "medium", "high", "xhigh", "max"),
+    // in chat these take tools only with this effort, and take another one for granted; a caller's own goes first
+    tools: { ...current, fill_with_tools: { reasoning_effort: "none" } },
+  };
+};
 
 /** OpenAI. */
 export const openai: OpenAiCompatible = {

@@ -21,6 +21,7 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "voices",
   "formats",
   "languages",
+  "efforts",
   "rules",
   "isDefault",
   "pricing",

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { effortsFor } from "../../connectors/providers/_efforts.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { detectProviders } from "../../src/config/detect/detect.ts";
@@ -278,4 +279,31 @@ Deno.test("local servers are local, and any other server needs an address but no
   ]);
   const { local, keyless, needsBaseUrl } = provider("openai.compatible.v1");
   assertEquals([local, keyless, needsBaseUrl], [false, true, true]);
+});
+
+Deno.test("models that reason get the nearest effort that their vendor's pages name", () => {
+  const rows = [
+    ["openai.llm.v1", "gpt-6.1-terra", "none low medium high xhigh max"],
+    ["openai.llm.v1", "gpt-5.4-mini", "none low medium high xhigh"],
+    ["openai.llm.v1", "gpt-5-mini", "minimal low medium high"],
+    ["openai.llm.v1", "o3", "low medium high"],
+    ["cohere.nlp.v1", "command-a-plus-05-2026", "none high"],
+    ["xai.grok.v1", "grok-4.3", "none low medium high"],
+    ["xai.grok.v1", "grok-4.5", "low medium high"],
+    ["groq.api.v1", "openai/gpt-oss-120b", "low medium high"],
+  ] as const;
+  const all = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+  for (const [id, name, taken] of rows) {
+    const efforts = model(id, name).parameters!.efforts!;
+    assertEquals(Object.keys(efforts), all.filter((effort) => !taken.split(" ").includes(effort)), name);
+    for (const { reasoning_effort } of Object.values(efforts)) assert(taken.includes(String(reasoning_effort)), name);
+  }
+});
+
+Deno.test("effortsFor() gives the nearest effort, of two the weaker, and turns thinking off only for little of it", () => {
+  const asked = (taken: string, wanted: string) => effortsFor(taken.split(" "))[wanted]?.reasoning_effort;
+  const three = "low medium high";
+  assertEquals([asked(three, "none"), asked(three, "minimal"), asked(three, "max")], ["low", "low", "high"]);
+  assertEquals([asked("none high", "minimal"), asked("none high", "low")], ["none", "high"]);
+  assertEquals([asked("low high", "medium"), asked(three, "medium")], ["low", undefined]);
 });

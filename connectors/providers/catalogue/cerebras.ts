@@ -11,6 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSR",
     window: 131_072,
     maxOutput: 40_000,
+    efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.35, output: 0.75 }],
     source: ["models.dev, genai-prices", "2026-08-21"],

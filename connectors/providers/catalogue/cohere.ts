@@ -11,6 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 128_000,
     maxOutput: 64_000,
+    efforts: "none high",
     isDefault: true,
     pricing: [{ input: 2.5, output: 10 }],
     source: ["models.dev", "2026-07-02"],

@@ -11,6 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSR",
     window: 131_072,
     maxOutput: 32_768,
+    efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.25, output: 0.69 }],
     source: ["models.dev", "2026-07-02"],

@@ -1,6 +1,5 @@
 /**
- * OpenAI's models. Prices since 2026-07-30, the dearer tier, cache writes, tools and the days on which models retire are
- * of developers.openai.com; the price of gpt-5.6-sol is a promotion that OpenAI promised until 2026-11-21 at least.
+ * OpenAI's models. Prices since 2026-07-30, the dearer tier, cache writes and retirements are of developers.openai.com.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -22,7 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "SRV",
     window: 1_050_000,
     maxOutput: 128_000,
-    rules: "reasoning",
+    rules: "latest",
     isDefault: true,
     pricing: [
       { input: 1, output: 5, cached_input: 0.05, cache_write: 1.25 },
@@ -35,6 +34,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_050_000,
     maxOutput: 128_000,
+    efforts: "none low medium high xhigh max",
     rules: "tools",
     pricing: [
       { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
@@ -179,7 +179,8 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 200_000,
     maxOutput: 100_000,
-    rules: "early",
+    efforts: "low medium high",
+    rules: "first",
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
     retires: "2026-12-11",
     source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
@@ -292,7 +293,6 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "omni-moderation-latest",
     serves: ["evaluation.content-moderation"],
-    window: 32_768,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
     source: ["OpenAI REST API reference 2.3.0, LiteLLM", "2026-11-21"],

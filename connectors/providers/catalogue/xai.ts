@@ -11,6 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 30_000,
+    efforts: "none low medium high",
     isDefault: true,
     pricing: [
       { input: 1.25, output: 2.5, cached_input: 0.2 },
@@ -22,6 +23,7 @@ export const entries: readonly CatalogueEntry[] = [
     id: "grok-4.5",
     can: "TSRV",
     window: 500_000,
+    efforts: "low medium high",
     isDefault: true,
     pricing: [
       { input: 2, output: 6, cached_input: 0.5 },
