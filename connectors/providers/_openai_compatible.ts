@@ -18,7 +18,7 @@ import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader, nameThoughts } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { completionOf, editsOf, jsonOf, readStream } from "./_openai_wire.ts";
+import { bodyOf, completionOf, editsOf, jsonOf, readStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -74,7 +74,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     };
     const post: Post = (path, request, options) => {
       const url = vendor.address?.(path, request.model.id) ?? `${this.#baseUrl}/${path}`;
-      return this.#send({ url, body: jsonOf(request) }, options);
+      return this.#send({ url, ...bodyOf(request, runtime) }, options);
     };
     this.#calls = Object.fromEntries(
       Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post)]),
@@ -131,10 +131,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Sends a request with the key; of an answer that is no success throws the error. */
   async #send(
-    request: Pick<UpstreamRequest, "url" | "method" | "body">,
+    request: Pick<UpstreamRequest, "url" | "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
     options: CallOptions,
   ): Promise<UpstreamResponse> {
-    const response = await options.send({ ...request, headers: this.#headers(options) });
+    const response = await options.send({ ...request, headers: { ...this.#headers(options), ...request.headers } });
     if (!isSuccess(response)) throw await this.#fault(response);
     return response;
   }

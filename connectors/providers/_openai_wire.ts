@@ -4,9 +4,10 @@
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../../src/contracts/provider.ts";
-import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
+import { writeForm } from "../../src/util/multipart.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
@@ -38,6 +39,31 @@ export function jsonOf(
   return wire === undefined
     ? JSON.stringify({ ...body, ...edits })
     : editMembers(wire.text, { ...wire.edits, ...edits });
+}
+
+/**
+ * The body of a request, and the headers that go with it: JSON, or a form where it has files.
+ *
+ * @param request The request.
+ * @param runtime For a boundary that no file has.
+ */
+export function bodyOf(
+  request: OperationRequest,
+  { random }: Pick<Runtime, "random">,
+): Pick<UpstreamRequest, "body" | "headers"> {
+  const { files, body, model } = request;
+  if (files === undefined) return { headers: {}, body: jsonOf(request) };
+  const fields = Object.entries({ ...body, model: model.id }).flatMap(([name, value]) => fieldsOf(name, value));
+  const boundary = `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
+  const { contentType, chunks } = writeForm({ fields, files }, boundary);
+  return { headers: { "content-type": contentType }, body: chunks };
+}
+
+/** Lists as several fields of a name that ends in `[]`, as OpenAI's clients write them. */
+function fieldsOf(name: string, value: unknown): readonly (readonly [string, string])[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((one) => fieldsOf(`${name}[]`, one));
+  return [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]];
 }
 
 /**

@@ -3,6 +3,7 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
+import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
@@ -20,6 +21,7 @@ interface Call<Body extends RequestBody, Response, Result extends object> {
   readonly operation: CheckedOperation<Body, Response>;
   /** As given. */
   readonly request: Body;
+  readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
   /** What the program gets. */
   readonly resultOf: (answer: Answer<Response>) => Result;
@@ -69,13 +71,25 @@ export async function call<Body extends RequestBody, Response, Result extends ob
   }
 }
 
+/**
+ * The response of an operation that never streams.
+ *
+ * @throws {TypeError} When it did.
+ */
+export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<Response> {
+  if (answer.kind === "whole") return answer.response;
+  throw new TypeError("The operation has streamed its answer");
+}
+
 async function send<Body extends RequestBody, Response, Result extends object>(
   context: CallContext,
-  { operation, request, settings, resultOf, requestId }: Call<Body, Response, Result> & { readonly requestId: string },
+  { operation, request, files = [], settings, resultOf, requestId }: Call<Body, Response, Result> & {
+    readonly requestId: string;
+  },
 ): Promise<Result> {
   const { engine, ready, poolFor } = context;
   checkTimeout(settings.timeout);
-  const body = operation.check(request);
+  const body = operation.check(request, files);
   const routingConstraints = await routingConstraintsOf(body, settings);
   const { clock } = engine.runtime;
   const from = clock.monotonic();
@@ -92,9 +106,10 @@ async function send<Body extends RequestBody, Response, Result extends object>(
   const answer = await engine.perform({
     id: requestId,
     operation,
-    delivery: body.stream === true ? "stream" : "sync",
+    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
     model: body.model ?? poolFor(operation),
     body,
+    ...(files.length === 0 ? {} : { files }),
     timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
     signal: settings.signal,
     session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId),

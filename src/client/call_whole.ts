@@ -3,8 +3,9 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
+import type { UploadedFile } from "../contracts/provider.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import { call } from "./call.ts";
+import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -13,6 +14,7 @@ interface WholeCall<Body extends RequestBody, Response> {
   /** Imports the operation: a page loads the code of those that it uses. */
   readonly load: () => Promise<CheckedOperation<Body, Response>>;
   readonly request: Body;
+  readonly files?: readonly UploadedFile[];
   readonly settings?: CallSettings | undefined;
 }
 
@@ -25,16 +27,13 @@ interface WholeCall<Body extends RequestBody, Response> {
  */
 export async function callWhole<Body extends RequestBody, Response extends object>(
   context: CallContext,
-  { load, request, settings = {} }: WholeCall<Body, Response>,
+  { load, request, files, settings = {} }: WholeCall<Body, Response>,
 ): Promise<Response> {
-  const operation = await load();
   return call(context, {
-    operation,
+    operation: await load(),
     request,
+    files,
     settings,
-    resultOf: (answer) => {
-      if (answer.kind === "whole") return answer.response.body;
-      throw new TypeError(`The operation ${operation.name} does not stream`);
-    },
+    resultOf: (answer) => wholeOf(answer).body,
   });
 }

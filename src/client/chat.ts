@@ -4,7 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { chat } from "../pipeline/operations/chat.ts";
-import { call } from "./call.ts";
+import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ChatStream } from "./stream.ts";
@@ -73,7 +73,7 @@ export class Completions {
       request,
       settings,
       resultOf: (answer) =>
-        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : answer.response.body,
+        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : wholeOf(answer).body,
     });
   }
 }

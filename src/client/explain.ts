@@ -46,12 +46,12 @@ export function explainRequest(
     const known = [...operations.keys()].map((one) => `"${one}"`).join(", ");
     throw invalid(`"operation" has to be one of ${known}`, "operation");
   }
-  const body = operation.check(request);
+  const body = operation.check(request, []);
   return explain(
     {
       id: "explain",
       operation,
-      delivery: body.stream === true ? "stream" : "sync",
+      delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
       model: body.model ?? poolFor(operation),
       body,
       timeoutMs: 0,

@@ -155,6 +155,26 @@ export interface ModelInfo {
   readonly asOf?: string;
 }
 
+/** A file of a request that came as a form. */
+export interface UploadedFile {
+  /** The field it came in, such as `file`. */
+  readonly field: string;
+  /** Its file name. */
+  readonly name: string;
+  /** Media type, such as `audio/mpeg`. */
+  readonly type: string;
+  /** A view over the body as it was received: never changed, and not copied for a further provider. */
+  readonly bytes: Uint8Array;
+}
+
+/** A response that is no JSON. */
+export interface ResponseContent {
+  /** Media type, such as `audio/mpeg` or `text/vtt`. */
+  readonly type: string;
+  /** All of it, or as it arrives. Leaving the loop early ends the call. */
+  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
 /** A request to one model. */
 export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequest> {
   /**
@@ -173,6 +193,8 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
    * speaks OpenAI's dialect can splice instead of writing the whole again. A value of undefined means removed.
    */
   readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
+  /** Files, where the request came as a form. */
+  readonly files?: readonly UploadedFile[];
 }
 
 /** A complete response in both views. */
@@ -181,6 +203,8 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly body: Body;
   /** The bytes it came in, when they are OpenAI's shape already. */
   readonly wire?: Uint8Array;
+  /** The response in place of JSON; then `body` has what else is known of it, such as its usage. */
+  readonly content?: ResponseContent;
 }
 
 /** One event of a streamed response in both views. */

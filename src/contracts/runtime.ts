@@ -130,7 +130,7 @@ export interface UpstreamRequest {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body, whole. */
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | readonly Uint8Array[];
   /** Ends the call, its connection included. */
   readonly signal?: StopSignal;
   /** Called each time bytes of the response arrive. */

@@ -31,7 +31,7 @@ export interface AdaptedRequest {
  * @param model The model that it is sent to.
  */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
-  const { operation, body, text } = request;
+  const { operation, body, text, files } = request;
   const { edits: own, dropped } = operation.reword(body, model);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
@@ -42,6 +42,7 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       stream: request.delivery === "stream",
       body: edited(body, edits),
       ...(text === undefined ? {} : { wire: { text, edits } }),
+      ...(files === undefined ? {} : { files }),
     },
     dropped,
   };

@@ -55,9 +55,10 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * none of the pool's models.
  */
 export function eligibility(context: EligibilityContext): Eligibility {
-  const { request: { operation, body, client, routingConstraints }, pool, applyFilter = applyPlainly } = context;
+  const { request: { operation, body, files = [], client, routingConstraints }, pool, applyFilter = applyPlainly } =
+    context;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
-  const needs = operation.needsOf(body);
+  const needs = operation.needsOf(body, files);
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
   const capable = applyFilter("features", delivering, (members) => filterByRequest(members, needs));
   const constraints = routingConstraints && choosesModels(routingConstraints) ? routingConstraints : undefined;

@@ -4,7 +4,13 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { CapabilityPath, CompletionResponse, ModelInfo, OperationName } from "../contracts/provider.ts";
+import type {
+  CapabilityPath,
+  CompletionResponse,
+  ModelInfo,
+  OperationName,
+  UploadedFile,
+} from "../contracts/provider.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import type { Quantities } from "../util/cost.ts";
@@ -52,7 +58,7 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   /** Whether a leaf's models do it. */
   serves(leaf: CapabilityPath): boolean;
   /** What a request takes, and what it asks of a model: one walk over its body. */
-  needsOf(body: Body): RequestNeeds;
+  needsOf(body: Body, files: readonly UploadedFile[]): RequestNeeds;
   /**
    * Of the models that can take a request, those whose answers are interchangeable with those of the first: for
    * operations where a caller keeps answers and compares them. All of them, when left out.
@@ -65,6 +71,8 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   reword(body: Body, model: ModelEntry): Rewording;
   /** Completes a provider's response where it differs from what the request asked for; as it came, when left out. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
+  /** Its responses are content such as sound, passed on as it arrives: `CompletionResponse.content`. */
+  readonly hasContent?: true;
   /** Whether a response has nothing in it, and nothing that says why: then the next model is asked. */
   isEmpty(response: Response): boolean;
   /** Where a response reports its usage. */
@@ -80,8 +88,19 @@ export interface CheckedOperation<Body extends RequestBody = RequestBody, Respon
    * Checks a body.
    *
    * @param body Anything.
+   * @param files Those of a form; none otherwise.
    * @returns The same value.
    * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the field at fault.
    */
-  check(body: unknown): Body;
+  check(body: unknown, files: readonly UploadedFile[]): Body;
+  /** Its requests come as forms with files; as JSON, when left out. */
+  readonly form?: FormRules;
+}
+
+/** How a form becomes a body. */
+export interface FormRules {
+  /** Fields that are no text. A name with `[]` at its end, or one that comes twice, is a list. */
+  readonly fields: Readonly<Record<string, "number" | "boolean" | "json">>;
+  /** A request may be JSON all the same. */
+  readonly takesJson?: true;
 }

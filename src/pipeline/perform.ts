@@ -4,9 +4,10 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { RequestBody } from "../contracts/openai.ts";
-import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
+import type { CompletionRequest, CompletionResponse, OperationResponse } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { AnswerStream } from "./answer_stream.ts";
+import { ContentStream, type OpenContent, openContent } from "./content_stream.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Operation } from "./operation.ts";
@@ -38,8 +39,14 @@ interface StreamedAnswer extends AnswerFacts {
   readonly stream: AnswerStream;
 }
 
+/** Content as it arrives, committed. */
+interface ContentAnswer extends AnswerFacts {
+  readonly kind: "content";
+  readonly stream: ContentStream;
+}
+
 /** What a request comes to. */
-export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer;
+export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentAnswer;
 
 /** Asks a model for a whole answer; what its provider is asked for, and what it returns, the operation defines. */
 function completing<Body extends RequestBody, Response>(
@@ -52,6 +59,11 @@ function completing<Body extends RequestBody, Response>(
     return { answer, empty, ...(empty ? { usage: usageIn(answer.body).usage } : {}) };
   };
 }
+
+const content: Call<OpenContent> = async ({ model }, completion, connection) => {
+  const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
+  return await openContent(response as unknown as OperationResponse, connection.stop);
+};
 
 const stream: Call<OpenStream> = ({ model }, completion, connection) =>
   openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
@@ -101,6 +113,7 @@ async function performWith<Body extends RequestBody, Response>(
 ): Promise<Answer<Response>> {
   const { operation, body } = request;
   const routed = request as unknown as RoutedRequest;
+  if (operation.hasContent) return contentOf(routed, await route(routed, content, deps), deps);
   if (request.delivery === "stream") return streamed(routed, await route(routed, stream, deps), deps);
   const served = await route(routed, completing(operation), deps);
   const { answer } = served;
@@ -118,9 +131,33 @@ async function performWith<Body extends RequestBody, Response>(
 
 function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = Object(request.body.stream_options).include_usage === true;
-  const onInterrupt = () => {
-    const { pool, member: { state } } = routed;
-    deps.hub.trace({
+  const { redact, hub: { payloadBytes: keptBytes } } = deps;
+  const onInterrupt = interruptOf(request, routed, deps);
+  return {
+    kind: "stream",
+    ...factsOf(request, routed),
+    stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
+  };
+}
+
+function contentOf(request: RoutedRequest, routed: Routed<OpenContent>, deps: RouteDeps): ContentAnswer {
+  const usage = request.operation.usageIn(routed.answer.body);
+  const onInterrupt = interruptOf(request, routed, deps);
+  return {
+    kind: "content",
+    ...factsOf(request, routed),
+    stream: new ContentStream({ routed, usage, onInterrupt, redact: deps.redact }),
+  };
+}
+
+/** Traces that a provider failed midway. */
+function interruptOf(
+  request: RoutedRequest,
+  { pool, member: { state } }: Routed<unknown>,
+  { hub }: RouteDeps,
+): () => void {
+  return () =>
+    hub.trace({
       severity: "warning",
       component: "router",
       message: "Stream interrupted midway",
@@ -129,18 +166,6 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
       model: state.name,
       provider: state.provider,
     });
-  };
-  return {
-    kind: "stream",
-    ...factsOf(request, routed),
-    stream: new AnswerStream({
-      routed,
-      wantsUsage,
-      onInterrupt,
-      redact: deps.redact,
-      keptBytes: deps.hub.payloadBytes,
-    }),
-  };
 }
 
 function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {

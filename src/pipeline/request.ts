@@ -3,7 +3,7 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { Delivery } from "../contracts/provider.ts";
+import type { Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { Operation } from "./operation.ts";
@@ -31,6 +31,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly model: string;
   /** The parsed body. */
   readonly body: Body;
+  /** Files, where it came as a form. */
+  readonly files?: readonly UploadedFile[];
   /** The body's own text, when it came over HTTP. */
   readonly text?: string;
   /** Aborts it. */

@@ -9,9 +9,10 @@ import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/perform.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
-import { readJson } from "./body.ts";
+import { readRequest } from "./form.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
+import { ContentBody } from "./content_body.ts";
 import { EventBody } from "./sse.ts";
 
 /**
@@ -37,18 +38,22 @@ async function perform<Body extends RequestBody, Response>(
   const { clock } = mesh.runtime;
   const from = clock.monotonic();
   const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const { value, text } = await readJson(request, () => exchange.body({ startedAt: from, limitMs }));
-  const body = operation.check(value);
+  const { value, text, files = [] } = await readRequest(request, {
+    read: () => exchange.body({ startedAt: from, limitMs }),
+    form: operation.form,
+  });
+  const body = operation.check(value, files);
   if (body.model === undefined) throw missing("model");
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
   return await mesh.perform({
     id: requestId,
     operation,
-    delivery: body.stream === true ? "stream" : "sync",
+    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
     model: body.model,
     body,
-    text,
+    ...(text === undefined ? {} : { text }),
+    ...(files.length === 0 ? {} : { files }),
     signal: request.signal,
     timeoutMs: Math.max(0, Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
     routingConstraints,
@@ -65,8 +70,13 @@ function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exch
     headers["cache-control"] = "no-cache";
     return { status: 200, headers, body: new EventBody(answer.stream, { requestId, onEnd }) };
   }
-  const { wire, body: parsed } = answer.response;
-  headers["content-type"] = "application/json";
+  if (answer.kind === "content") {
+    headers["content-type"] = answer.stream.type;
+    return { status: 200, headers, body: new ContentBody(answer.stream, onEnd) };
+  }
+  const { wire, body: parsed, content } = answer.response;
+  headers["content-type"] = content?.type ?? "application/json";
+  if (content !== undefined) return { status: 200, headers, body: content.bytes as Uint8Array };
   return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
 }
 

@@ -36,7 +36,8 @@ const decoded = new Set(["gzip", "br"]);
 export function fetchSender(
   classify: FaultClassifier,
   fetcher: typeof fetch = fetch,
-  bodyOf: (body: string | Uint8Array) => BodyInit = (body) => body as BodyInit,
+  bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit = (body) =>
+    (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
   open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {

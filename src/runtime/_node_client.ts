@@ -93,7 +93,10 @@ class Call {
       sent.on("response", (message: IncomingMessage) => this.#answer(message));
       sent.on("error", (error: Error) => this.#fail(error));
       sent.on("close", () => this.#settle());
-      sent.end(body);
+      if (isChunks(body)) {
+        for (const chunk of body) sent.write(chunk);
+        sent.end();
+      } else sent.end(body);
     } catch (error) {
       return this.#fail(error);
     }
@@ -168,12 +171,20 @@ function optionsOf({ url, method = "POST", headers: asked, body }: UpstreamReque
   const target = targetOf(url);
   const headers = target.headers === undefined ? asked : { ...asked, ...target.headers };
   // a body goes as the text it is: in one write with the head
-  const length = body === undefined ? 0 : builtin("node:buffer").Buffer.byteLength(body);
+  const length = body === undefined
+    ? 0
+    : isChunks(body)
+    ? body.reduce((sum, chunk) => sum + chunk.length, 0)
+    : builtin("node:buffer").Buffer.byteLength(body);
   return {
     ...target,
     method,
     headers: body === undefined && method === "GET" ? headers : { ...headers, "content-length": String(length) },
   };
+}
+
+function isChunks(body: UpstreamRequest["body"]): body is readonly Uint8Array[] {
+  return Array.isArray(body);
 }
 
 /** A provider is asked at few URLs again and again. */

@@ -23,7 +23,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
   classifyFetchFault,
   (url, init) => (String(url).startsWith("http:") ? fetch : trustingFetch())(url, init),
   // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
-  (body) => new Blob([body as BlobPart]),
+  (body) => new Blob(Array.isArray(body) ? body : [body as BlobPart]),
   (body) => {
     const reader = body.getReader({ mode: "byob" }); // two thirds of the time of a default one
     return {

@@ -201,7 +201,7 @@ class World {
     journey.isCommitted = true;
     let text = "";
     if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
-    else {
+    else if (answer.kind === "stream") {
       const { stream } = answer;
       if (cancels) client.addEventListener("abort", () => stream.cancel());
       for (let chunk = await stream.read(); chunk !== undefined; chunk = await stream.read()) {

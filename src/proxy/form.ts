@@ -1,0 +1,91 @@
+/**
+ * Reading the body of a request: JSON, or a form with files.
+ * @module
+ */
+import type { UploadedFile } from "../contracts/provider.ts";
+import type { PlainRequest } from "../contracts/shell.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { invalid } from "../pipeline/check_body.ts";
+import type { FormRules } from "../pipeline/operation.ts";
+import { boundaryOf, type Form, readForm } from "../util/multipart.ts";
+import { readJson } from "./body.ts";
+import { HttpError } from "./error_body.ts";
+
+/** How a request is read. */
+interface RequestReading {
+  /** Reads its bytes. */
+  readonly read: () => Promise<Uint8Array>;
+  /** How a form becomes a body; undefined: only JSON is read. */
+  readonly form: FormRules | undefined;
+}
+
+/** A request's body. */
+interface RequestParts {
+  readonly value: unknown;
+  /** The JSON as received. */
+  readonly text?: string;
+  /** Views over the bytes that were read. */
+  readonly files?: readonly UploadedFile[];
+}
+
+/**
+ * Reads a request.
+ *
+ * @param request Its headers are checked first.
+ * @param reading How.
+ * @throws {HttpError} 415 for another content type; then nothing is read.
+ * @throws {UnsupportedRequestError} `invalid_json`, or `invalid_value` for what is no form.
+ */
+export async function readRequest(
+  request: Pick<PlainRequest, "headers">,
+  { read, form }: RequestReading,
+): Promise<RequestParts> {
+  const type = request.headers.get("content-type");
+  const isForm = /^\s*multipart\//i.test(type ?? "");
+  if (form === undefined || form.takesJson && !isForm) return await readJson(request, read);
+  if (!isForm) {
+    throw new HttpError("The content type has to be multipart/form-data", {
+      status: 415,
+      code: "unsupported_media_type",
+    });
+  }
+  const boundary = boundaryOf(type);
+  const bytes = await read();
+  const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
+  if (parts === undefined) {
+    throw new UnsupportedRequestError("The body is no form: its boundary is wrong, or it is cut short", {
+      code: "invalid_value",
+    });
+  }
+  return { value: bodyOf(parts.fields, form), files: parts.files };
+}
+
+/** The text fields as members of a body, by their rules. */
+function bodyOf(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
+  const body = new Map<string, unknown>();
+  for (const [given, text] of fields) {
+    const name = given.endsWith("[]") ? given.slice(0, -2) : given;
+    const value = valueOf(text, { name, rule: rules[name] });
+    const before = body.get(name);
+    if (before !== undefined || given !== name) body.set(name, [before ?? [], value].flat());
+    else body.set(name, value);
+  }
+  return Object.fromEntries(body);
+}
+
+function valueOf(
+  text: string,
+  { name, rule }: { name: string; rule: FormRules["fields"][string] | undefined },
+): unknown {
+  if (rule === undefined) return text;
+  if (rule === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (rule === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  if (rule === "json") {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // reported below
+    }
+  }
+  throw invalid(`"${name}" has to be ${rule === "json" ? "JSON" : `a ${rule}`}`, name);
+}
