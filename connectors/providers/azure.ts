@@ -5,6 +5,7 @@
  * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
  * @module
  */
+import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
@@ -19,6 +20,7 @@ export const azure: OpenAiCompatible = {
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
   parameters: { thoughts: "none" },
+  operations: { embeddings: openAiEmbeddings },
   attributes: {
     endpoint: {
       type: "text",

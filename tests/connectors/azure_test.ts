@@ -1,9 +1,21 @@
 /** Azure OpenAI. */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { azureConnector } from "../../connectors/providers/_azure_provider.ts";
+import { create } from "../../mod.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
-import { completion, emptyBody, html200, json, ok, status, truncatedJson, whole } from "../support/upstream.ts";
+import {
+  completion,
+  embeddings,
+  emptyBody,
+  html200,
+  json,
+  ok,
+  startUpstream,
+  status,
+  truncatedJson,
+  whole,
+} from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { ask, type CloudCall, faultOf, list, stream } from "./_clouds.ts";
 
@@ -162,4 +174,25 @@ Deno.test("answers that are none are broken ones", async () => {
     assertEquals(error.kind, "invalid_response");
     assertMatch(error.message, /^The provider/);
   }
+});
+
+Deno.test("embeddings go to their deployment, too", async () => {
+  await using upstream = await startUpstream(embeddings());
+  await using client = create("text-embeddings", {
+    config: {
+      providers: {
+        "azure.openai.v1": {
+          base_url: upstream.url,
+          api_key: "0123456789abcdef",
+          config: { api_version: "2024-10-21" },
+        },
+      },
+      models: { small: { provider: "azure.openai.v1", model: "my-embed", capabilities: ["text-embeddings"] } },
+    },
+  });
+  const { data } = await client.embeddings.create({ model: "small", input: "Hi" });
+  assertEquals(data.length, 1);
+  const [{ path, headers }] = upstream.requests as [typeof upstream.requests[0]];
+  assertEquals(path, "/deployments/my-embed/embeddings?api-version=2024-10-21");
+  assertEquals(headers["api-key"], "0123456789abcdef");
 });
