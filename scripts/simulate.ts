@@ -2,7 +2,7 @@
  * Lives through simulated worlds, one per seed, until one breaks a rule. The last line says how many did not:
  * `10000 passed, 0 failed`.
  *
- * `--seeds=10000` how many, `--from=1` the first, `--workers=2` threads; a single seed is told line by line.
+ * `--seeds=10000` how many, `--from=1` the first, `--workers=2` threads; a single seed is printed line by line.
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
@@ -57,7 +57,7 @@ async function inThreads(queue: Iterator<Task>, threads: number, onReport: (repo
   await Promise.all(Array.from({ length: threads }, drive));
 }
 
-/** One world, told line by line. */
+/** One world, printed line by line. */
 async function follow(seed: number): Promise<number> {
   const { violation, ...counts } = await simulate(seed, { trace: (line) => console.log(line) });
   console.log(`seed ${seed}: ${JSON.stringify(counts)}`);

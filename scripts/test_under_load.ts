@@ -1,5 +1,5 @@
 /**
- * Runs the tests again and again while every core is kept busy by somebody else, as on a build machine: what passes
+ * Runs the tests again and again while every core is kept busy by other programs, as on a build machine: what passes
  * only on an idle one fails here. One line per run; the first failure ends it, with what that run said of it.
  *
  * `--runs=10` how often; other arguments go to the test command, such as a path.
@@ -13,7 +13,7 @@ export interface Run {
   readonly output: string;
 }
 
-/** What {@linkcode runAll} does, and whom it tells. */
+/** What {@linkcode runAll} does, and where it reports. */
 export interface Runs {
   readonly runs: number;
   /** Runs the tests once. */
@@ -39,7 +39,7 @@ export async function runAll({ runs, run, tell }: Runs): Promise<boolean> {
   return true;
 }
 
-/** Keeps a core busy, and ends with whoever started it, however that ends: then its input is closed. */
+/** Keeps a core busy, and ends with the process that started it, however that ends: then its input is closed. */
 const busy = `
   Deno.stdin.read(new Uint8Array(1)).then(() => Deno.exit());
   const spin = () => {

@@ -25,7 +25,7 @@ Deno.test("medianOfPairs() compares round by round, and leaves out rounds that f
   assertEquals(medianOfPairs([], [1], divide), NaN);
 });
 
-Deno.test("orderOf() lets everybody begin a round", () => {
+Deno.test("orderOf() lets each begin a round", () => {
   assertEquals([0, 1, 2, 3].map((round) => orderOf(["a", "b", "c"], round).join("")), ["abc", "bca", "cab", "abc"]);
   assertEquals(orderOf([], 5), []);
 });

@@ -4,7 +4,7 @@ import { kill } from "node:process";
 import { type Run, runAll, startLoad } from "../scripts/test_under_load.ts";
 import { happens } from "./support/patience.ts";
 
-/** Runs with these outcomes; gives whether all were good, and what was told. */
+/** Runs with these outcomes; gives whether all were good, and what was printed. */
 async function reported(runs: number, outcomes: readonly Run[]): Promise<[boolean, string[]]> {
   const lines: string[] = [];
   const left = [...outcomes];

@@ -31,7 +31,7 @@ export const azureConnector: ProviderConnector = {
 };
 
 class AzureProvider extends OpenAiCompatibleProvider {
-  /** Its list tells which models could be deployed, not which are: it proves that the resource answers, and no more. */
+  /** Its list names the models that could be deployed, not which are: it proves that the resource answers, and no more. */
   override async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     await super.listModels(options);
     return [];

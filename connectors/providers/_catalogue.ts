@@ -127,7 +127,7 @@ function soundFacts({ voices, formats }: CatalogueEntry): Partial<ModelInfo> {
   };
 }
 
-/** A model that does not reason refuses to be told how much; one that does takes some of the efforts. */
+/** A model that does not reason refuses an effort; one that does takes some of the efforts. */
 function chatRules(
   { can, serves, efforts }: CatalogueEntry,
   rules: ParameterRules | undefined,

@@ -93,7 +93,7 @@ class VertexProvider extends BaseProvider {
     return ids.map((id) => this.known(id) ?? { id });
   }
 
-  /** Of a model that nobody knows its family's rules. */
+  /** An unknown model has its family's rules. */
   protected override known(model: string): ModelInfo | undefined {
     return super.known(model) ?? { id: model, parameters: vertexRules(model) };
   }

@@ -16,13 +16,13 @@ import { driveDeclaration } from "./declarations.ts";
 
 const { id } = driveDeclaration;
 
-/** A file that was made is in everybody's lists after that, ms. */
+/** Time until a new file is in the lists of all clients, ms. */
 const settlingMs = 1000;
 
 const nothing = new Uint8Array();
 
 /**
- * Records as files of one folder. Drive lets two files have one name: the older one is the record then, and whoever
+ * Records as files of one folder. Drive lets two files have one name: the older one is the record then, and the process that
  * made the other one by accident puts it right.
  *
  * Locks: Drive has no write under a condition. Whoever wants a lock makes a file, looks a second later who was first,

@@ -17,7 +17,7 @@ const tieBreak = 1e-10;
 /**
  * Stays with its model until the used share of the model's requests or tokens reaches `rate_limit.threshold`, then
  * takes the best by priority that is under it and stays with that. When all are over, each request goes to the model
- * with most headroom, and nobody is stayed with that was not before. It does not go back by itself: a model whose
+ * with most headroom, and it does not become the one that is stayed with. It does not go back by itself: a model whose
  * headroom returns has its chance when the current one reaches the threshold. Failures, half-open models and requests
  * that choose among the models themselves are treated as by stick-until-failure. No model changes its state.
  */

@@ -1,5 +1,5 @@
 /**
- * Round robin: everybody's turn, in proportion to weight.
+ * Round robin: each model's turn, in proportion to weight.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";

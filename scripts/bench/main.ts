@@ -18,7 +18,7 @@ async function cleanUp(): Promise<void> {
   await removeTemporary();
 }
 
-/** Ends everything also when this program is told to end. */
+/** Ends everything also when this program is asked to end. */
 function cleanUpOnSignals(): void {
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
     Deno.addSignalListener(signal, () => {

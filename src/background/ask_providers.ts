@@ -1,5 +1,5 @@
 /**
- * Asking providers what they know of their models, at the start. What nobody says stays as the catalogue has it.
+ * Asking providers what they know of their models, at the start. What no provider knows stays as in the catalogue.
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";

@@ -1,5 +1,5 @@
 /**
- * Watching providers: those that do not answer probes are set aside, those that do again are taken back.
+ * Probes of providers: those that fail them go into standby, those that pass them again recover.
  * @module
  */
 import type { ProviderDeactivation } from "../config/settings/routing.ts";
@@ -54,7 +54,7 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes providers from now on; those that fail too often are set aside.
+   * Probes providers from now on; those that fail too often go into standby.
    *
    * @param intervalMs How often.
    * @param instances Which.
@@ -69,7 +69,7 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes, from now on, the providers of a pool's resting models.
+   * Probes, from now on, the providers of a pool's models in standby.
    *
    * @param pool The pool's name.
    * @param intervalMs How often.
@@ -100,7 +100,7 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes one provider, and takes it back when it answers. That it does not says nothing new of what rests already.
+   * Probes one provider, which recovers when it answers. A failed probe does not extend a standby.
    *
    * @param instance The provider, opened.
    */

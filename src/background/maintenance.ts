@@ -24,7 +24,7 @@ export class MaintenanceSchedule {
   readonly #clock: Clock;
   #cancels: Cancel[] = [];
 
-  /** @param clock The mesh's: wall clock for the calendar, monotonic for rests. */
+  /** @param clock The mesh's: wall clock for the calendar, monotonic for standbys. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -41,13 +41,13 @@ export class MaintenanceSchedule {
     plans.forEach((plan, place) => this.#look(plan, place, state));
   }
 
-  /** Ends it; rests under way go on. */
+  /** Ends the schedule; standbys under way go on. */
   stop(): void {
     for (const cancel of this.#cancels) cancel();
     this.#cancels = [];
   }
 
-  /** What somebody took back stays so until the next start: `seen` is the one that has been kept to. */
+  /** A model that an operator activated stays active until the next start: `seen` is the one that has been kept to. */
   #look(plan: MaintenancePlan, place: number, state: MeshState, seen?: number): void {
     const { cron, durationMs, pool } = plan;
     const wall = this.#clock.now();

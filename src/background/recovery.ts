@@ -1,5 +1,5 @@
 /**
- * Ends rests when they are over, so that a recovery is told in time and not at the next request.
+ * Ends standbys when they are over, so that a recovery is emitted in time and not at the next request.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
@@ -15,7 +15,7 @@ export class RecoveryTimer {
     this.#clock = clock;
   }
 
-  /** Looks again for the soonest recovery: something has been set aside. */
+  /** Schedules the soonest recovery anew, after a standby has begun. */
   schedule(state: MeshState): void {
     this.#cancel?.();
     const at = state.nextRecovery();

@@ -1,5 +1,5 @@
 /**
- * The script of a client without network: a provider that answers what it is told, and the middleware that tells it.
+ * The script of a client without network: a provider whose responses middleware supplies.
  * @module
  */
 import type { GivenProvider } from "../contracts/browser_provider.ts";

@@ -23,7 +23,7 @@ export function poolsFor(capability: string | undefined): (registry: Registry) =
 }
 
 /**
- * A pool or capability that the configuration does not know is told at once, not at every call.
+ * A pool or capability that the configuration does not know is an error at once, not at every call.
  *
  * @param engine Configured.
  * @param options The names.

@@ -195,7 +195,7 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Takes a model or a provider back, whatever it rests for. A limit that still holds sets it aside again.
+   * Ends every standby of a model or provider. A limit that is still reached begins one again.
    *
    * @param name A model's name or a provider's entry id.
    * @throws {ModelNotFoundError} When it is neither.

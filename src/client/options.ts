@@ -47,7 +47,7 @@ export interface CreateOptions {
   clock?: Clock;
   /** Chance, uniform in [0, 1), for tests. */
   random?: () => number;
-  /** Where states outlive the process, such as `stateIn(storage)`: what rests before a restart rests after it. */
+  /** Where states outlive the process, such as `stateIn(storage)`: a standby before a restart goes on after it. */
   storage?: StatePersistence;
   /** Told every event and routing decision. */
   on?: (record: MeshEvent | RoutingRecord) => void;
@@ -101,7 +101,7 @@ export interface CallSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What middleware is told beside the request. */
+/** What middleware gets beside the request. */
 export interface MiddlewareContext {
   /** The request's id. */
   readonly requestId: string;

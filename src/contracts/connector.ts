@@ -134,7 +134,7 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly needsBaseUrl?: boolean;
   /** Works without a key. */
   readonly keyless?: boolean;
-  /** Names in `extra_content` of what its models take back of earlier answers. @default its vendor alone */
+  /** Names in `extra_content` of state that its models accept from earlier responses. @default its vendor alone */
   readonly ownState?: readonly string[];
   /** What its tokens are asked for, unless `auth.scope` says otherwise. */
   readonly tokenScope?: string;

@@ -1,5 +1,5 @@
 /**
- * How models are chosen, set aside and taken back.
+ * How models are selected, deactivated and recovered.
  * @module
  */
 

@@ -81,7 +81,7 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   readUsage(answer: AnswerUsage, context: UsageContext<Body>): TakenUsage;
 }
 
-/** An operation whose requests come from callers that have to be told what is wrong with them. */
+/** An operation whose requests come from callers, and are checked with errors that say what is wrong. */
 export interface CheckedOperation<Body extends RequestBody = RequestBody, Response = unknown>
   extends Operation<Body, Response> {
   /**

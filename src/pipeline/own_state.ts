@@ -1,12 +1,12 @@
 /**
- * What earlier answers carry of the vendor that gave them: it goes back to those who take it, and to nobody else, who
+ * What earlier answers carry of the vendor that gave them: it is returned to models that take it, and to no others, which
  * would refuse the request for it.
  * @module
  */
 import type { ChatMessage, ToolCall } from "../contracts/openai.ts";
 import type { ParameterRules } from "../contracts/provider.ts";
 
-/** What a model takes back. */
+/** The state of earlier responses that a model accepts. */
 interface OwnState {
   /** Names in `extra_content`. */
   readonly names: readonly string[];
@@ -21,7 +21,7 @@ const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "re
  * Leaves out what others minted.
  *
  * @param messages The conversation.
- * @param own What the model takes back.
+ * @param own The state that the model accepts.
  * @returns The same list when there is nothing to leave out.
  */
 export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessage[] {

@@ -22,7 +22,7 @@ export const formatModules: FormatModules = {
   msgpack: () => import("npm:@msgpack/msgpack@3.1.3").catch(rethrow),
 };
 
-/** Bundlers let a package that is missing pass where somebody catches that. */
+/** Bundlers accept a missing package only where the import is caught. */
 function rethrow(error: unknown): never {
   throw error;
 }

@@ -1,5 +1,5 @@
 /**
- * Records that only who has the key can read, and nobody else can change unnoticed.
+ * Records that only holders of the key can read, or change unnoticed.
  *
  * A sealed record is: 8 bytes `MESHENC1` · 16 bytes of salt · 8 bytes that tell the key · 12 bytes of nonce, new for
  * each · the AES-256-GCM ciphertext with its tag. What stands before the nonce and the record's name are authenticated

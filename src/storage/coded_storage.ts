@@ -1,5 +1,5 @@
 /**
- * The one place where records get their format, and are packed and sealed: above every storage, below everybody who
+ * The one place where records get their format, and are packed and sealed: above every storage, below every part that
  * keeps something.
  * @module
  */
@@ -25,7 +25,7 @@ export interface Coding {
 }
 
 /**
- * A storage whose records are JSON to whoever uses it, and whatever the coding says where they are kept. Any coding is
+ * A storage whose records are JSON to the caller, and in the configured coding where they are stored. Any coding is
  * read, whatever it writes: a setting that is changed loses nothing, the next save takes it up. Once a key is given,
  * records that are not sealed are read all the same, for the same reason.
  */

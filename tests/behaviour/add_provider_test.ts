@@ -22,7 +22,7 @@ function late({ url }: Pick<Upstream, "url">, more: Readonly<Record<string, unkn
   };
 }
 
-/** A pool `chat` that takes in whoever can chat, next to a pool of a fixed list. */
+/** A pool `chat` that takes in every chat model, next to a pool of a fixed list. */
 function open(cast: Cast, config: Readonly<Record<string, unknown>> = {}): Promise<Stage> {
   return stage(cast, (urls) => ({
     config: {

@@ -1,4 +1,4 @@
-/** Money is set aside when a request is sent and settled when it is answered: requests at once do not overspend. */
+/** Money is reserved when a request is sent and settled when it is answered: requests at once do not overspend. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { behind, breathe, letGo, type Seen, soon, type Stage, stage } from "../support/_failover.ts";

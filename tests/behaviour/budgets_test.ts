@@ -35,7 +35,7 @@ const places: Record<string, { tuning: object; reason: string; event: string }> 
   },
 };
 
-/** What a refused client is told, in short. */
+/** What a refused client reads, in short. */
 function refusalOf({ status: code, error, headers }: Seen): unknown[] {
   return [code, error?.type, error?.code, headers.get("retry-after"), headers.get("x-should-retry")];
 }

@@ -84,7 +84,7 @@ describe("A streamed answer", () => {
     }],
   ];
   for (const [how, leave] of leavings) {
-    it(`is ended by ${how}, the provider's call too, and nobody is blamed`, async () => {
+    it(`is ended by ${how}, the provider's call too, and no failure is counted`, async () => {
       const gate = new Gate();
       await using upstream = await startUpstream(stream({ gate }));
       await using one = strictClient({ alpha: upstream.url });

@@ -13,7 +13,7 @@ import {
 import { clientOver, messages, textOf } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
-/** A strategy that tells what it is asked, and takes what it is told to. */
+/** A strategy that records what it is asked, and selects what the test says. */
 function scripted(choose: SelectionStrategy["select"], seen: [string[], SelectionContext][] = []): SelectionStrategy {
   return {
     select(candidates, context) {
@@ -95,7 +95,7 @@ describe("A strategy of the program's own", () => {
     ["user", "u", {}, { user: "u" }],
   ];
   for (const [from, session, settings, body] of sessions) {
-    it(`is told the session, from ${from}`, async () => {
+    it(`gets the session, from ${from}`, async () => {
       await using upstream = await startUpstream(answer());
       const seen: [string[], SelectionContext][] = [];
       const strategy = scripted(([first]) => first, seen);

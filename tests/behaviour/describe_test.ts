@@ -112,7 +112,7 @@ describe("States, as a program sees them", () => {
       ["is gone", "model_not_found", "2026-01-01T00:01:00.000Z", [404, { error: { code: "model_not_found" } }]],
     ];
   for (const [what, reason, retryAt, [code, options]] of reasons) {
-    it(`a model that ${what} rests for ${reason}, everywhere it is shown`, async () => {
+    it(`a model that ${what} is in standby for ${reason}, everywhere it is shown`, async () => {
       await using upstream = await startUpstream(status(code, options));
       await using one = clientOver({ upstreams: { alpha: upstream.url }, pool: strict });
       const { client } = one;

@@ -1,5 +1,5 @@
 /**
- * A pool of three dialects: whoever fails, another dialect takes over, and every vendor's errors are understood.
+ * A pool of three dialects: whichever fails, another dialect takes over, and every vendor's errors are understood.
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";

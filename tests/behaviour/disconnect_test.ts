@@ -1,5 +1,5 @@
 /**
- * Clients that leave before they have their answer: the provider's call ends with them, and nobody is blamed. The
+ * Clients that leave before they have their answer: the provider's call ends with them, and no failure is counted. The
  * clock stands still, so that no time limit ends a call in their place.
  */
 import { assertEquals, assertRejects } from "@std/assert";
@@ -70,7 +70,7 @@ async function assertUnharmed({ mesh, records, url }: TestProxy, upstream: Upstr
   assertEquals(stateOf(mesh, "one").inFlight, 0);
 }
 
-/** A proxy that takes one request at a time: whoever leaves without freeing its place is noticed. */
+/** A proxy that takes one request at a time: a client that leaves without freeing its slot is noticed. */
 function proxyOver(upstream: Upstream, { listener, clock = fakeClock() }: Partial<TestProxyOptions> = {}) {
   const config = { proxy: { max_concurrent: 1 } };
   return startTestProxy({ upstreams: { one: upstream.url }, config, clock, ...(listener && { listener }) });

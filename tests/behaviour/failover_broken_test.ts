@@ -32,9 +32,9 @@ interface Row {
   readonly outcome: string;
   /** Calls it gets while another provider is up; 3 unless said. */
   readonly calls?: number;
-  /** The state of its model in a pool where one vote is enough. */
+  /** The state of its model in a pool where one failure is enough. */
   readonly state?: string;
-  /** What the client is told when there is nobody else. */
+  /** What the client reads when there is no other model. */
   readonly alone?: string;
   /** Nobody can tell whether it was billed. */
   readonly billed?: true;

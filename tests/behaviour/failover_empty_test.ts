@@ -1,4 +1,4 @@
-/** An answer with nothing in it is tried elsewhere once, at nobody's cost; an answer that says why it is short is one. */
+/** An answer with nothing in it is tried elsewhere once, without a failure; an answer that says why it is short is one. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Cast, readStream, type Stage, stage, type StageOptions } from "../support/_failover.ts";

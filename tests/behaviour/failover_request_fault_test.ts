@@ -1,5 +1,5 @@
 /**
- * A provider says that the request itself is at fault: others are asked, nobody is blamed, and the client reads the
+ * A provider says that the request itself is at fault: others are asked, no failure is counted, and the client reads the
  * first provider's own words when all of them agree.
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
@@ -74,7 +74,7 @@ describe("a fault of the request", () => {
     ["nothing", status(400, { text: "" }), "HTTP status 400"],
   ];
   for (const [name, behaviour, message] of shapes) {
-    it(`told as ${name}: the client gets OpenAI's shape`, async () => {
+    it(`reported as ${name}: the client gets OpenAI's shape`, async () => {
       await using scene = await stage({ a: behaviour });
       const seen = await scene.ask();
       assertMatchesSchema("ErrorResponse", seen.body);

@@ -1,5 +1,5 @@
 /**
- * A stream that breaks: before its first content nobody notices, after it the client keeps what it has and is told
+ * A stream that breaks: before its first content it goes unnoticed, after it the client keeps what it has and reads
  * that it is not all.
  */
 import { assertEquals, assertNotMatch } from "@std/assert";
@@ -144,7 +144,7 @@ const late: readonly Late[] = [
 describe("a stream that breaks after its first content", () => {
   const options: StreamOptions = { pieces: ["one", " two"] };
   for (const { name, breaks, pieces = 2 } of late) {
-    it(`${name}: what was sent stays as it was, then one error, no [DONE], and nobody else is asked`, async () => {
+    it(`${name}: what was sent stays as it was, then one error, no [DONE], and no other model is asked`, async () => {
       await using scene = await stage({ a: stream(options), b: fromB }, { pool: oneOutcome });
       const whole = (await (await scene.proxy.chat({ stream: true })).text()).split(/(?<=\n\n)/);
       scene.upstreams.a!.follow(stream({ ...options, ...breaks }));

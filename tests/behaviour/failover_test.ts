@@ -1,6 +1,6 @@
 /**
- * A provider answers with a status that means failure: the next one serves, and nobody but the records can tell. With
- * nobody else, the row of the error table.
+ * A provider answers with a status that means failure: the next one serves, and only the records show it. With
+ * no other model, the row of the error table.
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -9,7 +9,7 @@ import { type Seen, stage } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type AnswerHeaders, type Behaviour, cutAt, ok, startUpstream, status } from "../support/upstream.ts";
 
-/** What the client is told when there is nobody else. */
+/** What the client reads when there is no other model. */
 interface Alone {
   readonly status: number;
   readonly type: string;
@@ -30,7 +30,7 @@ interface Row {
   readonly calls: number;
   /** What the records call it. */
   readonly outcome: string;
-  /** The state of its model after one such request, in a pool where one vote is enough. */
+  /** The state of its model after one such request, in a pool where one failure is enough. */
   readonly state: string;
   readonly alone: Alone;
 }

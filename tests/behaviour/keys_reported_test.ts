@@ -1,4 +1,4 @@
-/** Several keys of one provider: what is counted, told and kept of each. */
+/** Several keys of one provider: what is counted, reported and kept of each. */
 import { assertEquals, assertFalse } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { TraceEntry } from "../../mod.ts";

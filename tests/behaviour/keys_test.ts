@@ -1,4 +1,4 @@
-/** Several keys of one provider: requests rotate over them, and one that is refused rests while the others serve. */
+/** Several keys of one provider: requests rotate over them, and one that is refused is in standby while the others serve. */
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";

@@ -40,7 +40,7 @@ describe("a limit of a vendor, with 50 requests at once", () => {
       assertEquals([scene.events, scene.states()], [[], { a: "active", b: "active" }]);
     });
 
-    it(`${kind}: refuses what nobody else is left for`, async () => {
+    it(`${kind}: refuses what no other model is left for`, async () => {
       const gate = new Gate();
       await using scene = await stage({ a: behind(gate, a) }, tuned({ models: { a: { limits: declared } } }));
       const answers = await atOnce(scene, gate, 10);
@@ -81,7 +81,7 @@ describe("what a limit lets through later", () => {
 
   it("tpm: what an answer left of its reservation, at once", async () => {
     await using scene = await stage({ a }, tuned({ models: { a: { limits: { tpm: 250 } } } }));
-    // 15 tokens each are taken of the 100 set aside: the eleventh finds 150 taken, the twelfth 165
+    // 15 tokens each are taken of the 100 reserved: the eleventh finds 150 taken, the twelfth 165
     const answers = [];
     while (answers.length < 12) answers.push((await scene.ask(hundredTokens)).status);
     assertEquals(answers, [...Array(11).fill(200), 429]);

@@ -48,7 +48,7 @@ const repeated: readonly Row[] = [
   [after('"mesh":{"only":["a"]},"mesh":null'), "mesh"],
 ];
 
-/** Members that are nobody's business but the provider's. */
+/** Members that concern the provider only. */
 const passed: readonly string[] = [
   after('"metadata":{"Model":"a","model":"b","model":"c"}'),
   after('"tools":[{"type":"function","function":{"name":"f","parameters":{"Model":{},"model":{},"model":{}}}}]'),

@@ -138,7 +138,7 @@ describe("The name a request gives", () => {
 });
 
 describe("A name that means models", () => {
-  /** Two providers have the model `twin`, a third one has another; each rests after one failure. */
+  /** Two providers have the model `twin`, a third one has another; each goes into standby after one failure. */
   const over = (urls: { a: string; b: string; c: string }) =>
     clientOver({
       upstreams: urls,

@@ -9,7 +9,7 @@ const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Behaviou
 const json = { "content-type": "application/json" };
 const noRetry = { retry: { max_attempts: 0 } };
 const pricing = (usd: number) => ({ pricing: { input: 0, output: 0, per_request: usd } });
-const prices = { models: { a: pricing(0.5), b: pricing(0.05) } }; // nobody knows that of c
+const prices = { models: { a: pricing(0.5), b: pricing(0.05) } }; // that of c is unknown
 
 const byHeader = (scene: Stage, route: string, body: object = {}) =>
   scene.ask({ ...body }, { headers: { ...json, "x-mesh-route": route } });
@@ -22,7 +22,7 @@ interface Case {
   readonly what: string;
   readonly header: string;
   readonly mesh: unknown;
-  /** Who is asked when everybody fails, one after the other. */
+  /** Models that are asked when all fail, one after the other. */
   readonly order: string;
 }
 
@@ -55,7 +55,7 @@ for (const strategy of ["priority", "stick-until-failure", "round-robin", "cost-
   });
 }
 
-/** What the request does not order, the strategy does: b is cheapest, nobody knows what c costs. */
+/** What the request does not order, the strategy does: b is cheapest, the price of c is unknown. */
 function byCost(order: string, mesh: unknown): string {
   const { order: wanted = [] } = mesh as { order?: string[] };
   const rest = [..."bac"].filter((name) => order.includes(name) && !wanted.includes(name));
@@ -183,7 +183,7 @@ describe("a narrowing that cannot be", () => {
     },
   };
   for (const [what, { ask, code, param, says }] of Object.entries(faults)) {
-    it(`${what}: 400, and nobody is asked`, async () => {
+    it(`${what}: 400, and no model is asked`, async () => {
       const chat = { models: ["a", "b", "c"] };
       const config = { pools: { chat, pair: { models: ["a", "b"] } } };
       await using scene = await stage({ a, b, c }, tuned({ ...prices, config }));
@@ -197,7 +197,7 @@ describe("a narrowing that cannot be", () => {
 
 describe("a deadline", () => {
   for (const way of ["header", "body"]) {
-    it(`by ${way} ends a request that nobody answers in time`, async () => {
+    it(`by ${way} ends a request that is not answered in time`, async () => {
       await using scene = await stage({ a: hang(), b });
       const answer = way === "header" ? byHeader(scene, "deadline=7s") : byBody(scene, { deadline: "7s" });
       await scene.received("a");

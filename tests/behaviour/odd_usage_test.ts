@@ -113,7 +113,7 @@ describe("whatever usage a provider answers", () => {
     }
   });
 
-  it("a limit that nobody has set puts no model out, and the one that is set acts in time", async () => {
+  it("a limit that is not configured puts no model out, and the one that is set acts in time", async () => {
     for (const total_tokens of oddCounts) {
       const usage = { prompt_tokens: 60, completion_tokens: 40, total_tokens };
       const settings = tuned({ pool: { deactivation: { token_limit: 300 } } });

@@ -142,7 +142,7 @@ function endless(): { behaviour: Behaviour; written: () => number } {
 
 describe("A client that stops reading its stream", () => {
   for (const listener of listeners) {
-    it(`frees its slot after ten minutes, nobody blamed (${listener})`, async () => {
+    it(`frees its slot after ten minutes, without a failure (${listener})`, async () => {
       const { behaviour, written } = endless();
       await using upstream = await startUpstream(behaviour);
       await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, ...single(listener) });
@@ -165,7 +165,7 @@ describe("A client that stops reading its stream", () => {
   }
 });
 
-/** A stream of events without content that does not heed its signal. */
+/** A stream of events without content that ignores its signal. */
 function deafStream(next: () => Promise<IteratorResult<CompletionChunk>>) {
   const seen = { reads: 0, returns: 0 };
   const events: AsyncIterableIterator<CompletionChunk> = {

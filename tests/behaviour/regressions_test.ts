@@ -71,7 +71,7 @@ describe("The list `models` of a request", () => {
     ["typo", ["chat", "another-typo"]],
   ];
   for (const [model, models] of lists) {
-    it(`tells the failure of models that were there, not a typo: ${[model, ...models].join(", ")}`, async () => {
+    it(`reports the failure of models that were there, not a typo: ${[model, ...models].join(", ")}`, async () => {
       await using scene = await stage({ a: status(503) }, { pool: once });
       const { status: seen, error } = await scene.ask({ model, models });
       assertEquals([seen, error?.code, scene.calls.a], [502, "all_attempts_failed", 1]);

@@ -126,7 +126,7 @@ describe("the strategy", () => {
     }
   });
 
-  it("round-robin: everybody's turn", async () => {
+  it("round-robin: each model's turn", async () => {
     await using scene = await stage(cast(a), options("round-robin"));
     assertEquals(await texts(scene, 7), "a b c a b c a");
   });

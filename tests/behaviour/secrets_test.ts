@@ -81,7 +81,7 @@ function ask({ url }: Site, body: Readonly<Record<string, unknown>>, token: stri
   }).then(everything);
 }
 
-/** What tells of a site's state, and what it told by itself. */
+/** What shows a site's state, and what it emitted by itself. */
 async function checkState(site: Site, where: string): Promise<void> {
   for (const path of ["/health", "/v1/models"]) {
     const response = await fetch(site.url + path, { headers: { authorization: `Bearer ${canaries.token}` } });

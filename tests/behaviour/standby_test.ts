@@ -1,4 +1,4 @@
-/** When a model is set aside for its failures, and how it is taken back. */
+/** When a model goes into standby for its failures, and how it recovers. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { MeshEvent } from "../../mod.ts";

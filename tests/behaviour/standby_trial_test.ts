@@ -1,4 +1,4 @@
-/** A model that comes back from its rest is on trial: one request at a time, until one of them tells. */
+/** A model that comes back from standby is half-open: one request at a time, until one of them has an outcome. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { behind, breathe, soon, type Stage, stage, type StageOptions } from "../support/_failover.ts";
@@ -8,7 +8,7 @@ const b = answer({ text: "from b" });
 const fromA = answer({ text: "from a" });
 const oneOutcome: StageOptions = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } };
 
-/** A provider whose model has rested and is on trial from now on, and another one. */
+/** A provider whose model has been in standby and is half-open from now on, and another one. */
 async function halfOpen(script: Script, options = oneOutcome): Promise<Stage> {
   const scene = await stage({ a: status(500), b }, options);
   await scene.ask();
@@ -17,7 +17,7 @@ async function halfOpen(script: Script, options = oneOutcome): Promise<Stage> {
   return scene;
 }
 
-/** Calls of the model since it is on trial. */
+/** Calls of the model since it is half-open. */
 const trials = (scene: Stage) => scene.calls.a! - 1;
 
 describe("a half-open model", () => {
@@ -93,7 +93,7 @@ describe("a failed trial request", () => {
     ["20m", [1200, 1200, 1200]],
   ];
   for (const [cooldown, seconds] of ladders) {
-    it(`after a cooldown of ${cooldown} rests for ${seconds.join(", ")} s`, async () => {
+    it(`after a cooldown of ${cooldown} is in standby for ${seconds.join(", ")} s`, async () => {
       await using scene = await stage({ a: status(500), b }, { pool: { ...oneOutcome.pool, recovery: { cooldown } } });
       for (const rest of seconds) {
         await scene.ask();

@@ -117,7 +117,7 @@ describe("a quota that is used up", () => {
     ["2028-02-28T00:00:00Z", "monthly", 2 * 86_400],
   ];
   for (const [now, schedule, seconds] of resets) {
-    it(`at ${now}, with ${schedule ?? "no"} schedule: the provider rests for ${seconds} s`, async () => {
+    it(`at ${now}, with ${schedule ?? "no"} schedule: the provider is in standby for ${seconds} s`, async () => {
       const clock = fakeClock({ now: Date.parse(now), skipSleeps: true });
       const quota = schedule === undefined ? {} : { quota: { reset_schedule: schedule } };
       await using scene = await stage({ a: noQuota, b }, { clock, provider: quota });
@@ -218,7 +218,7 @@ describe("when all models are in standby", () => {
     ["no such models", noModel, noModel, "503 server_error no_active_model", "60 60000 null"],
   ];
   for (const [name, first, second, row, wait] of rows) {
-    it(`${name}: ${row}, and nobody is called`, async () => {
+    it(`${name}: ${row}, and no provider is called`, async () => {
       const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
       await using scene = await stage({ a: first, b: second }, { pool });
       await scene.ask();

@@ -1,5 +1,5 @@
 /**
- * What stands in the events of a stream: usage is told once, at the end and to whoever asked; what cannot be read ends
+ * What stands in the events of a stream: usage is sent once, at the end and to a client that asked; what cannot be read ends
  * the stream as a failure. Events come together, so that those which only say more are joined.
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
@@ -94,7 +94,7 @@ describe("usage in the events of a stream", () => {
       assertEquals(scene.states().a, "active");
     });
 
-    it(`is told once, at the end, to a client that asked: in ${what}`, async () => {
+    it(`is sent once, at the end, to a client that asked: in ${what}`, async () => {
       await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
       const seen = await scene.askStream(asked);
       assertEquals([seen.text, seen.last], ["one two three", "done"]);

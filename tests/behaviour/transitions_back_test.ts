@@ -98,7 +98,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     });
   }
 
-  it("is not asked for while everybody is active", async () => {
+  it("is not asked for while all are active", async () => {
     await using scene = await scenery({ a: probed(listed, fromA), b }, { pool: probeEach });
     await scene.ask();
     await scene.clock.advance(60_000);
@@ -198,7 +198,7 @@ describe("standby, the health monitor", () => {
   const config = { discovery: { health: { interval: "30s", failure_threshold: 2 } } };
 
   for (const failed of [2, 4]) {
-    it(`takes a provider back at its first answered probe after ${failed} failed ones, on trial`, async () => {
+    it(`closes a provider's standby at its first answered probe after ${failed} failed ones, half-open`, async () => {
       await using scene = await scenery({ a: probed(bad, fromA), b }, { config });
       for (let count = 0; count < failed; count++) await probeAfter(scene, 30_000);
       scene.upstreams.a!.follow(probed(listed, bad));

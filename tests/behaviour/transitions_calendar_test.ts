@@ -1,4 +1,4 @@
-/** Maintenance, and counts that start anew: rests by the calendar, beside rests for other reasons. */
+/** Maintenance, and counts that start anew: standbys by the calendar, beside those for other reasons. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {

@@ -1,4 +1,4 @@
-/** Transitions that somebody asks for: `mesh.deactivate(name)`, `mesh.activate(name)`, of a model or a provider. */
+/** Transitions that an operator asks for: `mesh.deactivate(name)`, `mesh.activate(name)`, of a model or a provider. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Cast, Stage } from "../support/_failover.ts";

@@ -1,4 +1,4 @@
-/** Several reasons to rest at once: the longest one is told, and a model is taken back when none is left. */
+/** Several reasons for standby at once: the longest one is reported, and a model recovers when none is left. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { after } from "../support/_failover.ts";

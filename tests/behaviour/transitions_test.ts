@@ -1,6 +1,6 @@
 /**
  * The specification's table of states and transitions, from active to standby: for each line what is not yet enough,
- * what is, what `poolStatus()` says then, which event tells it, and that it is taken back when its time is over.
+ * what is, what `poolStatus()` says then, which event is emitted, and that it recovers when its time is over.
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -42,13 +42,13 @@ interface Line extends Scenery {
   readonly almost?: (scene: Stage) => Promise<unknown>;
   /** What is. */
   readonly enough: (scene: Stage) => Promise<unknown>;
-  /** Who rests by it. */
+  /** What is in standby by it. */
   readonly whose: "model" | "provider";
   readonly reason: string;
-  /** For how long; undefined: until somebody ends it. */
+  /** For how long; undefined: until an operator ends it. */
   readonly seconds: number | undefined;
   readonly metadata?: object;
-  /** What is told before it is. */
+  /** What is emitted before it is. */
   readonly reported?: readonly unknown[];
 }
 

@@ -10,7 +10,7 @@ import { secretStoreConformance } from "../contracts/secret_store.ts";
 import { storageConformance } from "../contracts/storage.ts";
 
 let count = 0;
-/** Nothing is in what nobody has used before. */
+/** An unused storage is empty. */
 const unused = () => `test-${count++}`;
 
 /** The tests of each storage and secret store, by what makes it. */

@@ -1,4 +1,4 @@
-/** What a web page is told when it cannot be answered. */
+/** What a web page reads when it cannot be answered. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";

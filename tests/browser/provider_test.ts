@@ -21,7 +21,7 @@ import { startProvider } from "./_provider.ts";
 
 const key = "key-of-the-user-0123456789";
 
-/** How the first of two providers fails, what is told of it, and how often it was asked. */
+/** How the first of two providers fails, what is reported of it, and how often it was asked. */
 const failures: readonly { readonly behaviour?: Behaviour; readonly outcome: string; readonly calls: number }[] = [
   { behaviour: status(500), outcome: "server", calls: 3 },
   { behaviour: status(429), outcome: "rate_limited", calls: 3 },
@@ -74,7 +74,7 @@ const askedInTurn: Program<Failover, unknown> = async (modelmesh, { first, secon
   return { text, model, chain: fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`) };
 };
 
-/** Asks until somebody calls `leave()`. */
+/** Asks until `leave()` is called. */
 const askedForLong: Program<{ url: string; isStream: boolean }, unknown> = async (modelmesh, facts, show) => {
   const { BrowserBaseProvider, create, createBrowserProviderConfig } = modelmesh;
   const config = createBrowserProviderConfig({ baseUrl: facts.url, apiKey: "key-0123456789", models: ["small"] });

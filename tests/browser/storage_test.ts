@@ -1,4 +1,4 @@
-/** What a web page keeps beyond a reload, and what it is told when it cannot. */
+/** What a web page keeps beyond a reload, and the error when it cannot. */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
 import { answer, status } from "../support/upstream.ts";
@@ -31,7 +31,7 @@ interface Facts {
   readonly isClosed?: boolean;
 }
 
-/** Asks two providers in this order, and tells who answered. */
+/** Asks two providers in this order, and returns which answered. */
 const asked: Program<Facts, string | null | undefined> = async (
   modelmesh,
   { first, second, maker, isClosed = false },
@@ -97,7 +97,7 @@ const conformance: Program<null, { count: number; failed: string[] }> = async ()
   return { count, failed };
 };
 
-/** Takes a lock unless somebody has it, and tells whether it did. */
+/** Takes a lock unless it has an owner, and returns whether it did. */
 const locked: Program<{ maker: Maker; owner: string }, boolean> = (modelmesh, { maker, owner }) =>
   modelmesh[maker]().acquire("key", { owner, ttlMs: 60_000, timeoutMs: 0 }).then(() => true, () => false);
 

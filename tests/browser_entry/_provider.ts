@@ -15,7 +15,7 @@ import {
 
 export { fakeClock, messages } from "../support/_library.ts";
 
-/** A key nobody has. */
+/** A key that no provider accepts. */
 export const key = "key-of-this-user-0123456789";
 
 /**

@@ -52,5 +52,5 @@ export function warningsOf(document: unknown): string[] {
 /** A document, and every line about it. */
 export type Case = readonly [document: unknown, ...lines: string[]];
 
-/** Providers that only a probe takes back. */
+/** Providers that recover by a probe only. */
 export const probed = { provider_deactivation: "on_api_outage", provider_recovery: "on_probe_success" };

@@ -12,7 +12,7 @@ function bomb(): string {
   return levels.join("\n");
 }
 
-/** Files that are no document, or none that everybody reads alike. */
+/** Files that are no document, or none that all parsers read alike. */
 const malformed: readonly MalformedFile[] = [
   [
     "keys that reach into prototypes",

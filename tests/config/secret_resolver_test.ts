@@ -3,7 +3,7 @@ import { type CachePolicy, SecretResolver } from "../../src/config/secrets/resol
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 
-/** A store that counts, and answers when it is told to. */
+/** A store that counts, and responds when the test says so. */
 function countingStore(values: Record<string, unknown>) {
   const asked: string[] = [];
   let release = () => {};

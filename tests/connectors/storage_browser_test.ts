@@ -41,7 +41,7 @@ describe("a page without the right to a storage", () => {
         value: undefined,
       }]] as const
     ) {
-      it(`is told by each method of ${id} when ${name} is ${how}, and by none before`, () =>
+      it(`is reported by each method of ${id} when ${name} is ${how}, and by none before`, () =>
         withGlobal(name, descriptor, async () => {
           const storage = make();
           for (const use of Object.values(uses)) {

@@ -76,7 +76,7 @@ describe("the files of mesh.local-file.v1", () => {
     ]);
   });
 
-  it("of locks are two at most, whoever had them", async () => {
+  it("of locks are two at most, whichever process had them", async () => {
     await using folder = await makeFolder();
     const storage = storageAt(`${folder.path}/state.json`);
     for (let turn = 0; turn < 30; turn++) {

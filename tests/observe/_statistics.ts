@@ -14,7 +14,7 @@ export const minute = 60_000;
 /** `ok`, or what failed, at `<model>@<provider>`; each took 100 ms. */
 export type Step = readonly [at: string, outcome: string];
 
-/** A request in pool `chat`: whoever was `ok` answered it, else it was last at the last one. */
+/** A request in pool `chat`: the attempt that was `ok` answered it, else it was last at the last one. */
 export function path(...steps: readonly Step[]): RequestPath {
   const fallback_chain = steps.map(([at, outcome]) => ({ ...namesOf(at), outcome, ms: 100 }));
   const end = fallback_chain.find(({ outcome }) => outcome === "ok") ?? fallback_chain.at(-1);

@@ -200,7 +200,7 @@ describe("adaptRequest() and what another vendor minted", () => {
     assertEquals(JSON.stringify(message?.tool_calls).includes("google"), false);
   });
 
-  it("keeps what its connector says that its models take back, whoever else serves them", () => {
+  it("keeps the state that its connector says its models accept, whichever provider serves them", () => {
     const extra_content = { anthropic: { a: 1 }, google: { g: 1 }, acme: { x: 1 } };
     const conversation = [{ role: "assistant", content: null, tool_calls: [call(extra_content)] }];
     const { body } = adapt({ messages: conversation }, { ownState: ["google", "anthropic"] }).completion;

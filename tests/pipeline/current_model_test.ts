@@ -97,14 +97,14 @@ describe("The current model of a pool", () => {
 });
 
 describe("The strategy of a pool", () => {
-  it("is told which models failed a request, and which one served it", () => {
+  it("knows which models failed a request, and which one served it", () => {
     const { strategy, member, request } = scene();
     const chain: Partial<FallbackStep>[] = [{ model: "a", outcome: "server" }, { model: "b", outcome: "timeout" }];
     reportServed(member("c"), request({ chain: [...chain, { model: "c", outcome: "ok" }] }));
     assertEquals(strategy.observed, [{ failed: new Set(["a", "b"]), served: member("c").state }]);
   });
 
-  it("is not told of a fault of the request, but by a code that counts as the model's", () => {
+  it("does not count a fault of the request, but by a code that counts as the model's", () => {
     const { strategy, member, request } = scene();
     const faultWith = (status: number) => request({ chain: [{ model: "a", outcome: "request", status }] });
     reportServed(member("b"), faultWith(400));
@@ -113,7 +113,7 @@ describe("The strategy of a pool", () => {
     assertEquals(strategy.observed.map(({ failed }) => [...failed]), [["a"]]);
   });
 
-  it("is told of a failure at once, unless the request has constraints", () => {
+  it("counts a failure at once, unless the request has constraints", () => {
     const { strategy, member, request } = scene();
     reportFailure(member("a"), request());
     reportFailure(member("b"), request({ isConstrained: true }));

@@ -1,4 +1,4 @@
-/** Two proxies on one real Redis: one budget, one set of limits, and what one sets aside the other leaves alone. */
+/** Two proxies on one real Redis: one budget, one set of limits, and one state of breakers. */
 import { assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { until } from "../support/patience.ts";

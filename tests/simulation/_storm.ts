@@ -1,5 +1,5 @@
 /**
- * A total outage that many requests run into: how many calls it costs once everything rests.
+ * A total outage that many requests run into: how many calls it costs once all are in standby.
  * @module
  */
 import type { Book } from "./book.ts";
@@ -12,7 +12,7 @@ const maxAttempts = 1.2;
 /** Requests that a verdict needs. */
 const minRequests = 100;
 
-/** Counts from the moment at which every model rests for the first time in the outage. */
+/** Counts from the moment at which every model is in standby for the first time in the outage. */
 export class Storm {
   readonly #scenario: Scenario;
   readonly #book: Book;
@@ -23,7 +23,7 @@ export class Storm {
 
   /**
    * @param scenario Whether there is such an outage.
-   * @param book What rests.
+   * @param book What is in standby.
    */
   constructor(scenario: Scenario, book: Book) {
     this.#scenario = scenario;

@@ -4,14 +4,14 @@
  */
 import type { MeshEvent } from "../../mod.ts";
 
-/** Something that rests, or is back on trial. */
+/** Something in standby, or half-open. */
 export interface Entry {
   /** Pool, model and provider, as far as it is about them. */
   readonly key: string;
   readonly reason: string;
-  /** When it was set aside or taken back, monotonic ms. */
+  /** When its standby began or ended, monotonic ms. */
   readonly at: number;
-  /** When it was set aside at first, monotonic ms. */
+  /** When its first standby began, monotonic ms. */
   readonly since: number;
   readonly state: "standby" | "trial";
   /** Its place among all changes. */
@@ -29,7 +29,7 @@ export interface Place {
   readonly provider: string;
 }
 
-/** Each of these goes on beside whatever else its owner rests for, and is taken back by itself. */
+/** Each of these goes on beside other standbys of its owner, and ends by itself. */
 const holds: ReadonlySet<string> = new Set(["health_probe", "maintenance_window", "manual"]);
 
 /** Keeps book of deactivations and recoveries. */
@@ -71,7 +71,7 @@ export class Book {
     return undefined;
   }
 
-  /** Somebody ends all that it rests for, once. */
+  /** An operator ends all its standbys, once. */
   #takeBack(key: string): string | undefined {
     const inStandby = [...this.#entries].filter(([, entry]) => entry.key === key && entry.state === "standby");
     for (const [place] of inStandby) this.#entries.delete(place);
@@ -93,7 +93,7 @@ export class Book {
     return this.#of(place).length === 0;
   }
 
-  /** A request that began after so many changes may have succeeded: nobody can say whether trials go on. */
+  /** A request that began after so many changes may have succeeded: it is unknown whether the breaker is still half-open. */
   doubt(place: Place, beganAfter: number): void {
     for (const entry of this.trials(place)) if (entry.order <= beganAfter) entry.isDoubtful = true;
   }
@@ -110,7 +110,7 @@ export class Book {
     return [...this.#entries.values()].filter(({ key }) => keys.includes(key));
   }
 
-  /** A failed trial sets the model aside in its pool; what else was on trial then may not be any more. */
+  /** A failed trial request opens the model's breaker in its pool; others that were half-open then may not be any more. */
   #endTrials({ pool, model, provider }: MeshEvent): void {
     const keys = [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })];
     for (const entry of this.#entries.values()) {

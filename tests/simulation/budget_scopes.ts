@@ -28,7 +28,7 @@ export function costOf(journey: Journey, { price }: ModelPlan): number {
 /** All budgets of a world. */
 export class BudgetScopes {
   readonly #budgetScopes = new Map<string, BudgetScope>();
-  /** Calls that were given up: nobody can say what a mesh takes them for, but not for more than what it set aside. */
+  /** Calls that were given up: their cost to a mesh is unknown, but not above what it reserved. */
   givenUp = 0;
   /** Providers that an operator took back: a free model of theirs may be asked until an answer shows what is spent. */
   readonly #takenBack = new Set<string>();
@@ -61,7 +61,7 @@ export class BudgetScopes {
     this.#takenBack.add(provider);
   }
 
-  /** Whether there is money, however much a mesh sets aside for every request under way. */
+  /** Whether there is money, however much a mesh reserves for every request under way. */
   isAmple({ pool, arrival }: Journey, model: ModelPlan, at: { wall: number; open: number }): boolean {
     const highest = (10_000 * this.#dearest.input + Math.max(arrival.maxTokens ?? 0, 2000) * this.#dearest.output) *
       1000;

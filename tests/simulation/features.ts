@@ -24,7 +24,7 @@ export type Feature =
   | "manual"
   /** `provider_deactivation`. */
   | "provider_actions"
-  /** A retry of a model that was set aside in the meantime goes elsewhere. */
+  /** A retry of a model that was deactivated in the meantime goes elsewhere. */
   | "retries_heed_standby";
 
 /** What the engine does today. */

@@ -24,7 +24,7 @@ import type { Arrival } from "./_traffic.ts";
 import type { CallEnd, VendorCall, VendorWatch } from "./vendors.ts";
 import type { Overrun, VendorCounts } from "./_vendor_counts.ts";
 
-/** What a referee is told of its world. */
+/** What a referee knows of its world. */
 export interface RefereeParts {
   readonly scenario: Scenario;
   readonly clock: FakeClock;
@@ -94,7 +94,7 @@ export class Referee implements VendorWatch {
     return journey;
   }
 
-  /** The mesh tells something. */
+  /** The mesh emits an event. */
   readonly record = (record: MeshEvent | RoutingRecord): void => {
     if (record.type === "routing") return this.#routed(record);
     const { event, pool, model, provider, reason } = record;

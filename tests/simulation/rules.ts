@@ -52,7 +52,7 @@ function isWithinLimit(entry: Entry, { pool }: Journey, isRetry: boolean, { now 
   return entry.sentAtOnce <= Number(pool.rules.request_limit ?? 1);
 }
 
-/** One request at a time to a model on trial, while somebody else could take the next one. */
+/** One request at a time to a half-open model, while another model could take the next one. */
 export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): string | undefined {
   for (const trial of facts.book.trials(placeOf(journey, model))) {
     const other = [...facts.open.values()].find((one) =>
@@ -95,7 +95,7 @@ export function errorRule(journey: Journey, error: unknown, client: AbortSignal)
   return `the stream of request ${arrival.id} broke off with ${error}, expected an end: its vendor did nothing wrong`;
 }
 
-/** A request goes unanswered only when nobody is left who could be asked. */
+/** A request goes unanswered only when no model is left that could be asked. */
 export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
   if (journey.reloads < facts.reloads || journey.client?.aborted) return undefined;
   const outcomes = record.fallback_chain.map(({ outcome }) => outcome);
@@ -141,7 +141,7 @@ export function answeredRule({ arrival, asked }: Journey, by: string, text: stri
   return `request ${arrival.id} got ${JSON.stringify(text)}, expected "${textFor(arrival)}"`;
 }
 
-/** The record tells where the request has been, and no fewer calls than there were. */
+/** The record names where the request has been, and no fewer calls than there were. */
 export function recordRule(journey: Journey, record: RoutingRecord): string | undefined {
   const reported = record.fallback_chain.map(({ model }) => model).join(", ");
   const asked = journey.asked.join(", ");

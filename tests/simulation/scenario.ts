@@ -28,7 +28,7 @@ export interface ModelPlan {
   readonly latencyMs: number;
   /** USD per million tokens. */
   readonly price: { readonly input: number; readonly output: number };
-  /** What the vendor counts, and what the mesh was told of it. */
+  /** What the vendor counts, and what the mesh read of it. */
   readonly limits: RateLimits;
   /** Answers carry rate-limit headers. */
   readonly reportsLimits: boolean;

@@ -47,7 +47,7 @@ const maxRunMs = 30_000;
  * Lives through the world of a seed. The same seed is the same world, down to the millisecond.
  *
  * @param seed Which.
- * @param options Who follows it: told everything that happens, one line each.
+ * @param options `follow` gets everything that happens, one line each.
  *
  * @example
  * ```ts ignore

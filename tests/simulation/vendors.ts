@@ -46,7 +46,7 @@ export interface VendorWatch {
   overrun(call: VendorCall, overrun: Overrun): void;
   /** A call is over. */
   ended(call: VendorCall, end: CallEnd): void;
-  /** A provider is told what was used. */
+  /** A provider gets what was used. */
   used(provider: string, usage: UsageReport): void;
 }
 

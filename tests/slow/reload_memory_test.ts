@@ -1,4 +1,4 @@
-/** A proxy that is told to reload again and again has one engine, not all it ever had. */
+/** A proxy that reloads again and again has one engine, not all it ever had. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { makeFolder, runProgram } from "../support/_library.ts";

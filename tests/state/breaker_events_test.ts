@@ -1,4 +1,4 @@
-/** What processes tell each other of rests. */
+/** What processes publish of their standbys. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { BreakerEvents } from "../../src/state/replication/breaker_events.ts";

@@ -109,7 +109,7 @@ describe("A circuit breaker", () => {
     assertEquals([stateOf(breaker), breaker.consecutiveTrips, breaker.openCount], ["half-open", 2, 1]);
   });
 
-  it("has a key that tells it from those of other owners and causes", () => {
+  it("has a key that distinguishes it from those of other owners and causes", () => {
     const names = [owner, { model: "a", provider: "acme" }, { provider: "acme" }, {
       provider: "acme",
       cause: "manual",

@@ -1,4 +1,4 @@
-/** Holds: rests beside those that every model has, each ended by whoever began it. */
+/** Manual overrides: standbys beside a model's own, each ended by an operator. */
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -7,7 +7,7 @@ import { minute, Process } from "./_state.ts";
 
 const names = ["chat/a@one", "other/a@one", "chat/b@one", "chat/c@two"];
 
-/** A process in which somebody has set something aside until it is taken back. */
+/** A process in which an operator has deactivated something until it is activated. */
 function holding(owner: BreakerOwner, cause: OverrideCause = "manual", standbyMs = Infinity): Process {
   const process = new Process(names);
   hold(process, owner, cause).open(cause, process.clock.monotonic(), standbyMs);
@@ -25,7 +25,7 @@ describe("a manual override", () => {
     [{ model: "a", provider: "two" }, []],
   ];
   for (const [owner, held] of rows) {
-    it(`of ${JSON.stringify(owner)} concerns ${held.join(", ") || "nobody"}, made before or after`, () => {
+    it(`of ${JSON.stringify(owner)} concerns ${held.join(", ") || "none"}, made before or after`, () => {
       const expected = names.map((name) => held.includes(name) ? "manual for ever" : "active");
       assertEquals(looks(holding(owner)), expected);
       const empty = new Process([]);

@@ -1,5 +1,5 @@
 /**
- * `recovery.probe_on_start`: a process that takes up the state of the last one asks the providers of what rests before
+ * `recovery.probe_on_start`: a process that takes up the state of the last one probes the providers of models in standby before
  * its first request.
  */
 import { assertEquals } from "@std/assert";
@@ -18,7 +18,7 @@ import { type Behaviour, startUpstream, status } from "../support/upstream.ts";
 
 const start = Date.UTC(2026, 0, 1, 18);
 
-/** A storage in which the model `a` of the pool `chat`, or its provider, rests for another minute. */
+/** A storage in which the model `a` of the pool `chat`, or its provider, is in standby for another minute. */
 async function storageOf(clock: FakeClock, reason: StandbyReason, whose: object): Promise<MemoryStorage> {
   const rest = { ...whose, standby: { reason, since: start - 60_000, until: start + 60_000 } };
   const record = { version: 1, saved_at: start, breakers: [rest], failures: [] };
@@ -58,7 +58,7 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   return { ...atStart, later };
 }
 
-/** What a model rests by that nobody has asked about. */
+/** The standbys of a model that no request has named. */
 const inStandby = (reason: string) => ({
   status: "standby",
   reason,

@@ -1,4 +1,4 @@
-/** A client over the storage of one that is gone, as a page is after a reload: real HTTP, a clock that nobody waits for. */
+/** A client over the storage of one that is gone, as a page is after a reload: real HTTP, a clock that is not waited for. */
 import { assertEquals, assertNotMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {

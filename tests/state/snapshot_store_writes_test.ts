@@ -263,7 +263,7 @@ describe("a record that holds no state", () => {
     ['{"version":2}', "it is damaged, or of another release"],
   ];
   for (const [record, why] of records) {
-    it(`stops no start, is told and kept aside: ${JSON.stringify(record)}`, async () => {
+    it(`stops no start, is logged and kept aside: ${JSON.stringify(record)}`, async () => {
       const storage = new TestStorage(fakeClock());
       const bytes = new TextEncoder().encode(record);
       await MemoryStorage.prototype.save.call(storage, "state", bytes);

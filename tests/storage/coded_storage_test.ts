@@ -78,7 +78,7 @@ describe("a record that is damaged", () => {
     "YAML that is none": new TextEncoder().encode("a: [\n"),
   };
   for (const [what, bytes] of Object.entries(nonsense)) {
-    it(`is told to be unreadable: ${what}`, async () => {
+    it(`is reported as unreadable: ${what}`, async () => {
       const { inner, storage } = pair();
       await inner.save("state", bytes);
       assertStringIncludes(await problemOf(storage), 'unreadable: Cannot read the record "state": it is damaged');

@@ -125,7 +125,7 @@ export function asideEvent(whose: Whose, reason: string, seconds?: number, metad
   return { event: "deactivation", ...whose, from: "active", to: "standby", reason, metadata: { ...rest, ...metadata } };
 }
 
-/** The event of one that is taken back. */
+/** The event of one that recovers. */
 export function backEvent(whose: Whose, reason: string): unknown {
   return { event: "recovery", ...whose, from: "standby", to: "active", reason, metadata: {} };
 }

@@ -99,7 +99,7 @@ export const start: Figure = {
   },
 };
 
-/** How long new connections are accepted once it was told to end. */
+/** How long new connections are accepted once it was asked to end. */
 export const stop: Figure = {
   name: "stop",
   title: "modelmesh proxy, from SIGTERM to refusing connections",

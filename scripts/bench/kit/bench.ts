@@ -199,7 +199,7 @@ export class Bench {
   }
 
   /**
-   * Rounds in turn: everybody is measured in each, in an order that changes.
+   * Rounds in turn: each subject is measured in each, in an order that changes.
    *
    * @param sides Who.
    * @param measure One measurement; a failed one is no number and a problem.

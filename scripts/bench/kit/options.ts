@@ -44,7 +44,7 @@ const switches = ["quick", "json", "help"];
  *
  * @param args Its arguments.
  * @returns Undefined when help is asked for.
- * @throws {TypeError} For an option nobody knows or a number that is none.
+ * @throws {TypeError} For an unknown option or a malformed number.
  */
 export function readOptions(args: readonly string[]): Options | undefined {
   const unknown = (arg: string): never => {

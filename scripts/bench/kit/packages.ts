@@ -24,7 +24,7 @@ const litellm = "litellm[proxy]";
 
 const folders = new Map<string, Promise<string>>();
 
-/** Does it once, whoever asks. */
+/** Does it once for all callers. */
 function once(name: string, make: () => Promise<string>): Promise<string> {
   let folder = folders.get(name);
   if (folder === undefined) folders.set(name, folder = make());

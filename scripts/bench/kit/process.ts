@@ -23,7 +23,7 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it runs. */
   readonly folder?: string;
-  /** A file that takes what it writes, so that nobody has to read along. Without one, it is read by who started it. */
+  /** A file that takes what it writes, so that no reader is needed. Without one, the caller reads it. */
   readonly log?: string;
 }
 
@@ -168,11 +168,11 @@ export async function untilListening(
 }
 
 /**
- * Waits until nobody listens on a port.
+ * Waits until no server listens on a port.
  *
  * @param port Where.
  * @param limitMs The longest to wait.
- * @throws {Error} When somebody still does then.
+ * @throws {Error} When one still does then.
  */
 export async function untilRefusing(port: number, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;

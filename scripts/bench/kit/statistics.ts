@@ -47,7 +47,7 @@ export function medianOfPairs(
 }
 
 /**
- * The order of a round: everybody has been first, and after everybody else, when there are as many rounds.
+ * The order of a round: each has been first, and after each other, when there are as many rounds.
  *
  * @param items Who takes part.
  * @param round Counted from 0.

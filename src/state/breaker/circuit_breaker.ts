@@ -28,7 +28,7 @@ export interface BreakerOwner {
 /** What opens a manual override: the health monitor, the calendar, an operator. */
 export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
 
-/** What tells a breaker from all others. */
+/** What distinguishes a breaker from all others. */
 export interface BreakerNames extends BreakerOwner {
   /** The cause of a manual override; left out for other breakers. */
   readonly cause?: OverrideCause;

@@ -140,7 +140,7 @@ export class BreakerEvents {
     const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wall: saidAt, monotonic: now });
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
-    // what is spent together everybody counts, against limits of its own
+    // each process counts what all spend, against its own limits
     if (standby !== undefined && breaker !== undefined && this.#hasBudget(breaker, standby.reason)) return;
     if (standby === undefined || breaker === undefined || standby.since + roundingMs < endedAt) return;
     this.#published.set(recordKey(saved), { breaker, until: standby.until });
