@@ -2,6 +2,7 @@
  * The engine: settings in, responses out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
+import { Outages } from "../background/outages.ts";
 import { RecoveryTimer } from "../background/recovery.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
@@ -55,6 +56,7 @@ export class Engine implements Mesh {
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   readonly #recovery: RecoveryTimer;
+  readonly #outages: Outages;
   /** What goes on in the background. */
   readonly monitoring: Monitoring = new Monitoring();
   #secrets: SettingsSecrets | undefined;
@@ -72,6 +74,7 @@ export class Engine implements Mesh {
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     countEvents(this.hub, this.statistics);
+    this.#outages = new Outages(this.hub, runtime.clock);
     this.#recovery = new RecoveryTimer(runtime.clock);
     this.#store = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
@@ -313,13 +316,17 @@ export class Engine implements Mesh {
     this.publishMembers();
     await this.monitoring.start({ ...this.routeDeps, ...assembly });
     this.#isReady = true;
+    const { pools, instances } = assembly.registry;
+    const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
+    this.hub.trace({ severity: "debug", component: "mesh", message });
     this.traceWarnings(settings);
     for (const message of spaceWarnings(assembly.registry.pools)) {
       this.hub.trace({ severity: "warning", component: "mesh", message });
     }
   }
 
-  #apply({ owner, to, reason, standbyMs, metadata }: Transition): void {
+  #apply(transition: Transition): void {
+    const { owner, to, reason, standbyMs, metadata } = transition;
     this.hub.event({
       event: to === "standby" ? "deactivation" : "recovery",
       ...owner,
@@ -329,6 +336,7 @@ export class Engine implements Mesh {
       metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
     });
     this.#store?.mark();
+    if (this.#assembly !== undefined) this.#outages.check(this.#assembly.registry, transition);
     if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);
   }
 }

@@ -123,6 +123,11 @@ export class RequestContext {
   addTry({ model }: Member, { outcome, ms, status }: Step): void {
     const [name, provider] = [model.name, model.instance.entry.id];
     this.tries.push({ model: name, provider, outcome, status, startedAt: this.clock.now() - ms, ms });
+    const { hub } = this.deps;
+    if (!hub.isTraced("debug")) return;
+    const message = `A try of the model "${name}" ended: ${outcome}`;
+    const facts = { request_id: this.plan.request.id, model: name, provider, status, ms: Math.round(ms) };
+    hub.trace({ severity: "debug", component: "provider", message, ...facts });
   }
 
   /** The connection that a stop has to end. */

@@ -126,6 +126,11 @@ export class Routing<T> {
     const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
     const member = applyStrategy(candidates, pool, selection, deps.hub);
     reportChoice({ member, candidates }, context);
+    if (deps.hub.isTraced("debug")) {
+      const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };
+      const message = `One of ${candidates.length} candidates is selected`;
+      deps.hub.trace({ severity: "debug", component: "router", message, ...names });
+    }
     return member;
   }
 

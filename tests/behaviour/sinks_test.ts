@@ -33,12 +33,12 @@ describe("A sink", () => {
     stage.engine.hub.trace({ severity: "warning", component: "test", message: "hm" });
     stage.engine.hub.trace({ severity: "debug", component: "test", message: "unheard" });
     await stage[Symbol.asyncDispose]();
-    assertEquals(kinds(routing), ["emit event deactivation", "emit routing"]);
+    assertEquals(kinds(routing), ["emit event deactivation", "emit event outage", "emit routing"]);
     assertEquals(kinds(logging), ["log log"]);
     assertEquals(kinds(statistics), ["flush stats"]);
     assertEquals(kinds(tracing).filter((kind) => kind !== "trace trace"), []);
     assertEquals(tracing.taken.at(-1)!.record.message, "hm");
-    assertEquals(new Set(kinds(all)).size, 5);
+    assertEquals(new Set(kinds(all)).size, 6);
   });
 
   it("gets only events of events.filter, without details when they are not wanted; the program gets all", async () => {
@@ -53,7 +53,7 @@ describe("A sink", () => {
     stage.mesh.activate("a");
     assertEquals(kinds(taken), ["emit event deactivation", "emit routing"]);
     assertEquals(taken.taken[0]!.record.metadata, {});
-    assertEquals(own, ["event", "routing", "event"]);
+    assertEquals(own, ["event", "event", "routing", "event"]);
   });
 
   it("gets traces from tracing.min_severity on", async () => {
@@ -63,6 +63,43 @@ describe("A sink", () => {
       stage.engine.hub.trace({ severity, component: "test", message: severity });
     }
     assertEquals(taken.taken.map(({ record }) => record.message), ["error", "critical"]);
+  });
+
+  it("gets traces of router, provider, mesh and pool when it wants debug, and what is critical in any case", async () => {
+    const [all, critical] = [recorder(), recorder()];
+    await using stage = await sinkStage(status(500), {
+      routing: sink,
+      tracing: [{ connector: "t.all.v1", min_severity: "debug" }, {
+        connector: "t.critical.v1",
+        min_severity: "critical",
+      }],
+    }, { "t.all.v1": all, "t.critical.v1": critical, "t.sink.v1": recorder() });
+    await stage.ask();
+    stage.mesh.activate("a");
+    await Promise.resolve();
+    assertEquals(all.taken.map(({ record }) => `${record.severity} ${record.component}: ${record.message}`), [
+      "debug mesh: Ready with 1 providers and 1 pools",
+      "debug router: One of 1 candidates is selected",
+      'debug provider: A try of the model "a" ended: server',
+      'critical pool: The pool "chat" has no active model left',
+      'info pool: The pool "chat" has an active model again',
+    ]);
+    assertEquals(critical.taken.length, 1);
+  });
+
+  it("gets an outage event when a pool has no active model left, and one when it has one again", async () => {
+    const taken = recorder();
+    const routing = { routing: sink, events: { filter: ["outage"] } };
+    await using stage = await sinkStage(status(500), routing, { "t.sink.v1": taken });
+    await stage.ask();
+    await stage.ask();
+    stage.mesh.activate("a");
+    await Promise.resolve();
+    const outages = taken.taken.map(({ record }) => record).filter(({ type }) => type === "event");
+    assertEquals(outages.map(({ pool, from, to, reason }) => [pool, from, to, reason]), [
+      ["chat", "up", "down", "retry_limit"],
+      ["chat", "down", "up", "manual"],
+    ]);
   });
 
   it("gets numbers of its scopes at each flush_interval, and at the end", async () => {

@@ -211,7 +211,7 @@ describe("modelmesh proxy", () => {
     const setup = { files: files("http://gpu.example/v1") }; // a warning: the key goes out unencrypted
     const lines = ({ err }: { err: string }) =>
       err.split("\n").filter((line) => line.includes('"type":"trace"')).length;
-    for (const [level, count] of [["debug", 2], ["warning", 2], ["error", 0], ["critical", 0]] as const) {
+    for (const [level, count] of [["debug", 3], ["warning", 2], ["error", 0], ["critical", 0]] as const) {
       assertEquals(lines(await greeting(["--config", "mesh.json", "--log-level", level], setup)), count, level);
     }
   });

@@ -113,12 +113,14 @@ export class Stage implements AsyncDisposable {
     }));
   }
 
-  /** The events, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
+  /** The events but outages, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
   get events(): string[] {
-    return this.#reported("event").map(({ event, model, provider, from, to, reason }) => {
-      const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;
-      return `${event} ${who} ${reason}`;
-    });
+    return this.#reported("event").filter(({ event }) => event !== "outage").map(
+      ({ event, model, provider, from, to, reason }) => {
+        const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;
+        return `${event} ${who} ${reason}`;
+      },
+    );
   }
 
   /** The last routing decision. */
