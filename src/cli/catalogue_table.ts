@@ -66,15 +66,16 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
   return `${[lineOf(heads), ...lines].join("\n")}\n`;
 }
 
-/** A line for the model, and one for each dearer price of larger prompts. */
+/** A line for the model, one for the day on which it retires, and one for each dearer price of larger prompts. */
 function rowsOf(model: CatalogueModel, now: number): string[][] {
-  const { id, default_for, constraints = {}, as_of = "", pricing } = model;
+  const { id, default_for, constraints = {}, as_of = "", pricing, retires } = model;
   const sizes = [...new Set((pricing ?? []).flatMap(({ above_tokens = [] }) => above_tokens))];
   const priceFor = (tokens: number) => priceAt(pricing ?? undefined, now, tokens);
   const { context_window, max_output_tokens } = constraints;
   const name = `${default_for.length > 0 ? "*" : " "} ${id}`;
   return [
     [name, servesOf(model), sizeOf(context_window), sizeOf(max_output_tokens), ...pricesOf(priceFor(0)), as_of],
+    ...(retires === undefined ? [] : [["", `  retires on ${retires}`, "", "", "", "", "", "", ""]]),
     ...sizes.map((size) => ["", `  over ${sizeOf(size)} tokens`, "", "", ...pricesOf(priceFor(size + 1)), ""]),
   ];
 }

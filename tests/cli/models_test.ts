@@ -97,6 +97,11 @@ describe("catalogueTable()", () => {
     assertMatch(larger!, /^ +over 200k tokens +5 +6$/);
   });
 
+  it("says on which day a model retires", () => {
+    const [, , , line] = catalogueTable([{ ...model, retires: "2027-01-14" }], Date.parse("2026-07-01")).split("\n");
+    assertMatch(line!, /^ +retires on 2027-01-14$/);
+  });
+
   it("has a heading for each provider, and the columns of all below one another", () => {
     const other = { ...model, provider: "other.llm.v1", id: "a-much-longer-name", pricing: null };
     const lines = catalogueTable([model, { ...model, id: "large" }, other], 0).trimEnd().split("\n");

@@ -20,11 +20,22 @@ export const entries: readonly CatalogueEntry[] = [
     source: ["LiteLLM, genai-prices", "2026-08-21"],
   },
   {
+    id: "grok-4.6",
+    can: "TRV",
+    window: 500_000,
+    efforts: "low medium high xhigh",
+    isDefault: true,
+    pricing: [
+      { input: 2, output: 6, cached_input: 0.5 },
+      { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
+    ],
+    source: ["docs.x.ai, docs.apiyi.com", "2026-11-22"],
+  },
+  {
     id: "grok-4.5",
     can: "TSRV",
     window: 500_000,
     efforts: "low medium high",
-    isDefault: true,
     pricing: [
       { input: 2, output: 6, cached_input: 0.5 },
       { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
