@@ -12,7 +12,7 @@ import { liteLlm } from "./catalogue/litellm.ts";
 import { modelsDev } from "./catalogue/models_dev.ts";
 import { report } from "./catalogue/report.ts";
 import type { Source, SourceModels } from "./catalogue/source.ts";
-import { type VendorList, vendorLists } from "./catalogue/vendors.ts";
+import { type VendorList, vendorLists, vendorOf } from "./catalogue/vendors.ts";
 
 /** The sources, by their flags. */
 const sources: Readonly<Record<string, Source>> = {
@@ -58,14 +58,18 @@ export interface RefreshOptions {
  * @throws {Error} When a source cannot be read; it is named.
  */
 export async function refresh({ places = {}, date, files = [], write, folder }: RefreshOptions): Promise<Comparison[]> {
-  const lists = (await vendorLists(folder)).filter(({ file }) => files.length === 0 || files.includes(file));
+  const all = await vendorLists(folder);
+  const lists = all.filter(({ file }) => files.length === 0 || files.includes(file));
   const wanted = Object.entries(sources).filter(([flag]) => places[flag] !== "none");
   const found: Found = new Map(
     await Promise.all(wanted.map(async ([flag, source]) => {
       return [source.name, await load(source, places[flag] ?? source.url, date)] as const;
     })),
   );
-  const comparisons = lists.map((list) => compare(list, found, date));
+  const comparisons = lists.map((list) => {
+    const others = all.filter(({ file }) => vendorOf(file) === vendorOf(list.file));
+    return compare(list, found, { date, others });
+  });
   if (write) { for (const [index, list] of lists.entries()) await update(list, comparisons[index]!, date); }
   return comparisons;
 }

@@ -37,7 +37,7 @@ function compared(entries: readonly CatalogueEntry[], sources: Readonly<Record<s
   const found: Found = new Map(Object.entries(sources).map(([name, models]) => [name, new Map([["acme", models]])]));
   const names = { "models.dev": ["acme"], LiteLLM: ["acme"], "genai-prices": ["acme"] };
   const list = { file: "acme", url: new URL("file:///acme.ts"), entries, names };
-  const comparison = compare(list, found, "2026-06-01");
+  const comparison = compare(list, found, { date: "2026-06-01" });
   return { ...comparison, entries: applied(list, comparison, "2026-06-01") };
 }
 

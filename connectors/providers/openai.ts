@@ -12,6 +12,7 @@ import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
+import { entries as others } from "./catalogue/openai_media.ts";
 
 /** What models that reason need that take these efforts, the weakest first. */
 function reasoning(...efforts: readonly string[]): ParameterRules {
@@ -43,6 +44,6 @@ export const openai: OpenAiCompatible = {
   baseUrl: "https://api.openai.com/v1",
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
-  models: () => knownModels(entries, { rulesOf: ({ rules: name = "" }) => rules()[name] }),
+  models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
   operations: { embeddings: openAiEmbeddings },
 };

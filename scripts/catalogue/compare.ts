@@ -45,11 +45,16 @@ export interface Comparison {
  *
  * @param list The list.
  * @param found What the sources have.
- * @param date ISO date on which the sources were read.
+ * @param options `date`: ISO date on which the sources were read; `others`: further lists of the same provider, whose
+ *   models are not new.
  */
-export function compare(list: VendorList, found: Found, date: string): Comparison {
+export function compare(
+  list: VendorList,
+  found: Found,
+  { date, others = [] }: { readonly date: string; readonly others?: readonly VendorList[] },
+): Comparison {
   const known = modelsFor(list, found);
-  const own = new Set(list.entries.map(({ id }) => id));
+  const own = new Set([list, ...others].flatMap(({ entries }) => entries).map(({ id }) => id));
   const added = [...known].filter(([id]) => !own.has(id)).map(([id, models]) => ({ id, sources: [...models.keys()] }));
   const newer = list.entries.filter(({ source }) => source[1] > date);
   const gone = list.entries.filter((entry) =>

@@ -6,7 +6,7 @@ import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 
 const builtIn = new URL("../../connectors/providers/catalogue/", import.meta.url);
 
-/** What the sources call a provider, by the name of its file; one that is missing is not in a source. */
+/** What the sources call a provider, by the name of its file up to an underscore: a long list has several; one that is missing is not in a source. */
 const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   anthropic: { "models.dev": ["anthropic"], "genai-prices": ["anthropic"], LiteLLM: ["anthropic"] },
   azure: { "models.dev": ["azure"], "genai-prices": ["azure"], LiteLLM: ["azure"] },
@@ -51,6 +51,15 @@ export async function vendorLists(folder: URL = builtIn): Promise<readonly Vendo
   return await Promise.all(files.map(async (file) => {
     const url = new URL(`${file}.ts`, folder);
     const { entries } = await import(url.href) as Pick<VendorList, "entries">;
-    return { file, url, entries, names: names[file] ?? {} };
+    return { file, url, entries, names: names[vendorOf(file)] ?? {} };
   }));
+}
+
+/**
+ * The provider of a list.
+ *
+ * @param file The name of its file.
+ */
+export function vendorOf(file: string): string {
+  return file.split("_")[0]!;
 }

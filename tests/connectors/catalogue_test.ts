@@ -11,10 +11,12 @@ const tree = capabilityTree();
 const folder = new URL("../../connectors/providers/catalogue/", import.meta.url);
 const providers = serverConnectors.filter(isProvider);
 
-/** Every list of the catalogue, by the name of its file. */
+/** Every list of the catalogue, by the name of its file up to an underscore: a long list has several. */
 const lists = new Map<string, readonly CatalogueEntry[]>();
-for (const { name } of Deno.readDirSync(folder)) {
-  lists.set(name.replace(/\.ts$/, ""), (await import(new URL(name, folder).href)).entries);
+for (const name of [...Deno.readDirSync(folder)].map(({ name }) => name).sort()) {
+  const vendor = name.replace(/\.ts$/, "").split("_")[0]!;
+  const { entries } = await import(new URL(name, folder).href);
+  lists.set(vendor, [...lists.get(vendor) ?? [], ...entries]);
 }
 
 /** What is asked of a model is written in tokens that it reads, and a request must fit. */

@@ -1,0 +1,121 @@
+/**
+ * OpenAI's models of embeddings, speech, transcription, images and moderation. Retirements are of developers.openai.com.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "text-embedding-3-small",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 1_536,
+    isDefault: true,
+    pricing: [{ input: 0.02 }],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+  },
+  {
+    id: "text-embedding-3-large",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 3_072,
+    pricing: [{ input: 0.13 }],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+  },
+  {
+    id: "text-embedding-ada-002",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 1_536,
+    hasFixedSize: true,
+    pricing: [{ input: 0.1 }],
+    source: ["genai-prices, LiteLLM", "2026-08-21"],
+  },
+  {
+    id: "gpt-4o-mini-tts",
+    serves: ["generation.audio.text-to-speech"],
+    voices: "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse",
+    formats: "mp3 opus aac flac wav pcm",
+    isDefault: true,
+    pricing: [{ input: 0.6, audio_output: 12 }],
+    retires: "2027-01-06",
+    source: ["genai-prices, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "tts-1",
+    serves: ["generation.audio.text-to-speech"],
+    voices: "alloy ash coral echo fable nova onyx sage shimmer",
+    formats: "mp3 opus aac flac wav pcm",
+    pricing: [{ per_million_characters: 15 }],
+    retires: "2027-01-06",
+    source: ["models.dev, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "tts-1-hd",
+    serves: ["generation.audio.text-to-speech"],
+    voices: "alloy ash coral echo fable nova onyx sage shimmer",
+    formats: "mp3 opus aac flac wav pcm",
+    pricing: [{ per_million_characters: 30 }],
+    retires: "2027-01-06",
+    source: ["LiteLLM, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "gpt-transcribe",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json",
+    isDefault: true,
+    pricing: [{ per_minute: 0.0045 }],
+    source: ["developers.openai.com", "2026-11-21"],
+  },
+  {
+    id: "gpt-4o-mini-transcribe",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json",
+    pricing: [{ input: 1.25, output: 5, audio_input: 3 }],
+    retires: "2027-02-26",
+    source: ["genai-prices, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "gpt-4o-transcribe",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json",
+    pricing: [{ input: 2.5, output: 10, audio_input: 6 }],
+    retires: "2027-02-26",
+    source: ["genai-prices, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "whisper-1",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text srt verbose_json vtt",
+    pricing: [{ per_minute: 0.006 }],
+    retires: "2027-02-26",
+    source: ["models.dev, developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "gpt-image-2.6-flare",
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    isDefault: true,
+    pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
+    source: ["developers.openai.com, docs.apiyi.com", "2026-11-22"],
+  },
+  {
+    id: "gpt-image-2.6-sunburst",
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
+    source: ["developers.openai.com", "2026-11-22"],
+  },
+  {
+    id: "gpt-image-2",
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
+    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+  },
+  {
+    id: "omni-moderation-latest",
+    serves: ["evaluation.content-moderation"],
+    isDefault: true,
+    pricing: [{ input: 0, output: 0 }],
+    source: ["OpenAI REST API reference 2.3.0, LiteLLM", "2026-11-21"],
+  },
+];
