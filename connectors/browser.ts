@@ -5,6 +5,7 @@
 import type { GivenProvider, VendorOptions } from "../src/contracts/browser_provider.ts";
 import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
 import { consoleObservability } from "./observability/console.ts";
+import { nullObservability } from "./observability/null.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
 import { providerOf } from "./providers/_instance.ts";
 import { openAiCompatible } from "./providers/_openai_compatible.ts";
@@ -55,6 +56,7 @@ export function browserConnectors(): readonly Connector[] {
     sessionStickiness,
     envSecrets,
     consoleObservability,
+    nullObservability,
   ];
 }
 
