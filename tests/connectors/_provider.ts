@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { FailureKind } from "../../src/contracts/provider.ts";
+import type { Json } from "../support/_dialects.ts";
 import { happens } from "../support/patience.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import {
@@ -29,6 +30,7 @@ import {
   type Scene,
   sceneOf,
   textsOf,
+  withEvent,
 } from "./_provider_calls.ts";
 
 const text = pieces.join("");
@@ -66,6 +68,14 @@ const senseless: Readonly<Record<string, Behaviour>> = {
   "an object of something else": json({ ok: true }),
   "bytes that are no text": whole(200, Uint8Array.of(0xff, 0xfe, 0x00, 0x80), "application/json"),
 };
+
+/** In the words of every vendor: no numbers, or none that can be. */
+const oddUsages: readonly Json[] = [-1, "many", null, [], {}, 1e400].map((count) => ({
+  ...{ prompt_tokens: count, completion_tokens: count, total_tokens: count },
+  ...{ input_tokens: count, output_tokens: count },
+  ...{ promptTokenCount: count, candidatesTokenCount: count, totalTokenCount: count },
+  ...{ inputTokens: count, outputTokens: count, totalTokens: count },
+}));
 
 /**
  * Tests a connector.
@@ -123,7 +133,16 @@ function testAnswers({ over, reply }: Scene): void {
   });
 }
 
-function testSenselessAnswers({ over }: Scene): void {
+function testSenselessAnswers({ over, reply }: Scene): void {
+  it("counts though its usage cannot be", async () => {
+    for (const usage of [...oddUsages, "none" as unknown as Json]) {
+      const script = reply({ usage });
+      const { body } = await over(script, ({ complete }) => complete());
+      assertEquals(body.choices[0]?.message.content, text);
+      assertEquals(await over(script, ({ stream }) => textsOf(stream())), text);
+    }
+  });
+
   for (const [name, behaviour] of Object.entries(senseless)) {
     it(`that is ${name} is refused`, async () => {
       const kind = await over(behaviour, async ({ provider, complete }) => {
@@ -134,10 +153,11 @@ function testSenselessAnswers({ over }: Scene): void {
   }
 }
 
-function testStreams({ over, reply, eventsToContent }: Scene): void {
+function testStreams({ over, reply, eventsToContent, unknownEvent }: Scene): void {
   const shapes: Readonly<Record<string, Behaviour>> = {
     "event by event": reply(),
     "in single bytes": inBytes(reply()),
+    "after an unknown event": withEvent(unknownEvent, reply()),
   };
   for (const [name, behaviour] of Object.entries(shapes)) {
     it(`has the text in chunks of OpenAI's shape, then the reason, then the usage: ${name}`, async () => {

@@ -17,6 +17,8 @@ export const pieces: readonly string[] = ["Hello", " wörld", ", how", " are you
 
 /** A connector, and the replies of its vendor. */
 export interface ProviderFixture extends Pick<DialectFacts, "connector" | "model" | "answer" | "eventsToContent"> {
+  /** An event of a stream that means nothing to anybody, as it is written. */
+  readonly unknownEvent: string | Uint8Array;
   /** The entry's `config`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** What follows the provider's address. */
@@ -35,6 +37,7 @@ export interface Call {
 /** A provider that replies as its vendor does, and calls of it. */
 export interface Scene {
   readonly eventsToContent: number;
+  readonly unknownEvent: string | Uint8Array;
   /** A reply of the vendor's, `pieces` unless said. */
   reply(more?: Reply): Behaviour;
   /** Starts a provider for the time of some calls. */
@@ -45,6 +48,7 @@ export interface Scene {
 export function sceneOf(fixture: ProviderFixture): Scene {
   return {
     eventsToContent: fixture.eventsToContent,
+    unknownEvent: fixture.unknownEvent,
     reply: (more = {}) => fixture.answer({ pieces, ...more }),
     async over(script, use) {
       await using upstream = await startUpstream(script);
@@ -114,6 +118,25 @@ export function inBytes(behaviour: Behaviour): Behaviour {
       const write = async (data: string | Uint8Array) => {
         const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
         for (let at = 0; at < bytes.length; at++) await exchange.write(bytes.subarray(at, at + 1));
+      };
+      await behaviour.play({ ...exchange, write });
+    },
+  };
+}
+
+/** The same stream with an event before its others. */
+export function withEvent(event: string | Uint8Array, behaviour: Behaviour): Behaviour {
+  return {
+    async play(exchange) {
+      let count = 0;
+      const write = async (data: string | Uint8Array) => {
+        await exchange.write(data);
+        if (++count > 1) return;
+        const { length } = typeof event === "string" ? new TextEncoder().encode(event) : event;
+        const isChunked = String(data).includes("transfer-encoding: chunked");
+        if (isChunked) await exchange.write(`${length.toString(16)}\r\n`);
+        await exchange.write(event);
+        if (isChunked) await exchange.write("\r\n");
       };
       await behaviour.play({ ...exchange, write });
     },

@@ -2,13 +2,16 @@
 import { bedrock } from "../support/_bedrock.ts";
 import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
+import { event } from "../support/event_frames.ts";
 import type { Behaviour } from "../support/upstream.ts";
 import { testProvider } from "./_provider.ts";
 import type { ProviderFixture } from "./_provider_calls.ts";
 
 type Dialect = Omit<ProviderFixture, "connector">;
 
-const { openai, anthropic, gemini } = speaking;
+const openai: Dialect = { ...speaking.openai, unknownEvent: ": ping\n\nevent: ping\ndata: {}\n\n" };
+const anthropic: Dialect = { ...speaking.anthropic, unknownEvent: 'event: news\ndata: {"type":"news"}\n\n' };
+const gemini: Dialect = { ...speaking.gemini, unknownEvent: 'data: {"news":true}\n\n' };
 const vertex = { project: "my-project", location: "europe-west1" };
 
 /** OpenAI's, with the usage of a stream for all who ask, and for those who do not. */
@@ -17,7 +20,7 @@ const unasked: Dialect = { ...openai, answer: (reply) => asIfAsked(openai.answer
 /** What a vendor speaks, where it is not OpenAI's dialect alone, and the settings that it needs. */
 const dialects: Readonly<Record<string, readonly Dialect[]>> = {
   "anthropic.claude.v1": [anthropic],
-  "aws.bedrock.v1": [{ ...bedrock, config: { region: "eu-central-1" } }],
+  "aws.bedrock.v1": [{ ...bedrock, unknownEvent: event("news", {}), config: { region: "eu-central-1" } }],
   "google.gemini.v1": [gemini],
   "google.vertex.v1": [{ ...gemini, config: vertex }, { ...anthropic, config: vertex }],
   "mistral.api.v1": [unasked],
