@@ -1,6 +1,6 @@
 /**
- * Keeps one word per concept: a rule of `deno lint` (named in `deno.json`) that refuses the plainest retired names.
- * It reads identifiers and file names; comments and strings stay ordinary English.
+ * Keeps one word per concept: a rule of `deno lint` (named in `deno.json`) that refuses the plainest retired words in
+ * identifiers, names of files, comments and titles of tests. Other strings stay ordinary English.
  * @module
  */
 
@@ -27,6 +27,35 @@ const retired: readonly (readonly [name: RegExp, instead: string])[] = [
   [/(^|_)(newcomer|stranger)|(Newcomer|Stranger)/, "new model, unknown name"],
   [/(^|_)(whoever|somebody|nobody)|(Whoever|Somebody|Nobody)/, "caller, operator, client; none; unknown"],
 ];
+
+/** What is retired in prose, and the word to use. "The rest of" and "to hold" are ordinary English. */
+const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
+  [/\b(rests|resting|at rest)\b/i, "in standby"],
+  [/\bon trial\b/i, "half-open"],
+  [/\b(sets?|setting) aside\b/i, "deactivate, reserve"],
+  [/\b(takes?|taken|took) back\b/i, "close, recover, activate"],
+  [/\brelapse[sd]?\b/i, "consecutive trips"],
+  [/\bvotes?\b/i, "outcome, failure"],
+  [/\b(tells?|told)\b/i, "log, emit, report, return, configure"],
+  [/\b(heed|obey)(s|ed)?\b/i, "honor, apply"],
+  [/\bpurses?\b/i, "budget scope"],
+  [/\b(newcomer|stranger)s?\b/i, "new model, unknown name"],
+  [/\b(whoever|(some|no|every)body)\b/i, "caller, operator, client, model; none; all"],
+];
+
+/**
+ * Which retired word a comment or a title contains.
+ *
+ * @param prose A comment, or the title of a test.
+ * @returns What is wrong and what to use instead; `undefined` when nothing is.
+ */
+export function retiredWord(prose: string): string | undefined {
+  for (const [word, instead] of retiredProse) {
+    const found = word.exec(prose);
+    if (found !== null) return `"${found[0]}" is retired: use ${instead}`;
+  }
+  return undefined;
+}
 
 /**
  * Which retired name an identifier contains.
@@ -62,11 +91,22 @@ const plugin: Deno.lint.Plugin = {
           const message = retiredName(node.name);
           if (message !== undefined) context.report({ node, message });
         };
+        const checkProse = ({ range }: { readonly range: Deno.lint.Range }, prose: string) => {
+          const message = retiredWord(prose);
+          if (message !== undefined) context.report({ range, message });
+        };
         return {
+          CallExpression({ callee, arguments: [title] }) {
+            const name = callee.type === "MemberExpression" ? callee.property : callee;
+            if (name.type !== "Identifier" || !/^(describe|it|test|step)$/.test(name.name)) return;
+            if (title?.type === "Literal") checkProse(title, String(title.value));
+            if (title?.type === "TemplateLiteral") checkProse(title, title.quasis.map(({ raw }) => raw).join(" "));
+          },
           Program(node) {
             const name = context.filename.replace(/^.*\/|\.ts$/g, "");
             const message = retiredName(name);
             if (message !== undefined) context.report({ node, message: `The file's name ${message}` });
+            for (const comment of context.sourceCode.getAllComments()) checkProse(comment, comment.value);
           },
           Identifier: check,
           PrivateIdentifier: check,

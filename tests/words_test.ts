@@ -33,12 +33,22 @@ Deno.test("isChecked() exempts rooms and what is in them, and no namesakes", () 
 const lint = (file: string, source: string) =>
   Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" has ")[0]);
 
-Deno.test("the rule reports declarations, members and uses, and neither comments nor strings", () => {
-  const source = 'class Hold { #purse = { restMs: 1 }; }\n// Trip, told\nexport const text = "heed"; f(mostOf);';
+Deno.test("the rule reports declarations, members and uses, and no strings", () => {
+  const source = 'class Hold { #purse = { restMs: 1 }; }\n// Trip\nexport const text = "heed"; f(mostOf);';
   assertEquals(
     lint("src/util/a.ts", source),
     ["`Hold`", "`purse`", "`restMs`", "`mostOf`"],
   );
+});
+
+Deno.test("the rule reports comments and titles of tests", () => {
+  const source = [
+    "/** Nobody is asked. */",
+    'it("rests for a minute", () => {}); Deno.test(`is told of ${a}`, () => {}); say("the model rests");',
+    "const a = 1; // the rest of it holds",
+  ].join("\n");
+  const found = Deno.lint.runPlugin(plugin, "tests/a_test.ts", source).map(({ message }) => message.split(" is ")[0]);
+  assertEquals(found.sort(), ['"Nobody"', '"rests"', '"told"']);
 });
 
 Deno.test("the rule reports a file's name", () => {

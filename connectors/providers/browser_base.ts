@@ -77,7 +77,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /**
-   * Told what it runs on, before its first call.
+   * Gets what it runs on, before its first call.
    *
    * @param runtime For time and network.
    */
@@ -267,7 +267,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 }
 
-/** Whoever writes a hook wants to know which one failed and why; the engine takes keys out of the text. */
+/** The author of a hook wants to know which one failed and why; the engine takes keys out of the text. */
 function run<Result>(name: string, hook: () => Result): Result {
   try {
     return hook();

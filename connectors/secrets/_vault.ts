@@ -36,7 +36,7 @@ export class Vault {
   /** Deriving a key is slow on purpose: it is done once for a salt. */
   #key: { readonly salt: string; readonly passphrase: string; readonly made: Promise<Key> } | undefined;
 
-  /** @param passphrase Tells it; throws a `SecretFileError` when there is none. */
+  /** @param passphrase Returns it; throws a `SecretFileError` when there is none. */
   constructor(passphrase: () => string) {
     this.#passphrase = passphrase;
   }

@@ -15,7 +15,7 @@ const maxShown = 3;
 
 /**
  * Secrets of a dotenv file; settings: `path`, `.env` unless given. It is read as it is, nothing is expanded; comments
- * and the other lines stay when it is written. **Whoever can read the file can read the secrets.**
+ * and the other lines stay when it is written. **Everyone who can read the file can read the secrets.**
  */
 export const dotenvSecrets: Connector<"secretStore"> = {
   ...dotenvDeclaration,

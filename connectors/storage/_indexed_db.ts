@@ -12,17 +12,17 @@ export interface PendingRequest<Result = unknown> {
   readonly result: Result;
   /** Why nothing did. */
   readonly error: Error | null;
-  /** Told that it is done. */
+  /** Called when it is done. */
   onsuccess: Listener;
-  /** Told that it failed. */
+  /** Called when it failed. */
   onerror: Listener;
 }
 
 /** `IDBOpenDBRequest`. */
 export interface OpenRequest extends PendingRequest<Database> {
-  /** Told that there is no database of that name and version yet. */
+  /** Called when there is no database of that name and version yet. */
   onupgradeneeded: Listener;
-  /** Told that another page is in the way. */
+  /** Called when another page is in the way. */
   onblocked: Listener;
 }
 

@@ -25,8 +25,8 @@ const nothing = new Uint8Array();
  * Records as files of one folder. Drive lets two files have one name: the older one is the record then, and the process that
  * made the other one by accident puts it right.
  *
- * Locks: Drive has no write under a condition. Whoever wants a lock makes a file, looks a second later who was first,
- * and takes theirs back unless it was they. It excludes as long as Drive's lists show a new file within that time,
+ * Locks: Drive has no write under a condition. A process that wants a lock makes a file, looks a second later who was first,
+ * and removes its own unless it was they. It excludes as long as Drive's lists show a new file within that time,
  * which they do, without a promise. A lock of `aws.s3.v1` or `redis.redis.v1` is a promise.
  */
 export class DriveStorage implements Storage {

@@ -21,7 +21,7 @@ interface StorageUser {
   readonly catalogue: ConnectorCatalogue;
   /** The door to the outside. */
   readonly runtime: Runtime;
-  /** Told the key, so that no record shows it. */
+  /** Gets the key, so that no record shows it. */
   readonly redactor: Redactor;
   /** Where its secrets are. */
   readonly settings: Pick<Settings, "secrets">;
@@ -30,7 +30,7 @@ interface StorageUser {
 /** A mesh. */
 interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
-  /** Told what goes wrong. */
+  /** Gets what goes wrong. */
   readonly hub: Hub;
 }
 

@@ -24,6 +24,6 @@ export async function discoverModels(
     offerOf(entry, connector, configured.has(entry.id)) === "list"
   );
   if (asked.length === 0) return new Map();
-  const { listingsOf } = await import("./listings.ts"); // most pages ask nobody
+  const { listingsOf } = await import("./listings.ts"); // most pages ask no provider
   return await listingsOf(asked, parts);
 }

@@ -25,7 +25,7 @@ interface HealthParts {
   readonly timeoutMs: number;
 }
 
-/** Rests that say something of the model or its provider which an answered probe disproves. */
+/** Reasons of a standby that an answered probe disproves. */
 const disproved: ReadonlySet<StandbyReason> = new Set([
   "retry_limit",
   "error_rate",

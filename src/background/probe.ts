@@ -38,7 +38,7 @@ export async function probe(
     return { models: await untilAborted(instance.provider!.listModels(connection), connection.stop) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
-    connection.abort(reason); // an answer that nobody reads to its end holds no socket
+    connection.abort(reason); // a response that is not read to its end holds no socket
     return { failure: failureOf(reason, instance.provider!, redact) };
   } finally {
     connection.close();

@@ -49,7 +49,7 @@ export interface CreateOptions {
   random?: () => number;
   /** Where states outlive the process, such as `stateIn(storage)`: a standby before a restart goes on after it. */
   storage?: StatePersistence;
-  /** Told every event and routing decision. */
+  /** Gets every event and routing decision. */
   on?: (record: MeshEvent | RoutingRecord) => void;
 }
 

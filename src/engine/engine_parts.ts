@@ -16,7 +16,7 @@ export interface EngineParts {
   readonly connectors: readonly PluggableConnector[];
   /** The door to the outside. */
   readonly runtime: Runtime;
-  /** Told every event and routing decision, beside the sinks configured. */
+  /** Gets every event and routing decision, beside the sinks configured. */
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
   /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
   readonly storage?: StatePersistence;

@@ -1,7 +1,7 @@
 /**
  * Records that only holders of the key can read, or change unnoticed.
  *
- * A sealed record is: 8 bytes `MESHENC1` · 16 bytes of salt · 8 bytes that tell the key · 12 bytes of nonce, new for
+ * A sealed record is: 8 bytes `MESHENC1` · 16 bytes of salt · 8 bytes that identify the key · 12 bytes of nonce, new for
  * each · the AES-256-GCM ciphertext with its tag. What stands before the nonce and the record's name are authenticated
  * with it. The key is PBKDF2-SHA-256 of the secret and the salt, 600 000 rounds; the eight bytes are the first of
  * SHA-256 over it.

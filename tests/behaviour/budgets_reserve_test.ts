@@ -53,7 +53,7 @@ describe("50 requests at once under a budget", () => {
     );
     await using _ = scene;
     const answers = await atOnce(scene, gate, { sent: 10, body: { max_tokens: 10 } });
-    assertEquals(scene.calls, { a: 10 }); // 10 × 10 set aside; 10 × 15 spent
+    assertEquals(scene.calls, { a: 10 }); // 10 × 10 reserved; 10 × 15 spent
     assertEquals(tally(answers.map(({ status: code }) => code)), { 200: 10, 429: 40 });
     assertEquals((await scene.ask({ max_tokens: 1 })).error!.code, "budget_exceeded");
   });

@@ -25,7 +25,7 @@ function frozenRequest(): ChatCompletionRequest & { stream?: null } {
   return Object.freeze({ model: "chat", max_tokens: 5, mesh: {}, messages: Object.freeze([message]) as never });
 }
 
-/** Set aside at its first failure, so that a miscounted abort shows. */
+/** In standby at its first failure, so that a miscounted abort shows. */
 const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
 
 function assertNoModelIsBlamed({ client, records }: TestClient): void {

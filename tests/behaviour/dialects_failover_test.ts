@@ -132,7 +132,7 @@ describe("A vendor's own word for a wait", () => {
     ],
   ];
   for (const [name, dialect, script, waitMs] of rows) {
-    it(`is heeded: ${name}`, () =>
+    it(`is honored: ${name}`, () =>
       withSecond(dialect, [script, speaking[dialect].answer()], async (proxy, calls) => {
         assertEquals(await answerer(proxy), "second");
         assertEquals(standbyOf(proxy), ["standby", "rate_limited", waitMs]);

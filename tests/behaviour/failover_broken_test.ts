@@ -36,7 +36,7 @@ interface Row {
   readonly state?: string;
   /** What the client reads when there is no other model. */
   readonly alone?: string;
-  /** Nobody can tell whether it was billed. */
+  /** It is unknown whether it was billed. */
   readonly billed?: true;
 }
 

@@ -143,7 +143,7 @@ describe("What a program plugs in to watch", () => {
     client.mesh.addSink(broken as Observability);
     client.mesh.addSink({ ...broken, flush: () => reject("flush") } as Observability);
     assertEquals(textOf(await client.chat.completions.create({ messages })), "Custom");
-    await breathe(); // a rejection that nobody handles ends the test run here
+    await breathe(); // an unhandled rejection ends the test run here
     await client.close();
     await breathe();
     assertEquals([...new Set(reported)].sort(), ["flush", "on", "usage"]);

@@ -189,7 +189,7 @@ describe("a wait before a retry", () => {
     const waiting = scene.ask();
     await scene.received("a");
     await until(() => scene.clock.sleeps.length === 1);
-    assertEquals((await scene.ask()).text, "from b"); // the key is refused: the model rests
+    assertEquals((await scene.ask()).text, "from b"); // the key is refused: the model is in standby
     assertEquals((await after(scene.clock, 5_000, waiting)).text, "from b");
     assertEquals(scene.calls, { a: 2, b: 2 });
   });

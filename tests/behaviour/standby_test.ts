@@ -247,7 +247,7 @@ describe("a recovery", () => {
     await scene.clock.advance(25_000);
     assertEquals(scene.events.slice(from), ["recovery a retry_limit", "recovery b retry_limit"]);
     const { pending } = scene.clock;
-    assertEquals(pending, 0); // nothing is armed while nobody rests
+    assertEquals(pending, 0); // nothing is armed while no model is in standby
   });
 
   it("comes when its time has passed, whatever the wall clock is set to meanwhile", async () => {

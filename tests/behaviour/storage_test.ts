@@ -102,7 +102,7 @@ describe("a process with a storage section", () => {
       await second.ready();
       assertEquals(second.status(), "standby rate_limited");
       for (let count = 0; count < 4; count++) assertEquals(await second.ask(), "from b");
-      assertEquals(await second.ask(), "no_active_model"); // one rests, the other one has no money
+      assertEquals(await second.ask(), "no_active_model"); // one is in standby, the other one has no money
       assertEquals(second.status("b"), "standby budget_limit");
       await second.close();
     }, limited));

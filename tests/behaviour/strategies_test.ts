@@ -115,7 +115,7 @@ describe("round-robin", () => {
 
 describe("cost-first", () => {
   const models = {
-    a: {}, // a price nobody knows
+    a: {}, // an unknown price
     b: { pricing: { input: 1, output: 50 } },
     c: { pricing: { input: 10, output: 10 } },
   };

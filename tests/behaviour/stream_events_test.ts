@@ -36,7 +36,7 @@ function sse(...datas: readonly string[]) {
 const opening = [event({ role: "assistant", content: "" }), text("one")];
 const closing = [event(undefined), "[DONE]"];
 
-/** Streams that tell usage where they should not; all say "one two three" and count 7 tokens in the end. */
+/** Streams that report usage where they should not; all say "one two three" and count 7 tokens in the end. */
 const telling: Readonly<Record<string, readonly string[]>> = {
   "every event, as it grows": [
     event({ role: "assistant", content: "" }, { usage: usageOf(0) }),

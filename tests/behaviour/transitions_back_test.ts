@@ -86,7 +86,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     { reason: "model_not_found", answer: noModel },
   ];
   for (const { reason, answer, pool, provider = {} } of others) {
-    it(`${reason}: no probe can tell, and none is sent`, async () => {
+    it(`${reason}: no probe can find out, and none is sent`, async () => {
       await using scene = await scenery({ a: probed(listed, answer), b }, {
         pool: { ...probeEach, ...pool },
         provider,

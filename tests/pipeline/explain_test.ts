@@ -4,7 +4,7 @@ import { ModelMesh } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "../support/proxy.ts";
 
-/** Nobody is there: explaining sends nothing. */
+/** No server is there: explaining sends nothing. */
 const nowhere = "http://127.0.0.1:9/v1";
 const upstreams = { a: nowhere, b: nowhere, c: nowhere };
 /** Of the models that are not preferred, b is cheaper. */

@@ -111,7 +111,7 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     redis.freeze();
     await proxies.clock.advance(700);
     await until(() => allSay(proxies, "away"));
-    await served(a, 50); // no time passes: nobody waits for it
+    await served(a, 50); // no time passes: no request waits for it
     redis.thaw();
     await notice(proxies, "back");
     await served(a, 50);

@@ -1,5 +1,5 @@
 /**
- * Every state of a mesh as its events tell it: what an observer who sees nothing else believes.
+ * Every state of a mesh as its events report it: what an observer who sees nothing else believes.
  * @module
  */
 import type { MeshEvent } from "../../mod.ts";

@@ -28,7 +28,7 @@ import type { Overrun, VendorCounts } from "./_vendor_counts.ts";
 export interface RefereeParts {
   readonly scenario: Scenario;
   readonly clock: FakeClock;
-  /** Told everything that happens, one line each. */
+  /** Gets everything that happens, one line each. */
   readonly trace?: (line: string) => void;
 }
 
@@ -74,7 +74,7 @@ export class Referee implements VendorWatch {
     this.violation ??= `${rule}: at ${this.#now} ms ${wrong}`;
   }
 
-  /** Tells who follows the world. */
+  /** Sends a line to the follower of the world. */
   note(line: () => string): void {
     this.#parts.trace?.(`${String(this.#now).padStart(11)} ms  ${line()}`);
   }

@@ -70,7 +70,7 @@ export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): str
   return undefined;
 }
 
-/** Whether a request is under way that will tell whether a trial is passed. */
+/** Whether a request is under way that will decide whether a half-open breaker closes. */
 function isTrialOf({ askedOrder, asked, pool, underWay }: Journey, { key, order }: Entry, { models }: Facts): boolean {
   if (askedOrder < order || underWay.size === 0) return false;
   const model = models.get(asked.at(-1)!)!;

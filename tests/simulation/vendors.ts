@@ -176,7 +176,7 @@ export class Vendors {
           await new Promise((_, reject) => whenAborted(options.signal, reject));
         }
         if (kind === "cut" && place === breaksAt) throw failure("The stream broke off", "invalid_response");
-        if (place === 2) end = "served"; // whoever has the last event needs no more
+        if (place === 2) end = "served"; // a client with the last event needs no more
         yield chunkFor(call.arrival, place, kind === "empty");
       }
     } catch (error) {

@@ -21,7 +21,7 @@ const info = { id: "a", pricing: [{ input: 1, output: 1 }] } as unknown as Model
  * Makes one.
  *
  * @param clock Its clock.
- * @param onTransition Told every change.
+ * @param onTransition Gets every change.
  */
 export function addMetered(
   clock: Clock,

@@ -13,7 +13,7 @@ class Party extends Process {
     this.events = new BreakerEvents(this.state, this.clock, id);
   }
 
-  /** Tells all of its news to the others. */
+  /** Sends all of its news to the others. */
   tell(...others: readonly Party[]): number {
     let messages = 0;
     for (let news = this.events.pending(); news !== undefined; news = this.events.pending()) {
@@ -64,7 +64,7 @@ describe("breakers of two processes", () => {
     one.tell(other);
     await Promise.all([one.clock.advance(1000), other.clock.advance(1000)]);
     const late = () => {
-      other.events.markStale(); // it was asked, and tells what it knew before it heard
+      other.events.markStale(); // it was asked, and sends what it knew before it heard
       return other.events.pending()!.message;
     };
     const message = late();

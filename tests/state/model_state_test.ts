@@ -152,7 +152,7 @@ Deno.test("an earlier trial request neither closes nor opens the breaker after a
     request("failure");
     state.refresh(60_000);
     const early = state.begin();
-    request("failure", 60_000); // another one, since nobody else was left: back for twice the time
+    request("failure", 60_000); // another one, since no other model was left: back for twice the time
     state.refresh(180_000);
     assertEquals([state.status, state.isHalfOpen], ["active", true]);
     const trial = state.begin();

@@ -92,7 +92,7 @@ describe("standby, recovery.probe_on_start", () => {
     assertEquals([state, probes], [inStandby("retry_limit"), 0]);
   });
 
-  it("quota_exhausted: no probe can tell, and none is sent", async () => {
+  it("quota_exhausted: no probe can find out, and none is sent", async () => {
     const { state, probes } = await restarted({ reason: "quota_exhausted", whose: providerA });
     assertEquals([state, probes], [inStandby("quota_exhausted"), 0]);
   });

@@ -105,7 +105,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await clock.advance(29_999);
       assertEquals([await second.ask(), second.events], ["from b", []]);
       await clock.advance(1);
-      assertEquals(second.events, ["recovery a.m rate_limited"]); // told in time, with no request
+      assertEquals(second.events, ["recovery a.m rate_limited"]); // emitted in time, with no request
       assertEquals([await second.ask(), scene.a.calls], ["from a", 2]);
       await second.client.close();
     });

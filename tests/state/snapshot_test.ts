@@ -19,8 +19,8 @@ async function restarted(written: unknown, laterMs: number, known: readonly stri
 function tired(): Process {
   const process = new Process(names);
   process.request("chat/a@one", "failure", 500);
-  process.request("chat/a@one", "failure", 503); // rests for a minute in its pool
-  process.request("chat/b@one", "failure", 502); // one more and it rests
+  process.request("chat/a@one", "failure", 503); // in standby for a minute in its pool
+  process.request("chat/b@one", "failure", 502); // one more and it is in standby
   process.model("chat/c@two").openModelBreaker("rate_limited", 0, 5 * minute);
   return process;
 }

@@ -35,7 +35,7 @@ async function runtimes(script: string): Promise<Map<string, { command: string[]
     const mod = new URL(`file://${(await ownPackage()).replace(/[^/]*$/, "dist/mod.js")}`);
     found.set("Node 24", { command: [await nodePath("24"), script], library: mod.href });
   } catch {
-    // the contestants on Node tell why
+    // the contestants on Node report why
   }
   return found;
 }

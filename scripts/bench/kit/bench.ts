@@ -70,7 +70,7 @@ export class Bench {
     this.#folder = folder;
   }
 
-  /** Tells people how far it is. */
+  /** Prints how far it is. */
   say(text: string): void {
     console.error(text);
   }

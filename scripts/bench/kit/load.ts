@@ -1,5 +1,5 @@
 /**
- * The clients: wrk for as much as goes, and a program of ours for what wrk cannot tell.
+ * The clients: wrk for as much as goes, and a program of ours for what wrk cannot measure.
  * @module
  */
 import { createInterface, type Interface } from "node:readline";

@@ -113,7 +113,7 @@ export async function usedVersions(): Promise<string[]> {
     try {
       found.push(...await versionsIn(name, await folder));
     } catch {
-      // it could not be installed, which its contestants tell
+      // it could not be installed, which its contestants report
     }
   }
   return found;

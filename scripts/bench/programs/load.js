@@ -1,11 +1,11 @@
 /**
- * The load where wrk cannot tell what is wanted: bare sockets, kept open, on Node, or on Deno where there is no Node.
+ * The load where wrk cannot measure what is wanted: bare sockets, kept open, on Node, or on Deno where there is no Node.
  *
  * Arguments: JSON with `port`, `secure`, `path`, `headers`, `body`, `mode` and what that takes. Prints a line of JSON.
  * - `closed`: `connections` send one request after the other for `seconds`; streams begin scattered.
  * - `open`: `rate` requests a second at random times for `seconds`, whether or not earlier ones are answered.
- * - `hold`: `open <n>` on standard input opens streams until there are n, and a line tells when each has a token.
- * - `leave`: `tries` clients that leave after `afterMs`; tells when.
+ * - `hold`: `open <n>` on standard input opens streams until there are n, and a line reports when each has a token.
+ * - `leave`: `tries` clients that leave after `afterMs`; reports when.
  * @module
  */
 import process from "node:process";

@@ -44,7 +44,7 @@ export class Connection {
    * Sends a request.
    *
    * @param {Buffer} bytes See {@linkcode requestBytes}.
-   * @param {{ first?: (waitMs: number) => void, done: (answer: object) => void }} hear Told of the first token, and of
+   * @param {{ first?: (waitMs: number) => void, done: (answer: object) => void }} hear Gets the time of the first token, and of
    *   the end: `ok`, `ms` net of the mock's own time, and `events`.
    */
   send(bytes, hear) {

@@ -17,7 +17,7 @@ export class OutageDetector {
     this.#known.add(model);
   }
 
-  /** Somebody answered, if only with an error. */
+  /** A provider answered, if only with an error. */
   answered(): void {
     this.#row = 0;
     this.#silent.clear();

@@ -34,7 +34,7 @@ export type ModelRateLimiter =
   >
   & {
     observe(now: number, reading: RateReading, reservation: RateReservation): void;
-    /** Somebody minds how many requests a minute there are, also where no limit is known. */
+    /** Whether requests per minute are counted although no limit is known. */
     isWatched: boolean;
     /** What of it several processes have in common. */
     replicas(key: string, clock: Clock): RateReplicaParts[];
@@ -55,7 +55,7 @@ export type ModelRateLimiter =
  * ```
  */
 export class RateLimiter {
-  /** Somebody minds how many requests a minute there are, also where no limit is known. */
+  /** Whether requests per minute are counted although no limit is known. */
   isWatched = false;
   readonly #requests: RateCounter;
   readonly #tokens: RateCounter;

@@ -186,7 +186,7 @@ export function mergeApiKeys(
   }
 }
 
-/** Tells a key from others of the list, and nothing of it: 32 bits, which many keys share. */
+/** Distinguishes a key from others of the list without showing it: 32 bits, which many keys share. */
 function markOf(provider: string, value: string, wall: number): string {
   const bits = hash53(`${wall} ${provider} ${value}`) >>> 0;
   return bits.toString(16).padStart(8, "0");

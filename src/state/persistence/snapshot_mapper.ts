@@ -42,7 +42,7 @@ interface SnapshotMapperOptions {
 
 /**
  * Writes a state as a snapshot and restores it. Where several processes share one record, the mapper knows what the record
- * said when it looked last, so that it can tell what others have done since from what this process did.
+ * said when it looked last, so that it can distinguish what others have done since from what this process did.
  */
 export class SnapshotMapper implements StateRestorer {
   /** Called for every model that comes into being from now on. */

@@ -22,7 +22,7 @@ export interface SnapshotStoreParts {
   readonly settings: Pick<StorageSettings, "policy" | "intervalMs" | "locking">;
   /** The mesh's. */
   readonly clock: Clock;
-  /** Told what goes wrong. */
+  /** Gets what goes wrong. */
   readonly hub: Tracer;
   /**
    * Processes exchange standbys and counts by other means, and the record is for those that start: it is read once, and

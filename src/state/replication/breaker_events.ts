@@ -30,7 +30,7 @@ interface Published {
   readonly breaker: CircuitBreaker;
   /** Its end, monotonic ms. */
   readonly until: number;
-  /** Somebody may have missed it. */
+  /** Another process may have missed it. */
   readonly isStale?: boolean;
 }
 

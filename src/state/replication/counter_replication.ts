@@ -71,7 +71,7 @@ export class CounterReplication implements Replication {
   }
 
   /**
-   * Tells the store all that has been counted, and learns what the others have. Never throws; one after the other, since
+   * Sends the store all that has been counted, and reads what the others have. Never throws; one after the other, since
    * two at once would report the same twice.
    */
   sync(): Promise<void> {

@@ -28,7 +28,7 @@ interface ReplicatedStoreParts {
   readonly onUnavailable: "open" | "closed";
   readonly clock: Clock;
   readonly hub: Tracer;
-  /** Tells this process from the others. */
+  /** Distinguishes this process from the others. */
   readonly id: string;
 }
 
