@@ -32,11 +32,6 @@ export function buildStorage(
   if (intervalMs !== undefined && policy !== "periodic") {
     report.warn("storage.sync_interval", 'has no effect unless "sync_policy" is "periodic"');
   }
-  const isShared = policy === "immediate" || policy === "periodic";
-  const waiting = {
-    timeoutMs: locking.timeout ?? defaultLocking.timeoutMs,
-    retryIntervalMs: locking.retry_interval ?? defaultLocking.retryIntervalMs,
-  };
   return {
     connector,
     config: deepFreeze(readAttributes(config, {
@@ -52,6 +47,18 @@ export function buildStorage(
     isCompressed: persistence.compression ?? false,
     isEncrypted: persistence.encryption ?? false,
     onUnavailable: onUnavailable ?? "open",
-    ...(locking.enabled ?? isShared ? { locking: waiting } : {}),
+    locking: lockingOf(locking, policy),
+  };
+}
+
+/** Undefined where the record is not locked: unless configured, under policies of a single process. */
+function lockingOf(
+  { enabled, timeout, retry_interval }: NonNullable<StorageValues["locking"]>,
+  policy: StorageSettings["policy"],
+): StorageSettings["locking"] {
+  if (!(enabled ?? (policy === "immediate" || policy === "periodic"))) return undefined;
+  return {
+    timeoutMs: timeout ?? defaultLocking.timeoutMs,
+    retryIntervalMs: retry_interval ?? defaultLocking.retryIntervalMs,
   };
 }
