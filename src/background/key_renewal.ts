@@ -18,7 +18,7 @@ const maxWaitMs = 2_000;
 const minIntervalMs = 1_000;
 
 /** A mesh whose keys are renewed. */
-interface RenewedMesh {
+export interface RenewedMesh {
   readonly runtime: { readonly clock: Pick<Clock, "monotonic" | "after"> };
   readonly hub: Pick<Hub, "trace">;
   readonly registry: Pick<Registry, "instances" | "model">;

@@ -13,6 +13,7 @@ import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
 import { loadKeyPools } from "../state/limits/key_pools.ts";
 import type { Engine } from "./engine.ts";
+import { warningsOf } from "./records.ts";
 
 /**
  * Adds a provider. Nothing has changed when it throws.
@@ -41,7 +42,7 @@ export async function addProvider(
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
   await engine.monitoring.renew(settings);
-  engine.traceWarnings(settings, before);
+  engine.warn(warningsOf(settings, before));
   return config;
 }
 

@@ -8,23 +8,23 @@ import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { MeshEvent, RoutingRecord, StatsRecord } from "../contracts/events.ts";
+import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { type ConfigProblem, MeshError } from "../errors.ts";
+import { MeshError } from "../errors.ts";
 import { Hub } from "../observe/hub.ts";
-import type { ConfiguredSink, RecordKind } from "../observe/output.ts";
+import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
 import type { StatisticsReports } from "../observe/statistics_reports.ts";
 import { type Answer, perform } from "../pipeline/perform.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
-import { ConnectorCatalogue, loadConnectors, loadSinks } from "../registry/catalogue.ts";
+import { ConnectorCatalogue, loadConnectors } from "../registry/catalogue.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import type { Registry } from "../registry/registry.ts";
-import { type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
+import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { loadKeyPools } from "../state/limits/key_pools.ts";
@@ -32,6 +32,8 @@ import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { assemble, assembleOpen, type Assembly, type AssemblyContext } from "./assembly.ts";
 import { type AssemblyPlan, membersOf } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
+import { eventOf, listener, warningsOf } from "./records.ts";
+import { sinksOf } from "./sinks.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
 /** The engine. Programs use it by way of `ModelMesh` and `MeshClient`, which are facades over one each. */
@@ -64,7 +66,6 @@ export class Engine implements Mesh {
   #isReady = false;
   #isClosed = false;
 
-  /** @param parts Connectors, runtime, a listener, a storage. */
   constructor(parts: EngineParts) {
     const { connectors, runtime, on, storage } = parts;
     bindEngine(this, this);
@@ -145,12 +146,7 @@ export class Engine implements Mesh {
     this.#isReady = false;
   }
 
-  /**
-   * Takes settings together with connectors of theirs.
-   *
-   * @param plan Both.
-   * @param addPools As for {@linkcode Engine.configure}.
-   */
+  /** The same with connectors that belong to the settings. */
   configureBy({ settings, connectors }: SettingsPlan, addPools?: AssemblyPlan["addPools"]): undefined {
     for (const connector of connectors) this.catalogue.register(connector.id, connector);
     this.configure(settings, addPools);
@@ -199,11 +195,7 @@ export class Engine implements Mesh {
 
   /** Entry ids of the providers that have an active model. */
   activeProviders(): string[] {
-    const active = listModels(this.registry, this.runtime.clock.monotonic()).filter(({ status }) =>
-      status === "active"
-    );
-    const ids = new Set(active.map(({ provider }) => provider));
-    return this.registry.instances.map(({ entry }) => entry.id).filter((id) => ids.has(id));
+    return activeProviders(this.registry, this.runtime.clock.monotonic());
   }
 
   /** Configured pools and their capabilities. */
@@ -251,18 +243,9 @@ export class Engine implements Mesh {
     this.hub.publish("members_changed", membersOf(this.#current));
   }
 
-  /**
-   * Traces the warnings of settings.
-   *
-   * @param settings Whose warnings.
-   * @param before Settings whose warnings are traced already.
-   */
-  traceWarnings({ warnings }: Settings, before?: Settings): void {
-    const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
-    const known = new Set(before?.warnings.map(lineOf));
-    for (const message of warnings.map(lineOf)) {
-      if (!known.has(message)) this.hub.trace({ severity: "warning", component: "mesh", message });
-    }
+  /** Traces warnings. */
+  warn(messages: readonly string[]): void {
+    for (const message of messages) this.hub.trace({ severity: "warning", component: "mesh", message });
   }
 
   get #current(): Assembly {
@@ -286,13 +269,6 @@ export class Engine implements Mesh {
     };
   }
 
-  /** Renews keys on servers, and in pages whose documents name a secret store. */
-  async #keyRenewal({ secrets }: Settings): Promise<ConfiguredSink[]> {
-    if (!secrets?.reloadOnRotation) return [];
-    const { KeyRenewal } = await import("../background/key_renewal.ts");
-    return [{ id: "mesh", sink: new KeyRenewal(this), routing: { includeMetadata: true } }];
-  }
-
   async #startReports(): Promise<void> {
     this.reports?.stop();
     this.reports = undefined;
@@ -305,7 +281,7 @@ export class Engine implements Mesh {
     const { settings: written, addPools } = this.#current;
     const { settings, secrets } = await this.resolveSecrets(written);
     this.#secrets = secrets;
-    this.hub.configure([...await loadSinks(settings, this), ...await this.#keyRenewal(settings)]);
+    this.hub.configure(await sinksOf(settings, this));
     await this.#startReports();
     await loadKeyPools(settings.providers.values());
     await loadConnectors(settings, this.catalogue);
@@ -319,28 +295,14 @@ export class Engine implements Mesh {
     const { pools, instances } = assembly.registry;
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
     this.hub.trace({ severity: "debug", component: "mesh", message });
-    this.traceWarnings(settings);
-    for (const message of spaceWarnings(assembly.registry.pools)) {
-      this.hub.trace({ severity: "warning", component: "mesh", message });
-    }
+    this.warn([...warningsOf(settings), ...spaceWarnings(pools)]);
   }
 
   #apply(transition: Transition): void {
-    const { owner, to, reason, standbyMs, metadata } = transition;
-    this.hub.event({
-      event: to === "standby" ? "deactivation" : "recovery",
-      ...owner,
-      from: to === "standby" ? "active" : "standby",
-      to,
-      reason,
-      metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
-    });
+    this.hub.event(eventOf(transition));
     this.#store?.mark();
-    if (this.#assembly !== undefined) this.#outages.check(this.#assembly.registry, transition);
-    if (to === "standby" && this.#assembly !== undefined) this.#recovery.schedule(this.#assembly.state);
+    if (this.#assembly === undefined) return;
+    this.#outages.check(this.#assembly.registry, transition);
+    if (transition.to === "standby") this.#recovery.schedule(this.#assembly.state);
   }
-}
-
-function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
-  return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
 }

@@ -93,6 +93,17 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
   }));
 }
 
+/**
+ * Entry ids of the providers that have an active model, in order.
+ *
+ * @param registry All there are.
+ * @param now Monotonic ms.
+ */
+export function activeProviders(registry: Registry, now: number): string[] {
+  const active = listModels(registry, now).flatMap(({ provider, status }) => status === "active" ? provider : []);
+  return registry.instances.map(({ entry }) => entry.id).filter((id) => active.includes(id));
+}
+
 function isActive(model: ModelEntry, members: readonly Member[], now: number): boolean {
   const states = members.flatMap((member) => member.model === model ? member.state : []);
   for (const state of states) state.refresh(now);

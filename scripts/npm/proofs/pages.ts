@@ -2,16 +2,10 @@
  * Bundlers make pages of the package, and leave out what a page does not use.
  * @module
  */
-import { eagerOutputs, gzipSize, serverTraces } from "../browser_size.ts";
+import { eagerOutputs, gzipSize, limitBytes, serverTraces } from "../browser_size.ts";
 import { type Metafile, version as esbuildVersion } from "../esbuild.ts";
 import { optionalPackages } from "../optional_packages.ts";
 import { must, type Project, type Proof, versions, type Workshop } from "../workshop.ts";
-
-/**
- * The most that a page of the packed package loads at once, minified and gzipped, bytes. The package's chunks hold what
- * lazy parts share with the rest: a page of the sources stays within `limitBytes`.
- */
-const packedBytes = 54_000;
 
 /** The most that one class of errors may bring with it, minified and gzipped, bytes. */
 const shakenBytes = 2_500;
@@ -55,7 +49,7 @@ export const pageProofs: readonly Proof[] = [
       const text = await bundle(project, "page.js");
       checkPage(text);
       const bytes = await gzipSize(await loadedAtOnce(project, "page.js"));
-      must(bytes <= packedBytes, `It weighs ${bytes} bytes gzipped, more than ${packedBytes}`);
+      must(bytes <= limitBytes, `It weighs ${bytes} bytes gzipped, more than ${limitBytes}`);
     },
   },
   {

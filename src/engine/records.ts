@@ -1,0 +1,47 @@
+/**
+ * What an engine reports of itself.
+ * @module
+ */
+import type { Settings } from "../config/settings/settings.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { ConfigProblem } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Transition } from "../state/breaker/circuit_breaker.ts";
+
+/**
+ * A sink that calls a program's listener.
+ *
+ * @param on Is called with every event and routing record.
+ */
+export function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
+  return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
+}
+
+/**
+ * The event of a change between active and standby.
+ *
+ * @param transition The change.
+ */
+export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
+  return {
+    event: to === "standby" ? "deactivation" : "recovery",
+    ...owner,
+    from: to === "standby" ? "active" : "standby",
+    to,
+    reason,
+    metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
+  };
+}
+
+/**
+ * The warnings of settings, a line each.
+ *
+ * @param settings Whose warnings.
+ * @param before Settings whose warnings are reported already.
+ */
+export function warningsOf({ warnings }: Settings, before?: Settings): string[] {
+  const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
+  const known = new Set(before?.warnings.map(lineOf));
+  return warnings.map(lineOf).filter((line) => !known.has(line));
+}
