@@ -19,7 +19,7 @@ import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
 interface StorageUser {
   /** Its connectors. */
   readonly catalogue: ConnectorCatalogue;
-  /** The door to the outside. */
+  /** The runtime port. */
   readonly runtime: Runtime;
   /** Gets the key, so that no record shows it. */
   readonly redactor: Redactor;

@@ -11,7 +11,7 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import type { ProbeResult } from "./probe.ts";
 
-/** What watching needs. */
+/** What a health monitor needs. */
 interface HealthParts {
   readonly clock: Clock;
   readonly hub: Hub;
@@ -35,7 +35,7 @@ const disproved: ReadonlySet<StandbyReason> = new Set([
   "health_probe",
 ]);
 
-/** What `provider_deactivation` sets a provider aside for, by the reason. */
+/** The trigger of `provider_deactivation` for each reason. */
 const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
   provider_auth_failure: "on_auth_failure",
   provider_outage: "on_api_outage",
@@ -48,7 +48,6 @@ export class HealthMonitor {
   readonly #underWay = new Map<string, Promise<ProbeResult>>();
   readonly #cancels: Cancel[] = [];
 
-  /** @param parts What watching needs. */
   constructor(parts: HealthParts) {
     this.#parts = parts;
   }
@@ -120,17 +119,19 @@ export class HealthMonitor {
     const failures = (this.#failures.get(entry.id) ?? 0) + 1;
     this.#failures.set(entry.id, failures);
     if (failures !== failureThreshold) return;
-    this.#tell(entry.id, "healthy", "unhealthy", kind);
-    const hold = state.overrides.get({ provider: entry.id }, "health_probe");
-    state.report(hold.open("health_probe", clock.monotonic(), Infinity));
+    this.#emit(entry.id, "healthy", "unhealthy", kind);
+    const override = state.overrides.get({ provider: entry.id }, "health_probe");
+    state.report(override.open("health_probe", clock.monotonic(), Infinity));
   }
 
   #succeed(instance: ProviderInstance): void {
     const { failureThreshold, state } = this.#parts;
     const { entry } = instance;
-    if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#tell(entry.id, "unhealthy", "healthy", "probe");
+    if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#emit(entry.id, "unhealthy", "healthy", "probe");
     this.#failures.delete(entry.id);
-    for (const rest of state.breakers) if (this.#isOver(rest, instance)) state.report(rest.close(undefined, true));
+    for (const breaker of state.breakers) {
+      if (this.#isOver(breaker, instance)) state.report(breaker.close(undefined, true));
+    }
   }
 
   #isOver({ owner, standby }: CircuitBreaker, instance: ProviderInstance): boolean {
@@ -138,7 +139,7 @@ export class HealthMonitor {
       this.#ends(instance, standby.reason, standby.until);
   }
 
-  /** Whether an answered probe ends a rest; not one that a pool wants to be ended by hand. */
+  /** Whether an answered probe ends a standby; not one that a pool wants to be ended by hand. */
   #ends({ entry }: ProviderInstance, reason: StandbyReason, until: number): boolean {
     const trigger = triggers[reason];
     const isByHand = trigger !== undefined && until === Infinity &&
@@ -149,7 +150,7 @@ export class HealthMonitor {
     return disproved.has(reason) && !isByHand;
   }
 
-  #tell(provider: string, from: string, to: string, reason: string): void {
+  #emit(provider: string, from: string, to: string, reason: string): void {
     this.#parts.hub.event({ event: "health", provider, from, to, reason, metadata: {} });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Sets models aside while their pool's maintenance lasts.
+ * Puts models into standby while their pool's maintenance lasts.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
@@ -33,12 +33,12 @@ export class MaintenanceSchedule {
    * Keeps to the plans from now on, in place of those before.
    *
    * @param plans The pools' maintenance.
-   * @param state Whose models rest.
+   * @param state Whose models go into standby.
    */
   start(plans: readonly MaintenancePlan[], state: MeshState): void {
     this.stop();
     this.#cancels = plans.map(() => () => {});
-    plans.forEach((plan, place) => this.#look(plan, place, state));
+    plans.forEach((plan, index) => this.#look(plan, index, state));
   }
 
   /** Ends the schedule; standbys under way go on. */
@@ -48,7 +48,7 @@ export class MaintenanceSchedule {
   }
 
   /** A model that an operator activated stays active until the next start: `seen` is the one that has been kept to. */
-  #look(plan: MaintenancePlan, place: number, state: MeshState, seen?: number): void {
+  #look(plan: MaintenancePlan, index: number, state: MeshState, seen?: number): void {
     const { cron, durationMs, pool } = plan;
     const wall = this.#clock.now();
     const began = lastStart(cron, wall);
@@ -56,13 +56,13 @@ export class MaintenanceSchedule {
       const standbyMs = began + durationMs - wall;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
-        const hold = state.overrides.get(member.state.breaker.owner, "maintenance_window");
-        state.report(hold.open("maintenance_window", this.#clock.monotonic(), standbyMs));
+        const override = state.overrides.get(member.state.breaker.owner, "maintenance_window");
+        state.report(override.open("maintenance_window", this.#clock.monotonic(), standbyMs));
       }
     }
     const next = nextStart(cron, wall);
     if (next === undefined) return;
     const wait = Math.min(next - wall, maxWaitMs);
-    this.#cancels[place] = this.#clock.after(wait, () => this.#look(plan, place, state, began));
+    this.#cancels[index] = this.#clock.after(wait, () => this.#look(plan, index, state, began));
   }
 }

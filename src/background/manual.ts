@@ -40,9 +40,9 @@ export function activate(name: string, parts: OverrideContext): void {
   if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
   // pending ones belong to pools not made yet, or to a model that is in no pool
-  for (const rest of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
-    const transition = rest.close("manual");
-    const key = recordKey(rest.owner);
+  for (const breaker of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
+    const transition = breaker.close("manual");
+    const key = recordKey(breaker.owner);
     if (transition !== undefined && !reported.has(key)) state.report(transition); // once, for all its standbys
     if (transition !== undefined) reported.add(key);
   }

@@ -209,7 +209,7 @@ export class MeshState {
   }
 }
 
-/** The verdict on failures is another's. */
+/** The pool's own policy decides about failures. */
 function withoutErrorRate({ deactivation, ...routing }: RoutingSettings): RoutingSettings {
   const { errorRate: _, ...others } = deactivation;
   return { ...routing, deactivation: others };

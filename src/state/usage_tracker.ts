@@ -165,17 +165,17 @@ export class UsageTracker {
     return this.#providerDecision(end, now) ?? this.limitReached() ?? this.#errorRateDecision(outcome, now);
   }
 
-  /** Sets the whole provider aside, where the pool asks for that. */
+  /** Puts the whole provider into standby, where the pool asks for that. */
   #providerDecision({ kind }: RequestEnd, now: number): DeactivationDecision | undefined {
     const { facts: { routing: { providerDeactivation, providerRecovery } }, outages, keys } = this.#parts;
-    const rest: Pick<DeactivationDecision, "doubles" | "standbyMs"> = providerRecovery === undefined
+    const standby: Pick<DeactivationDecision, "doubles" | "standbyMs"> = providerRecovery === undefined
       ? { doubles: true }
       : { standbyMs: Infinity }; // ended by a probe or by hand
     if (kind === "auth" && (keys?.isRejected(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
-      return { reason: "provider_auth_failure", scope: "provider", ...rest };
+      return { reason: "provider_auth_failure", scope: "provider", ...standby };
     }
     if (!outages.isOutage || !providerDeactivation?.has("on_api_outage")) return undefined;
-    return { reason: "provider_outage", scope: "provider", ...rest };
+    return { reason: "provider_outage", scope: "provider", ...standby };
   }
 
   #tokensOf({ input, output }: Load): number {

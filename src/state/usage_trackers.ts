@@ -69,10 +69,10 @@ export class UsageTrackers {
       clock: this.#clock,
       replicator: this.replicator,
     };
-    const meter = new UsageTracker(parts, this.#before?.trackers.get(key));
-    this.#counted.trackers.set(key, meter);
-    this.replicator.register(meter.quota);
-    return meter;
+    const tracker = new UsageTracker(parts, this.#before?.trackers.get(key));
+    this.#counted.trackers.set(key, tracker);
+    this.replicator.register(tracker.quota);
+    return tracker;
   }
 
   #keysOf(provider: ProviderEntry): ApiKeyPool | undefined {

@@ -59,14 +59,14 @@ function served(upstream: Upstream, count: number): Promise<void> {
 }
 
 /** Whether all have said so of the store: that it is `away`, that it is `back`. */
-function allSay(proxies: SharedProxies, what: "away" | "back"): boolean {
+function allSay(proxies: SharedProxies, what: "unavailable" | "available again"): boolean {
   return proxies.every(({ traces }) =>
     traces.findLast((trace) => trace.includes("storage is"))?.includes(`storage is ${what}`) ?? false
   );
 }
 
-/** Lets time pass until all have noticed that the store is `away`, or `back`. */
-function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
+/** Lets time pass until all have noticed that the store is `unavailable`, or `available again`. */
+function notice(proxies: SharedProxies, what: "unavailable" | "available again"): Promise<void> {
   return until(async () => {
     if (!allSay(proxies, what)) await proxies.hear();
     return allSay(proxies, what);
@@ -83,11 +83,11 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     const stop = load(proxies);
     await served(a, 50);
     await redis.kill();
-    await until(() => allSay(proxies, "away"));
+    await until(() => allSay(proxies, "unavailable"));
     await served(a, 50);
     const before = a.calls;
     await redis.start();
-    await notice(proxies, "back");
+    await notice(proxies, "available again");
     await served(a, 50);
     const results = await stop();
     assertEquals(results.filter(({ status }) => status !== 200), []);
@@ -96,8 +96,8 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     assert(spent > before && spent <= a.calls, `${spent} of ${a.calls} are known, ${before} were before`);
     for (const { traces } of proxies) {
       assertEquals(traces.map((trace) => trace.split(":")[0]), [
-        "warning The shared storage is away",
-        "info The shared storage is back",
+        "warning The shared storage is unavailable",
+        "info The shared storage is available again",
       ]);
     }
   });
@@ -110,10 +110,10 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     await served(a, 50);
     redis.freeze();
     await proxies.clock.advance(700);
-    await until(() => allSay(proxies, "away"));
+    await until(() => allSay(proxies, "unavailable"));
     await served(a, 50); // no time passes: no request waits for it
     redis.thaw();
-    await notice(proxies, "back");
+    await notice(proxies, "available again");
     await served(a, 50);
     const results = await stop();
     assertEquals(results.filter(({ status }) => status !== 200), []);
@@ -128,10 +128,10 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     await redis.kill();
     one.mesh.deactivate("a");
-    await notice(proxies, "away");
+    await notice(proxies, "unavailable");
     assertEquals(modelStatus(other, "a"), "active");
     await redis.start();
-    await notice(proxies, "back");
+    await notice(proxies, "available again");
     await becomes(() => modelStatus(other, "a"), "standby");
   });
 
@@ -157,7 +157,7 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     const { status, code } = await proxies[0]!.chat();
     assertEquals([status, code, a.calls], [503, "no_active_model", 1]);
     await redis.start();
-    await notice(proxies, "back");
+    await notice(proxies, "available again");
     assertEquals((await proxies[0]!.chat()).status, 200);
   });
 
@@ -167,9 +167,9 @@ function notice(proxies: SharedProxies, what: "away" | "back"): Promise<void> {
     await using a = await startUpstream(answer);
     await using proxies = await start(redis, a, { dollars: 5 });
     assertEquals((await proxies[0]!.chat()).status, 200);
-    assert(proxies[0]!.traces.some((trace) => trace.startsWith("warning The shared storage is away")));
+    assert(proxies[0]!.traces.some((trace) => trace.startsWith("warning The shared storage is unavailable")));
     await redis.start();
-    await notice(proxies, "back");
+    await notice(proxies, "available again");
     const results: ChatResult[] = [];
     for (let index = 0; index < 10; index++) results.push(await proxies[index % 2]!.chat());
     assertEquals([results.filter(({ status }) => status === 200).length, a.calls], [4, 5]);

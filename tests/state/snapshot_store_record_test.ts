@@ -157,7 +157,7 @@ describe("a record that cannot be read", () => {
     storage.save = () => Promise.reject(new ConnectorError("it is full", undefined, "full"));
     const one = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     assertEquals(one.traces, [
-      "warning Cannot take up the saved state: it is no JSON. it is full. All models begin as active",
+      "warning Cannot restore the saved state: it is no JSON. it is full. All models begin as active",
       "error it is full",
     ]);
     assertEquals(await storage.load("state"), text("{"));

@@ -269,7 +269,7 @@ describe("a record that holds no state", () => {
       await MemoryStorage.prototype.save.call(storage, "state", bytes);
       const it = await loaded(storage);
       assertEquals(it.traces, [
-        `warning Cannot take up the saved state: ${why}. It is kept as "${copy}". All models begin as active`,
+        `warning Cannot restore the saved state: ${why}. It is kept as "${copy}". All models begin as active`,
       ]);
       assertEquals(await storage.load(copy), bytes);
       assertEquals(JSON.parse(text(await storage.load("state"))).breakers, []);

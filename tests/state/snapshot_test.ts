@@ -207,7 +207,7 @@ describe("a snapshot of something else", () => {
       const before = process.written();
       const error = assertThrows(() => process.takeUp(snapshot), MeshError);
       assertEquals(error.code, "invalid_state");
-      assertEquals(error.message, "Cannot take up the saved state: it is damaged, or of another release");
+      assertEquals(error.message, "Cannot restore the saved state: it is damaged, or of another release");
       assertEquals(process.written(), before);
     });
   }
@@ -275,7 +275,7 @@ describe("a snapshot with one entry that cannot be read", () => {
         refused++;
         assertMatch(
           String(error),
-          /^MeshError: Cannot take up the saved state: it is damaged, or of another release$/,
+          /^MeshError: Cannot restore the saved state: it is damaged, or of another release$/,
         );
       }
     }

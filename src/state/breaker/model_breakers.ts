@@ -206,9 +206,9 @@ export class ModelBreakers {
   #reconsider(now: number): Transition | undefined {
     const { poolBreaker, policy, cooldownMs } = this.#parts;
     this.#open = poolBreaker;
-    const held = this.#limitInForce();
-    const isHeld = held?.standbyMs !== undefined && held.standbyMs > 0 && held.scope === "model";
-    if (!isHeld && policy.shouldRecover!(this.#model, now)) return poolBreaker.close(undefined, true);
+    const limit = this.#limitInForce();
+    const isLimited = limit?.standbyMs !== undefined && limit.standbyMs > 0 && limit.scope === "model";
+    if (!isLimited && policy.shouldRecover!(this.#model, now)) return poolBreaker.close(undefined, true);
     if (poolBreaker.standby!.until > now) return undefined;
     const next = policy.recoverAt?.(this.#model) ?? 0;
     poolBreaker.setEnd(next > now ? next : now + cooldownMs, now);

@@ -6,7 +6,7 @@
 /** Calls in a row that were never answered. */
 const unansweredCalls = 5;
 
-/** One provider's calls, by whether anybody answered. */
+/** One provider's calls, by whether they were answered. */
 export class OutageDetector {
   readonly #known = new Set<string>();
   readonly #silent = new Set<string>();

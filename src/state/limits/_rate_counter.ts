@@ -22,9 +22,9 @@ interface RateCounterLimits {
   readonly day?: number;
 }
 
-/** What a reservation remembers of a gauge. */
+/** What a reservation remembers of a counter. */
 export interface RateCounterMark {
-  /** Place among all reservations. */
+  /** Its number among all reservations. */
   readonly sequence: number;
   /** When it was made, monotonic ms. */
   readonly at: number;

@@ -131,7 +131,7 @@ export class ApiKeyPool {
 
   /** Whether these are its keys. */
   hasSameKeys(values: readonly string[]): boolean {
-    return values.length === this.#keys.length && values.every((value, place) => this.#keys[place]!.value === value);
+    return values.length === this.#keys.length && values.every((value, index) => this.#keys[index]!.value === value);
   }
 
   /** A key that is not refused, for calls that are about no model; the first one when all are. */

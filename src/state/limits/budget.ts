@@ -207,7 +207,7 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Takes up what others have spent meanwhile: by how much what is stored has grown since this one knew it. What others
+   * Merges what others have spent meanwhile: by how much what is stored has grown since this one knew it. What others
    * have reserved counts as spent until they settle it.
    *
    * @param stored As it is stored now.

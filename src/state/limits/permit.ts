@@ -89,8 +89,8 @@ export class Permit {
     wanted: readonly CounterRequest[],
     clock: Pick<Clock, "monotonic">,
   ): Promise<boolean> {
-    const spending = this.#reservation;
-    const grant = () => spending.confirm();
+    const reservation = this.#reservation;
+    const grant = () => reservation.confirm();
     let isGranted = await replication.reserve(wanted, grant);
     if (!isGranted) {
       await replication.refresh(); // gives back what was reserved here and not used
@@ -127,7 +127,7 @@ export class Permit {
     return this.#reservation;
   }
 
-  /** Takes in limits that the provider reports. */
+  /** Applies limits that the provider reports. */
   limit(limits: RateLimits): void {
     this.#reservation.limit(limits);
   }

@@ -31,8 +31,8 @@ export class PooledRateLimiter implements ModelRateLimiter {
    * @param model The model's id, as its provider knows it.
    * @param limits What is declared, for each key.
    */
-  constructor(ring: ApiKeyPool, model: string, limits?: RateLimits) {
-    this.#pool = ring;
+  constructor(pool: ApiKeyPool, model: string, limits?: RateLimits) {
+    this.#pool = pool;
     this.#model = model;
     this.#limits = limits;
   }
@@ -78,11 +78,11 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   requests(now: number): Headroom | undefined {
-    return this.#sum(this.#requests, now, (meter) => meter.requests(now));
+    return this.#sum(this.#requests, now, (limiter) => limiter.requests(now));
   }
 
   tokens(now: number): Headroom | undefined {
-    return this.#sum(this.#tokens, now, (meter) => meter.tokens(now));
+    return this.#sum(this.#tokens, now, (limiter) => limiter.tokens(now));
   }
 
   rpm(now: number): number {
@@ -133,7 +133,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   #sum(
     total: { limit: number; left: number },
     now: number,
-    read: (meter: RateLimiter) => Headroom | undefined,
+    read: (limiter: RateLimiter) => Headroom | undefined,
   ): Headroom | undefined {
     total.limit = total.left = 0;
     const areAllOut = this.#areAllInStandby(now);

@@ -213,7 +213,7 @@ export class Quota implements CounterSource {
   }
 
   /**
-   * Takes in what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
+   * Merges what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
    *
    * @param stored As it is stored now; undefined: nothing has been counted.
    * @param known As it was stored when this one looked last.

@@ -18,9 +18,9 @@ const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 export interface RateReservation {
   /** It is under way. */
   isOpen: boolean;
-  /** What a gauge of requests remembers of it. */
+  /** What the counter of requests remembers of it. */
   readonly requests: RateCounterMark;
-  /** What a gauge of tokens remembers of it. */
+  /** What the counter of tokens remembers of it. */
   readonly tokens: RateCounterMark;
   /** The key it is made with, where there are several. */
   readonly apiKey?: ApiKey;
@@ -80,24 +80,24 @@ export class RateLimiter {
    * What of it several processes have in common: requests a minute, or a day where that is limited, and tokens.
    *
    * @param key Whose it is.
-   * @param clock Wall clock for slices, monotonic for the gauges.
+   * @param clock Wall clock for slices, monotonic for the counters.
    */
   replicas(key: string, clock: Clock): RateReplicaParts[] {
-    const flow = (
+    const replica = (
       what: string,
-      gauge: RateCounter,
+      counter: RateCounter,
       [sliceMs, slices]: readonly [number, number],
     ): RateReplicaParts => ({
       key: `${what} ${key}`,
       sliceMs,
       slices,
       clock,
-      isWanted: () => gauge.isLimited || this.isWatched,
-      counted: () => gauge.counted,
-      addOthers: (at, amount) => gauge.addOthers(clock.monotonic(), at, amount),
+      isWanted: () => counter.isLimited || this.isWatched,
+      counted: () => counter.counted,
+      addOthers: (at, amount) => counter.addOthers(clock.monotonic(), at, amount),
     });
     const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
-    return [flow("requests", this.#requests, span), flow("tokens", this.#tokens, [minuteSliceMs, 6])];
+    return [replica("requests", this.#requests, span), replica("tokens", this.#tokens, [minuteSliceMs, 6])];
   }
 
   /** Whether these are the limits declared for it. */
@@ -152,7 +152,7 @@ export class RateLimiter {
   }
 
   /**
-   * Takes in what an answer's headers said. What was reserved after the request they belong to counts against what
+   * Applies what a response's headers report. What was reserved after the request they belong to counts against what
    * they say is left; a reading of an older request than that of the last reading is passed over.
    *
    * @param reading What they said.

@@ -131,7 +131,7 @@ export class WindowCounter {
   }
 
   /**
-   * Takes in what others have spent meanwhile: by how much what is stored has grown.
+   * Merges what others have spent meanwhile: by how much what is stored has grown.
    *
    * @param stored As it is stored now.
    * @param known As it was stored when it was known last.

@@ -38,7 +38,7 @@ export class Latency {
   }
 
   /**
-   * Takes in the time to an answer.
+   * Counts the time to an answer.
    *
    * @param ms How long it took; what makes no sense counts for nothing.
    */
@@ -50,7 +50,7 @@ export class Latency {
     this.#set(now, measured > mean * weight ? measured : mean * weight + measured * (1 - weight));
   }
 
-  /** Takes in a failure. */
+  /** Counts a failure. */
   punish(now: number): void {
     this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
   }

@@ -18,7 +18,7 @@ export class OutputTokens {
   #percentile: number | undefined;
 
   /**
-   * Takes in an answer.
+   * Counts an answer.
    *
    * @param tokens Tokens written; what makes no sense counts for nothing.
    */

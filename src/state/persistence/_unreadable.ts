@@ -35,7 +35,7 @@ export async function copyUnreadable(storage: CodedStorage, key: string, now: nu
  * @param error Of reading it; any other one is thrown.
  */
 export function unreadableBy(error: unknown): string {
-  if (error instanceof SyntaxError) return "Cannot take up the saved state: it is no JSON";
+  if (error instanceof SyntaxError) return "Cannot restore the saved state: it is no JSON";
   const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
   if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;
   throw error;

@@ -160,7 +160,7 @@ function isAmount(value: unknown): boolean {
 }
 
 function invalidState(): MeshError {
-  return new MeshError("Cannot take up the saved state: it is damaged, or of another release", {
+  return new MeshError("Cannot restore the saved state: it is damaged, or of another release", {
     code: "invalid_state",
   });
 }

@@ -91,7 +91,7 @@ export class BreakerEvents {
   }
 
   /**
-   * Takes in what another process said; what is no such message is passed over.
+   * Applies what another process published; what is no such message is ignored.
    *
    * @returns Whether there is an answer to give.
    */

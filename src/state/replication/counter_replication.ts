@@ -82,7 +82,7 @@ export class CounterReplication implements Replication {
     });
   }
 
-  /** The same for a request, which waits no longer than for a claim. */
+  /** The same for a request, which waits no longer than for a reservation. */
   async refresh(): Promise<void> {
     if (!this.#isUnavailable) await this.#withTimeout(this.sync());
   }
@@ -100,7 +100,7 @@ export class CounterReplication implements Replication {
     const cancel = this.#target.clock.after(maxResponseMs, () => this.#setUnavailable(true));
     try {
       const totals = await shared.add(deltas.map(({ part, by }) => ({ ...sumOf(part), by })));
-      deltas.forEach(({ part, account, by }, place) => applyTotal(part, account, by, totals[place]!));
+      deltas.forEach(({ part, account, by }, index) => applyTotal(part, account, by, totals[index]!));
       this.#setUnavailable(false);
       this.#forget(parts);
     } catch {
@@ -148,15 +148,15 @@ export class CounterReplication implements Replication {
     onGrant: () => void,
   ): Promise<boolean | undefined> {
     const accounts = wanted.map(({ counter }) => this.#acknowledgedOf(counter));
-    const claims = wanted.map(({ counter, amount, limit }): SharedReservation => ({
+    const reservations = wanted.map(({ counter, amount, limit }): SharedReservation => ({
       ...sumOf(counter),
       amount,
       limit,
     }));
     try {
-      const { isGranted, sums } = await shared.reserve(claims);
-      wanted.forEach(({ counter, amount }, place) =>
-        applyTotal(counter, accounts[place]!, isGranted ? amount : 0, sums[place]!)
+      const { isGranted, sums } = await shared.reserve(reservations);
+      wanted.forEach(({ counter, amount }, index) =>
+        applyTotal(counter, accounts[index]!, isGranted ? amount : 0, sums[index]!)
       );
       if (isGranted) onGrant();
       return isGranted;
@@ -191,10 +191,10 @@ export class CounterReplication implements Replication {
     }
   }
 
-  #setUnavailable(isAway: boolean): void {
-    if (this.#isUnavailable === isAway) return;
-    this.#isUnavailable = isAway;
-    if (isAway) this.#target.onOutage();
+  #setUnavailable(isUnavailable: boolean): void {
+    if (this.#isUnavailable === isUnavailable) return;
+    this.#isUnavailable = isUnavailable;
+    if (isUnavailable) this.#target.onOutage();
   }
 }
 

@@ -16,7 +16,7 @@ export interface ReplicatedCounter {
   readonly isPresent: boolean;
   /** What all together are known to have reached, for a sum that only grows. */
   readonly atLeast?: number | undefined;
-  /** Takes in the others' part, and what it comes to. */
+  /** Applies the others' part, and what all come to. */
   apply(others: number, total: number): void;
 }
 
@@ -46,11 +46,11 @@ export interface RateReplicaParts {
   /** How many slices count. */
   readonly slices: number;
   readonly clock: Clock;
-  /** Whether anybody wants to know. */
+  /** Whether it is wanted. */
   readonly isWanted: () => boolean;
   /** What this process has taken, since it began. */
   readonly counted: () => number;
-  /** Takes in what others took, at a monotonic time in ms; negative amounts are subtracted. */
+  /** Applies what others took, at a monotonic time in ms; negative amounts are subtracted. */
   readonly addOthers: (at: number, amount: number) => void;
 }
 
@@ -68,7 +68,7 @@ export interface Replication {
   readonly isFailClosed: boolean;
   /** Makes the sums of a rate. */
   replicaOf(rate: RateReplicaParts): CounterSource;
-  /** Reports all that has been counted to the store, and takes in what the others have counted. Never throws. */
+  /** Reports all that has been counted to the store, and applies what the others have counted. Never throws. */
   sync(): Promise<void>;
   /** The same for a request, which waits no longer than for a reservation. */
   refresh(): Promise<void>;

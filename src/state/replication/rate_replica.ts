@@ -11,7 +11,7 @@ interface Slice {
   others: number;
 }
 
-/** One flow. */
+/** One rate, as several processes count it. */
 export class RateReplica implements CounterSource {
   readonly #parts: RateReplicaParts;
   readonly #slices = new Map<number, Slice>();
@@ -28,7 +28,7 @@ export class RateReplica implements CounterSource {
     const present = Math.floor(wall / sliceMs);
     const isFirst = this.#counted === undefined;
     const taken = counted();
-    this.#slice(present).own += taken - (this.#counted ?? taken); // what was taken before anybody wanted to know is past
+    this.#slice(present).own += taken - (this.#counted ?? taken); // what was taken before it was wanted is past
     this.#counted = taken;
     for (const number of this.#slices.keys()) if (number < present - slices) this.#slices.delete(number);
     for (let number = present - (isFirst ? slices : 1); number <= present; number++) {

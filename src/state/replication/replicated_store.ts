@@ -77,8 +77,8 @@ export class ReplicatedStore implements StateStore {
 
   /** That a state is not kept since the store is unavailable was traced already, and others on it know what matters. */
   #ignoreUnavailable(error: unknown): void {
-    const isAway = ConnectorError.isInstance(error) && error.problem === "unavailable";
-    if (!isAway || this.#parts.onUnavailable === "closed") throw error;
+    const isUnavailable = ConnectorError.isInstance(error) && error.problem === "unavailable";
+    if (!isUnavailable || this.#parts.onUnavailable === "closed") throw error;
   }
 
   async #sync(): Promise<void> {
@@ -131,18 +131,22 @@ export class ReplicatedStore implements StateStore {
     }
   }
 
-  #setUnavailable(isAway: boolean): void {
-    if (this.#isUnavailable === isAway) return;
-    this.#isUnavailable = isAway;
+  #setUnavailable(isUnavailable: boolean): void {
+    if (this.#isUnavailable === isUnavailable) return;
+    this.#isUnavailable = isUnavailable;
     const { hub, onUnavailable } = this.#parts;
-    if (isAway) {
+    if (isUnavailable) {
       const consequence = onUnavailable === "open"
         ? "each process counts by itself until it is back"
         : "requests under a budget are refused until it is back";
-      hub.trace({ severity: "warning", component: "storage", message: `The shared storage is away: ${consequence}` });
+      hub.trace({
+        severity: "warning",
+        component: "storage",
+        message: `The shared storage is unavailable: ${consequence}`,
+      });
       return;
     }
-    const message = "The shared storage is back: what was counted meanwhile is added";
+    const message = "The shared storage is available again: what was counted meanwhile is added";
     hub.trace({ severity: "info", component: "storage", message });
     this.#parts.store?.mark();
     void this.#requestAll();
