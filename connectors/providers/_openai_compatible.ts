@@ -73,7 +73,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       ...(vendor.readRetryAfter === undefined ? {} : { readRetryAfter: vendor.readRetryAfter }),
     };
     const post: Post = (path, request, options) => {
-      const url = vendor.address?.(path, request.model.id) ?? `${this.#baseUrl}/${path}`;
+      const url = vendor.address?.(path, request.model.id) ?? new URL(path, `${this.#baseUrl}/`).href;
       return this.#send({ url, ...bodyOf(request, runtime) }, options);
     };
     this.#calls = Object.fromEntries(

@@ -10,6 +10,23 @@ export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async ()
   (await import("./_openai_embeddings.ts")).embeddingsBy
 );
 
+/** Moderation, by `POST /moderations`. */
+export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_moderation.ts")).moderationBy
+);
+
+/** Reranking, by `POST /rerank` as Cohere's and Jina's dialects have it. */
+export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily("rerank");
+
+/**
+ * The same at a path of the vendor's own.
+ *
+ * @param path Below the vendor's address, or from it by `../`.
+ */
+export function rerankLazily(path: string): VendorOperation {
+  return lazily(async () => (await import("./_rerank.ts")).rerankAt(path));
+}
+
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post) => async (request, options) => (await load())(post)(request, options);
 }

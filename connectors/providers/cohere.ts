@@ -5,7 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { openAiEmbeddings, rerankLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
 
@@ -21,5 +21,5 @@ export const cohere: OpenAiCompatible = {
     refuse: ["n", "top_logprobs"],
   },
   models: () => knownModels(entries),
-  operations: { embeddings: openAiEmbeddings },
+  operations: { embeddings: openAiEmbeddings, rerank: rerankLazily("../../v2/rerank") },
 };

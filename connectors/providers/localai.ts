@@ -4,7 +4,7 @@
  * Source: localai.io/docs.
  * @module
  */
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { openAiEmbeddings, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
@@ -20,5 +20,5 @@ export const localai: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-  operations: { embeddings: openAiEmbeddings },
+  operations: { embeddings: openAiEmbeddings, rerank: plainRerank },
 };

@@ -9,7 +9,7 @@
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiModeration } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
@@ -45,5 +45,5 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
-  operations: { embeddings: openAiEmbeddings },
+  operations: { embeddings: openAiEmbeddings, moderation: openAiModeration },
 };

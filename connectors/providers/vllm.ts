@@ -4,7 +4,7 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { openAiEmbeddings, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
@@ -19,5 +19,5 @@ export const vllm: OpenAiCompatible = {
     port: 8000,
   },
   local: true,
-  operations: { embeddings: openAiEmbeddings },
+  operations: { embeddings: openAiEmbeddings, rerank: plainRerank },
 };

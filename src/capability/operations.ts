@@ -6,7 +6,7 @@ import type { CapabilityPath, OperationName } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
 /** The operations that have an endpoint and a method: their leaves get pools by themselves. */
-export const servedOperations: readonly OperationName[] = ["chat", "embeddings"];
+export const servedOperations: readonly OperationName[] = ["chat", "embeddings", "moderation", "rerank"];
 
 /** The nodes whose leaves a call serves, for each operation but `chat`. */
 const nodes: Readonly<Record<Exclude<OperationName, "chat">, CapabilityPath>> = {

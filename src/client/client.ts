@@ -17,7 +17,9 @@ import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
 import { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
+import { Moderations } from "./moderations.ts";
 import type { Middleware } from "./options.ts";
+import { Rerank } from "./rerank.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
 interface ClientParts {
@@ -51,6 +53,10 @@ export class MeshClient {
   readonly chat: Chat;
   /** Embeddings. */
   readonly embeddings: Embeddings;
+  /** Moderation. */
+  readonly moderations: Moderations;
+  /** Reranking. */
+  readonly rerank: Rerank;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -69,6 +75,8 @@ export class MeshClient {
     const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
     this.chat = new Chat(context);
     this.embeddings = new Embeddings(context);
+    this.moderations = new Moderations(context);
+    this.rerank = new Rerank(context);
     this.models = {
       list: async () => {
         await ready();

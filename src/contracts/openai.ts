@@ -264,6 +264,63 @@ export interface EmbeddingResponse {
   [key: string]: unknown;
 }
 
+/** The body of `POST /v1/moderations`. */
+export interface ModerationRequest extends RequestBody {
+  /** One text or several, or the texts and images of one input. */
+  input: string | (string | { type: string; text?: string; image_url?: { url: string } })[];
+}
+
+/** What in one input is harmful. */
+export interface Moderation {
+  /** Whether any category applies. */
+  flagged: boolean;
+  /** Whether a category applies, by its name. */
+  categories: Record<string, boolean>;
+  /** How sure that is, 0 to 1, by the same names. */
+  category_scores: Record<string, number>;
+  /** To which kinds of input a score applies. */
+  category_applied_input_types: Record<string, string[]>;
+}
+
+/** The response to a {@linkcode ModerationRequest}. */
+export interface ModerationResponse {
+  /** The response's id. */
+  id: string;
+  /** The concrete model, as its provider names it. */
+  model: string;
+  /** One for each input. */
+  results: Moderation[];
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
+/** A document of a {@linkcode RerankRequest}. */
+export type RerankDocument = string | { text: string; [key: string]: unknown };
+
+/** The body of `POST /v1/rerank`. */
+export interface RerankRequest extends RequestBody {
+  /** What is looked for. */
+  query: string;
+  /** Where it is looked for. */
+  documents: RerankDocument[];
+  /** How many results at most; all when left out. */
+  top_n?: number | null;
+  /** Whether results carry their documents. @default {false} */
+  return_documents?: boolean | null;
+}
+
+/** The response to a {@linkcode RerankRequest}. */
+export interface RerankResponse {
+  /** The concrete model, as its provider names it. */
+  model: string;
+  /** Best first; `index` is that of the document. */
+  results: { index: number; relevance_score: number; document?: { text: string } }[];
+  /** What the provider reports: tokens, or searches. */
+  usage?: { total_tokens?: number; search_units?: number; [key: string]: unknown };
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
 /** The body of every error response: `{ "error": … }`. */
 export interface ErrorBody {
   /** What went wrong. */

@@ -93,6 +93,8 @@ export interface CheckedOperation<Body extends RequestBody = RequestBody, Respon
    * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the field at fault.
    */
   check(body: unknown, files: readonly UploadedFile[]): Body;
+  /** What an HTTP request without `model` goes to; one without is refused, when left out. */
+  readonly defaultModel?: string;
   /** Its requests come as forms with files; as JSON, when left out. */
   readonly form?: FormRules;
 }

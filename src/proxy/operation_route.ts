@@ -43,14 +43,15 @@ async function perform<Body extends RequestBody, Response>(
     form: operation.form,
   });
   const body = operation.check(value, files);
-  if (body.model === undefined) throw missing("model");
+  const { model = operation.defaultModel } = body;
+  if (model === undefined) throw missing("model");
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
   const session = sessionOf(request.headers.get("x-mesh-session"), body);
   return await mesh.perform({
     id: requestId,
     operation,
     delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
-    model: body.model,
+    model,
     body,
     ...(text === undefined ? {} : { text }),
     ...(files.length === 0 ? {} : { files }),

@@ -7,6 +7,8 @@ import { ModelNotFoundError } from "../errors.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
+import { moderation } from "../pipeline/operations/moderation.ts";
+import { rerank } from "../pipeline/operations/rerank.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
@@ -20,6 +22,8 @@ const prefix = "/v1/";
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
   "embeddings": operationRoute(embeddings),
+  "moderations": operationRoute(moderation),
+  "rerank": operationRoute(rerank),
   "models": { methods: ["GET"], handle: listModels },
 };
 

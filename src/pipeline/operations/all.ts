@@ -6,8 +6,10 @@ import type { OperationName } from "../../contracts/provider.ts";
 import type { CheckedOperation } from "../operation.ts";
 import { chat } from "./chat.ts";
 import { embeddings } from "./embeddings.ts";
+import { moderation } from "./moderation.ts";
+import { rerank } from "./rerank.ts";
 
 /** The operations that can be asked for, by name. */
 export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
-  [chat, embeddings].map((operation) => [operation.name, operation as CheckedOperation]),
+  [chat, embeddings, moderation, rerank].map((operation) => [operation.name, operation as CheckedOperation]),
 );

@@ -1,0 +1,63 @@
+/**
+ * Moderation in OpenAI's dialect, and in the words of vendors that name the categories otherwise.
+ *
+ * Sources: OpenAI REST API reference, `POST /moderations`, document version 2.3.0; docs.mistral.ai, guardrailing.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+const categories = [
+  ...["hate", "hate/threatening", "harassment", "harassment/threatening", "illicit", "illicit/violent"],
+  ...["self-harm", "self-harm/intent", "self-harm/instructions", "sexual", "sexual/minors", "violence"],
+  ...["violence/graphic"],
+];
+
+/** OpenAI's name of a category that another vendor names otherwise. */
+const otherNames: Readonly<Record<string, string>> = {
+  hate_and_discrimination: "hate",
+  violence_and_threats: "violence",
+  dangerous_and_criminal_content: "illicit",
+  selfharm: "self-harm",
+};
+
+/**
+ * Moderation by a vendor whose `POST /moderations` takes OpenAI's requests. A result without `flagged`, or with categories
+ * of the vendor's own, is completed.
+ *
+ * @param post Posts to the vendor.
+ */
+export function moderationBy(post: Post): OperationCall {
+  return async (request, options) => {
+    const wire = await readBytes(await post("moderations", request, options));
+    const body = parseObject(decoder.decode(wire));
+    throwIfError(body);
+    const { results } = body;
+    const isResult = (one: unknown) => isObject(one) && isObject(one.categories) && isObject(one.category_scores);
+    if (!Array.isArray(results) || !results.every(isResult)) {
+      throw new UpstreamError("The provider's answer has no results", { kind: "invalid_response" });
+    }
+    if (results.every(({ flagged }) => typeof flagged === "boolean")) return { body, wire };
+    return { body: { ...body, results: results.map(completed) } };
+  };
+}
+
+function completed({ categories: given, category_scores: scores, ...rest }: Record<string, JsonObject>): JsonObject {
+  const named = (values: JsonObject = {}) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [otherNames[name] ?? name, value]));
+  const all = (value: unknown) => Object.fromEntries(categories.map((name) => [name, value]));
+  const found = named(given);
+  return {
+    ...rest,
+    flagged: Object.values(found).includes(true),
+    categories: { ...all(false), ...found },
+    category_scores: { ...all(0), ...named(scores) },
+    category_applied_input_types: { ...all(["text"]) },
+  };
+}

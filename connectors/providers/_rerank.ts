@@ -1,0 +1,36 @@
+/**
+ * Reranking: one request and answer under several names.
+ *
+ * Sources: docs.cohere.com, `POST /v2/rerank`; docs.vllm.ai and localai.io, `POST /v1/rerank`, which follow it.
+ * @module
+ */
+import type { OperationCall } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Reranking by a vendor that answers with `results` of an `index` and a `relevance_score` each.
+ *
+ * @param path Below the vendor's address, or from it by `../`.
+ */
+export function rerankAt(path: string): (post: Post) => OperationCall {
+  return (post) => async (request, options) => {
+    const body = parseObject(decoder.decode(await readBytes(await post(path, request, options))));
+    throwIfError(body);
+    const { results, usage, meta } = body;
+    const { length } = request.body.documents as readonly unknown[];
+    const isResult = (one: unknown) =>
+      isObject(one) && Number.isInteger(one.index) && (one.index as number) >= 0 && (one.index as number) < length &&
+      Number.isFinite(one.relevance_score);
+    if (!Array.isArray(results) || !results.every(isResult)) {
+      throw new UpstreamError("The provider's answer has no scores of the documents", { kind: "invalid_response" });
+    }
+    const billed = Object(Object(meta).billed_units);
+    const units = billed.search_units === undefined ? {} : { search_units: billed.search_units };
+    return { body: { model: request.model.id, results, usage: { ...Object(usage), ...units } } };
+  };
+}

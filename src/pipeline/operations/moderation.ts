@@ -1,0 +1,77 @@
+/**
+ * The operation `moderation`: what in texts and images is harmful.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { ModerationRequest, ModerationResponse } from "../../contracts/openai.ts";
+import type { ModelInfo } from "../../contracts/provider.ts";
+import { isObject } from "../../util/is_object.ts";
+import { addText, emptyText } from "../../util/text_size.ts";
+import { bodyChecker, invalid, missing, wrongType } from "../check_body.ts";
+import { lowTokensOf, tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds } from "../operation.ts";
+import { readInputUsage } from "../read_usage.ts";
+import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["input"]);
+/** An image counts as in chat: no vendor charges for it by another measure. */
+const tokensPerImage = 1600;
+
+/** Moderation: one result for each input. */
+export const moderation: CheckedOperation<ModerationRequest, ModerationResponse> = {
+  name: "moderation",
+  // official clients leave the model out
+  defaultModel: "content-moderation",
+  serves: (leaf) => servesOperation(leaf, "moderation"),
+  check: checkModerationRequest,
+  needsOf,
+  reword: dropRefused,
+  isEmpty: ({ results }) => results.length === 0,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readInputUsage,
+};
+
+function checkModerationRequest(value: unknown): ModerationRequest {
+  const body = checkMembers(value);
+  const { input } = body;
+  if (input === undefined) throw missing("input");
+  if (typeof input !== "string" && !Array.isArray(input)) throw wrongType("input", "a string or an array", input);
+  if (input.length === 0) throw invalid('"input" must not be empty', "input");
+  if (Array.isArray(input)) input.forEach(checkPart);
+  return body as unknown as ModerationRequest;
+}
+
+function checkPart(part: unknown, index: number): void {
+  const param = `input[${index}]`;
+  if (typeof part === "string") return;
+  if (!isObject(part)) throw wrongType(param, "a string or an object", part);
+  if (part.type === "text" && typeof part.text === "string") return;
+  if (part.type === "image_url" && isObject(part.image_url) && typeof part.image_url.url === "string") return;
+  throw invalid(`"${param}" has to be a text or an image_url`, param);
+}
+
+function needsOf(body: ModerationRequest): RequestNeeds {
+  const size = emptyText();
+  let images = 0;
+  for (const part of typeof body.input === "string" ? [body.input] : body.input) {
+    if (typeof part === "string") addText(part, size);
+    else if (part.type === "text") addText(part.text!, size);
+    else images++;
+  }
+  return {
+    load: { input: Math.ceil(tokensOf(size)) + images * tokensPerImage, output: 0 },
+    lackOf: (model) => lackOf(model, body, { images, tokens: lowTokensOf(size) }),
+  };
+}
+
+function lackOf(
+  { constraints, features, parameters }: ModelInfo,
+  body: ModerationRequest,
+  { images, tokens }: { images: number; tokens: number },
+): string | undefined {
+  if (images > 0 && features?.vision === false) return "vision";
+  if (isOver(images, constraints?.max_images)) return `room for ${images} images`;
+  if (isOver(tokens, constraints?.context_window)) return `room for about ${tokens} tokens`;
+  return refusedBy(parameters, body);
+}

@@ -1,0 +1,111 @@
+/**
+ * The operation `rerank`: which documents fit a query best.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { RerankDocument, RerankRequest, RerankResponse } from "../../contracts/openai.ts";
+import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
+import { isObject } from "../../util/is_object.ts";
+import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { lowTokensOf, tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import { readInputUsage } from "../read_usage.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["query", "documents", "top_n", "return_documents"]);
+/** Vendors that charge by searches count one for so many documents. */
+const documentsPerSearch = 100;
+
+/** Reranking: the documents that fit a query, best first. */
+export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
+  name: "rerank",
+  serves: (leaf) => servesOperation(leaf, "rerank"),
+  check: checkRerankRequest,
+  needsOf,
+  reword(body, model) {
+    const { edits, dropped } = dropRefused(body, model);
+    // every vendor takes texts; which of them come back is completed here
+    return { edits: { ...edits, documents: body.documents.map(textOf), return_documents: undefined }, dropped };
+  },
+  finish: inOurShape,
+  isEmpty: ({ results }) => results.length === 0,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readRerankUsage,
+};
+
+function checkRerankRequest(value: unknown): RerankRequest {
+  const body = checkMembers(value);
+  const { query, documents } = body;
+  if (query === undefined) throw missing("query");
+  if (typeof query !== "string") throw wrongType("query", "a string", query);
+  if (query === "") throw invalid('"query" must not be empty', "query");
+  if (documents === undefined) throw missing("documents");
+  if (!Array.isArray(documents)) throw wrongType("documents", "an array", documents);
+  if (documents.length === 0) throw invalid('"documents" must not be empty', "documents");
+  documents.forEach((one: unknown, index) => {
+    const isText = typeof one === "string" || isObject(one) && typeof one.text === "string";
+    if (!isText) throw wrongType(`documents[${index}]`, "a string or an object with a text", one);
+  });
+  checkOptional(body, { name: "top_n", what: "a whole number, at least 1", fits: (one) => isWhole(one) && one > 0 });
+  checkOptional(body, { name: "return_documents", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  return body as unknown as RerankRequest;
+}
+
+function textOf(document: RerankDocument): string {
+  return typeof document === "string" ? document : document.text;
+}
+
+function needsOf(body: RerankRequest): RequestNeeds {
+  const { query, documents } = body;
+  const all = emptyText();
+  let longest = 0;
+  for (const document of documents) {
+    const size: TextSize = emptyText();
+    // a model reads the query with every document
+    addText(query, size);
+    addText(textOf(document), size);
+    longest = Math.max(longest, lowTokensOf(size));
+    for (const kind of ["latin", "alphabetic", "ideographic"] as const) all[kind] += size[kind];
+  }
+  return {
+    load: {
+      input: Math.ceil(tokensOf(all)),
+      output: 0,
+      units: { searches: Math.ceil(documents.length / documentsPerSearch) },
+    },
+    lackOf: (model) => lackOf(model, body, longest),
+  };
+}
+
+function lackOf({ constraints, parameters }: ModelInfo, body: RerankRequest, longest: number): string | undefined {
+  if (isOver(longest, constraints?.context_window)) return `room for about ${longest} tokens`;
+  return refusedBy(parameters, body);
+}
+
+/** Best first, no more than asked for, each with its document where that was asked for. */
+function inOurShape(
+  { body }: CompletionResponse<RerankResponse>,
+  { documents, top_n, return_documents }: RerankRequest,
+): CompletionResponse<RerankResponse> {
+  const results = [...body.results]
+    .sort((one, other) => other.relevance_score - one.relevance_score)
+    .slice(0, top_n ?? undefined)
+    .map(({ index, relevance_score }) => ({
+      index,
+      relevance_score,
+      ...(return_documents && documents[index] !== undefined ? { document: { text: textOf(documents[index]) } } : {}),
+    }));
+  return { body: { ...body, results } };
+}
+
+/** Searches as the vendor bills them, where it says so. */
+function readRerankUsage(answer: AnswerUsage, context: UsageContext<RerankRequest>): TakenUsage {
+  const { quantities, tokens } = readInputUsage(answer, context);
+  const { total_tokens, search_units } = Object(answer.usage);
+  const searches = isWhole(search_units) ? search_units : context.load.units?.searches;
+  const isEstimated = !isWhole(search_units) && !isWhole(total_tokens);
+  return { quantities: { ...quantities, searches }, tokens, isEstimated };
+}
