@@ -10,6 +10,7 @@ const server = "is about HTTP between a proxy and its clients; a page listens no
 const sockets = "talks to the proxy by a socket";
 const sdk = "asks a proxy by npm's openai, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
+const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
@@ -17,6 +18,10 @@ const b = "tests/behaviour";
 /** By file: why all of it, or by title why single tests, or all below a title. */
 export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   [`${b}/at_once_test.ts`]: sockets,
+  [`${b}/client_stream_test.ts`]: {
+    "A streamed answer > that is closed throws with the text so far, and counts against its model": dropped,
+    "A streamed answer > that is reset throws with the text so far, and counts against its model": dropped,
+  },
   [`${b}/client_test.ts`]: {
     "The signal of a call > and the time limit hold while the client gets ready": environment,
     "A closed client > that never had a configuration has nothing to close": files,
