@@ -14,6 +14,15 @@ const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.0
 
 const nanoPerUsd = 1_000_000_000;
 
+/** What a client has sent and spent. */
+interface ClientTotals {
+  readonly name: string;
+  readonly requests: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_usd: number;
+}
+
 /** What requests of one client to one model took. */
 interface Consumption {
   readonly labels: Labels;
@@ -69,6 +78,26 @@ export class RequestMetrics {
   /** Counts a change of a pool's current model. */
   addRotation(pool: string, reason: string): void {
     count(this.#rotations, { pool, reason });
+  }
+
+  /** What each named client has sent and spent. */
+  clients(): readonly ClientTotals[] {
+    const totals = new Map<string, ClientTotals>();
+    for (
+      const { labels: { client: name = "" }, byStatus, tokensIn, tokensOut, costNanoUsd } of this.#consumption.values()
+    ) {
+      if (name === "") continue;
+      const { requests, tokens_in, tokens_out, cost_usd } = totals.get(name) ??
+        { requests: 0, tokens_in: 0, tokens_out: 0, cost_usd: 0 };
+      totals.set(name, {
+        name,
+        requests: [...byStatus.values()].reduce((sum, count) => sum + count, requests),
+        tokens_in: tokens_in + tokensIn,
+        tokens_out: tokens_out + tokensOut,
+        cost_usd: cost_usd + costNanoUsd / nanoPerUsd,
+      });
+    }
+    return [...totals.values()];
   }
 
   /** All metrics as they stand. */

@@ -7,6 +7,7 @@ import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "./authenticator.ts";
 import type { BodyBounds } from "./body_reader.ts";
+import type { RecordRing } from "./record_ring.ts";
 import type { Client } from "./client.ts";
 
 /** One request at the proxy. */
@@ -25,6 +26,9 @@ export interface Exchange {
   /** When the proxy was started, monotonic ms. */
   readonly startedAt: number;
   readonly isDraining: boolean;
+  readonly isStopping: () => boolean;
+  /** The latest records. */
+  readonly records: RecordRing;
   /**
    * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
    *

@@ -17,6 +17,7 @@ import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
+import { RecordRing } from "./record_ring.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { routeOf } from "./routes.ts";
 
@@ -64,13 +65,14 @@ export class ProxyInstance {
 
   constructor(mesh: Engine, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
     this.#shared = before === undefined
-      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit() }
+      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit(), records: new RecordRing() }
       : before.#shared;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
     mesh.statistics.metrics ??= new RequestMetrics();
+    mesh.addSink(this.#shared.records);
     const { state } = mesh;
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
@@ -178,6 +180,8 @@ export class ProxyInstance {
       caller: () => this.#authenticator.callerOf(incoming.request),
       startedAt: this.#startedAt,
       isDraining: this.#isDraining() || this.#isStopping(),
+      isStopping: this.#isStopping,
+      records: this.#shared.records,
       body: () => Promise.resolve(new Uint8Array()),
       onEnd: () => {},
     };
@@ -227,6 +231,7 @@ interface SharedCounts {
   inFlight: number;
   readonly bodies: BodyMemory;
   readonly lines: LogRateLimit;
+  readonly records: RecordRing;
 }
 
 /** The address that a body counts for; undefined for a loopback address, where a reverse proxy may stand for all clients. */

@@ -4,7 +4,6 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 import { ModelNotFoundError } from "../errors.ts";
-import { metricFamilies } from "../observe/metric_families.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
@@ -12,7 +11,7 @@ import { rerank } from "../pipeline/operations/rerank.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
-import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
+import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
 import { operationRoute } from "./operation_route.ts";
 
@@ -33,6 +32,8 @@ const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
   "/metrics": { methods: ["GET"], handle: metrics },
+  "/mesh/status": { methods: ["GET"], handle: status },
+  "/mesh/events": { methods: ["GET"], handle: events },
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 
@@ -95,13 +96,6 @@ function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
   const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
   const details = sender !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
   return json({ status, ...details }, { headers, status: status === "unavailable" ? 503 : 200 });
-}
-
-function metrics({ mesh, client, headers }: Exchange): PlainResponse {
-  const isAdministrator = client === undefined || client.isUnlimited;
-  const scope = isAdministrator ? undefined : { client: client.name, pools: client.pools };
-  headers["content-type"] = prometheusMediaType;
-  return { status: 200, headers, body: prometheusText(metricFamilies(mesh, scope)) };
 }
 
 function readiness({ isDraining, headers }: Exchange): PlainResponse {

@@ -36,6 +36,15 @@ export interface BudgetSnapshot {
   readonly months: readonly SavedWindow[];
 }
 
+/** One limit of a budget. */
+interface BudgetWindow {
+  readonly window: "day" | "month";
+  readonly limit: number;
+  readonly spent: number;
+  readonly reserved: number;
+  readonly end: number;
+}
+
 /**
  * One budget. Times are wall clock, ms, amounts nano-dollars. A limit is spent when what was settled reaches it. A request is sent when its upper bound fits beside what
  * was settled and reserved, and what is sent is counted in any case: so what is spent passes a limit by no more than
@@ -185,6 +194,21 @@ export class Budget implements CounterSource {
   /** What was settled in the present windows, nano-dollars. */
   spent(wall: number): { readonly daily: number; readonly monthly: number } {
     return { daily: this.#days.at(wall).spent, monthly: this.#months.at(wall).spent };
+  }
+
+  /**
+   * The limits there are, and what counts against them.
+   *
+   * @param wall Wall clock, ms.
+   * @returns Nano-dollars; `end` is wall clock, ms.
+   */
+  windows(wall: number): BudgetWindow[] {
+    const counters = [["day", this.#days], ["month", this.#months]] as const;
+    return counters.flatMap(([window, counter]) => {
+      const { spent, reserved, othersSpent, end } = counter.at(wall);
+      const { limit } = counter;
+      return limit === Infinity ? [] : [{ window, limit, spent: spent + othersSpent, reserved, end }];
+    });
   }
 
   /** What is stored of it. */
