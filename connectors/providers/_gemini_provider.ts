@@ -13,6 +13,9 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  OperationRequest,
+  OperationResponse,
+  OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -21,6 +24,7 @@ import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
+import { leftOutOfEmbedding, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
@@ -58,6 +62,10 @@ export class GeminiProvider extends BaseProvider {
       readError: readGeminiError,
       readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()),
     };
+  }
+
+  protected override get calls(): OperationTable {
+    return { embeddings: (request, options) => this.#embed(request, options) };
   }
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -101,6 +109,17 @@ export class GeminiProvider extends BaseProvider {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
     return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
+  }
+
+  async #embed(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+    const content = toBatchEmbedContents(request);
+    options.reportDropped?.(leftOutOfEmbedding(request));
+    const response = await options.send({
+      url: this.#address(request.model.id, "batchEmbedContents"),
+      headers: this.#headers(options),
+      body: JSON.stringify(content),
+    });
+    return { body: toEmbeddings(await readObject(await this.#accepted(response)), request) };
   }
 
   /** The key goes into a header: addresses end up in logs. */

@@ -1,13 +1,13 @@
 /** Embeddings end to end: over real HTTP, by the library and by the official client. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, routingOf, UnsupportedRequestError } from "../../mod.ts";
+import { create, MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { environment, keyOf } from "../support/_library.ts";
 import { sdkOf } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { embeddings, json, type Script, startUpstream, status } from "../support/upstream.ts";
+import { embeddings, json, type Script, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const vector = [0.1, 0.2, 0.3];
 /** The same as 32-bit floats, little-endian. */
@@ -251,6 +251,47 @@ describe("client.embeddings", () => {
     );
     assert(error === reason);
   });
+});
+
+describe("Embeddings by Gemini's own API", () => {
+  const over = async (
+    body: (client: ReturnType<typeof create>, upstream: Upstream) => Promise<void>,
+    script: Script,
+  ) => {
+    await using upstream = await startUpstream(script);
+    await using client = create("text-embeddings", { env: environment({ gemini: upstream.url }) });
+    await body(client, upstream);
+  };
+
+  it("are asked for in one batch, and answered in OpenAI's shape", () =>
+    over(async (client, upstream) => {
+      const answer = await client.embeddings.create({ input: ["red", "green"], dimensions: 2, user: "u" });
+      assertMatchesSchema("CreateEmbeddingResponse", answer);
+      assertEquals(answer.data.map(({ embedding }) => embedding), [[0.6, 0.8], [0, 1]]);
+      const { path, headers, json } = upstream.requests[0]!;
+      assertEquals(path, "/v1/models/gemini-embedding-001:batchEmbedContents");
+      assertEquals(headers["x-goog-api-key"], keyOf("gemini"));
+      const part = (text: string) => ({
+        model: "models/gemini-embedding-001",
+        content: { parts: [{ text }] },
+        outputDimensionality: 2,
+      });
+      assertEquals(json(), { requests: [part("red"), part("green")] });
+      assertEquals(routingOf(answer)!.estimated, true);
+    }, json({ embeddings: [{ values: [3, 4] }, { values: [0, 2] }] })));
+
+  it("take no tokens", () =>
+    over(async (client, upstream) => {
+      const error = await assertRejects(() => client.embeddings.create({ input: [1, 2] }), MeshError);
+      assertStringIncludes(error.message, "The model takes texts, not tokens");
+      assertEquals(upstream.calls, 0);
+    }, json({})));
+
+  it("are none without a vector for each input", () =>
+    over(async (client) => {
+      const error = await assertRejects(() => client.embeddings.create({ input: ["red", "green"] }), MeshError);
+      assertEquals(error.code, "all_attempts_failed");
+    }, json({ embeddings: [{ values: [3, 4] }] })));
 });
 
 describe("The openai package", () => {

@@ -6,6 +6,7 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { Embedding, EmbeddingRequest, EmbeddingResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
 import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
+import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { lowTokensOf, tokensOf } from "../estimate.ts";
@@ -100,15 +101,23 @@ function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): v
   sum.ideographic += ideographic;
 }
 
-/** Vectors as the request wants them written, whichever way the vendor writes them. */
+/** Vectors as the request wants them written, whichever way the vendor writes them, and a usage. */
 function inFormatAskedFor(
   response: CompletionResponse<EmbeddingResponse>,
-  { encoding_format: format = "float" }: EmbeddingRequest,
+  request: EmbeddingRequest,
 ): CompletionResponse<EmbeddingResponse> {
-  const { body } = response;
+  const { encoding_format: format = "float" } = request;
   const isText = format === "base64";
-  if (body.data.every(({ embedding }) => (typeof embedding === "string") === isText)) return response;
+  const isAsAskedFor = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
+  if (isAsAskedFor && isObject(response.body.usage)) return response;
+  const body = { ...response.body, usage: response.body.usage ?? estimatedUsage(request) };
   return { body: { ...body, data: body.data.map((one) => ({ ...one, embedding: rewritten(one.embedding, format) })) } };
+}
+
+/** Clients take a usage for granted, which some vendors do not report. */
+function estimatedUsage(request: EmbeddingRequest): EmbeddingResponse["usage"] {
+  const { load: { input } } = needsOf(request);
+  return { prompt_tokens: input, total_tokens: input };
 }
 
 function rewritten(vector: unknown, format: "float" | "base64"): Embedding["embedding"] {

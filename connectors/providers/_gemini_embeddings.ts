@@ -1,0 +1,68 @@
+/**
+ * Embeddings by Gemini's own API.
+ *
+ * Sources: https://ai.google.dev/api/embeddings (`batchEmbedContents`), https://ai.google.dev/gemini-api/docs/embeddings
+ * (vectors of fewer numbers than the model's own are not normalized).
+ * @module
+ */
+import type { EmbeddingResponse, JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationRequest } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { asObjects } from "./_gemini_wire.ts";
+import { upstreamError } from "./_http.ts";
+
+/** Members that are translated, and those that mean nothing to it. */
+const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
+
+/**
+ * The body of `batchEmbedContents`.
+ *
+ * @param request Its input as texts.
+ * @throws {UpstreamError} `request`, for tokens: they are of another vendor's vocabulary.
+ */
+export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObject {
+  const inputs = [body.input].flat();
+  if (!inputs.every((text) => typeof text === "string")) {
+    const message = "The model takes texts, not tokens";
+    throw upstreamError(400, { message, type: "invalid_request_error", param: "input", code: "invalid_value" });
+  }
+  const name = model.id.includes("/") ? model.id : `models/${model.id}`;
+  const size = body.dimensions === undefined ? {} : { outputDimensionality: body.dimensions };
+  return { requests: inputs.map((text) => ({ model: name, content: { parts: [{ text }] }, ...size })) };
+}
+
+/**
+ * The parameters that the translation leaves out.
+ *
+ * @param request The request.
+ */
+export function leftOutOfEmbedding({ body }: OperationRequest): string[] {
+  return Object.keys(body).filter((name) => !carried.has(name));
+}
+
+/**
+ * A response in OpenAI's shape. Gemini reports no usage.
+ *
+ * @param answer Of `batchEmbedContents`.
+ * @param request What was asked.
+ * @throws {UpstreamError} `invalid_response` without one vector for each input.
+ */
+export function toEmbeddings(answer: JsonObject, { model, body }: OperationRequest): Omit<EmbeddingResponse, "usage"> {
+  const vectors = asObjects(answer.embeddings).map(({ values }) => values);
+  const isVector = (values: unknown): values is number[] => Array.isArray(values) && values.length > 0;
+  if (vectors.length !== [body.input].flat().length || !vectors.every(isVector)) {
+    throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+  }
+  const shape = body.dimensions === undefined ? (vector: number[]) => vector : normalized;
+  return {
+    object: "list",
+    data: vectors.map((vector, index) => ({ object: "embedding", index, embedding: shape(vector) })),
+    model: model.id,
+  };
+}
+
+/** Of length 1, as OpenAI's are at any size. */
+function normalized(vector: number[]): number[] {
+  const length = Math.hypot(...vector);
+  return length > 0 ? vector.map((value) => value / length) : vector;
+}
