@@ -7,10 +7,9 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse, OperationResponse } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { AnswerStream } from "./answer_stream.ts";
-import { ContentStream, type OpenContent, openContent } from "./content_stream.ts";
+import type { ContentStream, OpenContent } from "./content_stream.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps } from "./deps.ts";
-import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 import { route } from "./route.ts";
@@ -48,22 +47,26 @@ interface ContentAnswer extends AnswerFacts {
 /** What a request comes to. */
 export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentAnswer;
 
-/** Asks a model for a whole answer; what its provider is asked for, and what it returns, the operation defines. */
-function completing<Body extends RequestBody, Response>(
-  { isEmpty, usageIn }: Operation<Body, Response>,
-): Call<CompletionResponse<Response>> {
-  return async ({ model }, completion, options) => {
-    const response = await model.instance.provider!.complete(completion as CompletionRequest, options);
-    const answer = response as unknown as CompletionResponse<Response>;
-    const empty = isEmpty(answer.body);
-    return { answer, empty, ...(empty ? { usage: usageIn(answer.body).usage } : {}) };
-  };
+/** A response as its provider sent it, and as the request wants it. */
+interface Completed<Response> {
+  readonly sent: Response;
+  readonly response: CompletionResponse<Response>;
 }
 
-const content: Call<OpenContent> = async ({ model }, completion, connection) => {
-  const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
-  return await openContent(response as unknown as OperationResponse, connection.stop);
-};
+/** Asks a model for a whole answer; what its provider is asked for, and what it returns, the operation defines. */
+function completing<Body extends RequestBody, Response>(
+  { operation, body }: RoutedRequest<Body, Response>,
+): Call<Completed<Response>> {
+  return async ({ model }, completion, options) => {
+    const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
+    const response = complete as unknown as CompletionResponse<Response>;
+    const sent = response.body;
+    if (operation.isEmpty(sent)) {
+      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
+    }
+    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
+  };
+}
 
 const stream: Call<OpenStream> = ({ model }, completion, connection) =>
   openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
@@ -111,21 +114,37 @@ async function performWith<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
   deps: RouteDeps,
 ): Promise<Answer<Response>> {
-  const { operation, body } = request;
+  const { operation } = request;
   const routed = request as unknown as RoutedRequest;
-  if (operation.hasContent) return contentOf(routed, await route(routed, content, deps), deps);
+  if (operation.hasContent) return await performContent(routed, deps);
   if (request.delivery === "stream") return streamed(routed, await route(routed, stream, deps), deps);
-  const served = await route(routed, completing(operation), deps);
-  const { answer } = served;
+  const served = await route(routed, completing(request), deps);
+  const { sent, response } = served.answer;
   const { costNano, estimated } = served.settle("success", {
-    ...operation.usageIn(answer.body),
-    text: () => JSON.stringify(answer.body),
+    ...operation.usageIn(sent),
+    text: () => JSON.stringify(sent),
   });
   return {
     kind: "whole",
     ...factsOf(routed, served),
-    response: operation.finish?.(answer, body) ?? answer,
+    response,
     costNanoUsd: estimated ? undefined : costNano,
+  };
+}
+
+/** Asks for content, such as sound. */
+async function performContent(request: RoutedRequest, deps: RouteDeps): Promise<ContentAnswer> {
+  const { openContent, ContentStream } = await import("./content_stream.ts"); // most pages never ask
+  const routed = await route<OpenContent>(request, async ({ model }, completion, connection) => {
+    const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
+    return await openContent(response as unknown as OperationResponse, connection.stop);
+  }, deps);
+  const usage = request.operation.usageIn(routed.answer.body);
+  const onInterrupt = interruptOf(request, routed, deps);
+  return {
+    kind: "content",
+    ...factsOf(request, routed),
+    stream: new ContentStream({ routed, usage, onInterrupt, redact: deps.redact }),
   };
 }
 
@@ -137,16 +156,6 @@ function streamed(request: RoutedRequest, routed: Routed<OpenStream>, deps: Rout
     kind: "stream",
     ...factsOf(request, routed),
     stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
-  };
-}
-
-function contentOf(request: RoutedRequest, routed: Routed<OpenContent>, deps: RouteDeps): ContentAnswer {
-  const usage = request.operation.usageIn(routed.answer.body);
-  const onInterrupt = interruptOf(request, routed, deps);
-  return {
-    kind: "content",
-    ...factsOf(request, routed),
-    stream: new ContentStream({ routed, usage, onInterrupt, redact: deps.redact }),
   };
 }
 

@@ -87,6 +87,12 @@ describe("POST /v1/embeddings", () => {
     assertEquals((await scene.post("embeddings", { input: ["red", "green"] })).headers.get("x-mesh-model"), "b");
   });
 
+  it("rotates on a vector that cannot be read", async () => {
+    const broken = json({ object: "list", data: [{ object: "embedding", index: 0, embedding: "?" }], model: "a" });
+    await using scene = await stage({ a: broken, b: embeddings() }, sameSpace("a", "b"));
+    assertEquals((await scene.post("embeddings", { input: "red" })).headers.get("x-mesh-model"), "b");
+  });
+
   it("deactivates a model that fails again and again", async () => {
     await using scene = await stage({ a: status(500), b: embeddings() }, {
       ...sameSpace("a", "b"),

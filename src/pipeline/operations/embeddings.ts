@@ -5,6 +5,7 @@
 import { servesOperation } from "../../capability/operations.ts";
 import type { Embedding, EmbeddingRequest, EmbeddingResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
+import { UpstreamError } from "../../errors.ts";
 import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
@@ -121,7 +122,15 @@ function estimatedUsage(request: EmbeddingRequest): EmbeddingResponse["usage"] {
 }
 
 function rewritten(vector: unknown, format: "float" | "base64"): Embedding["embedding"] {
-  if (typeof vector === "string") return (format === "base64" ? vector : floatsOfBase64(vector)) as number[];
+  if (typeof vector === "string") return (format === "base64" ? vector : floatsIn(vector)) as number[];
   const floats = vector as number[];
   return (format === "base64" ? base64OfFloats(floats) : floats) as number[];
+}
+
+function floatsIn(text: string): number[] {
+  try {
+    return floatsOfBase64(text);
+  } catch {
+    throw new UpstreamError("The provider's answer has a vector that is no base64", { kind: "invalid_response" });
+  }
 }
