@@ -3,16 +3,24 @@
  * @module
  */
 import type { GivenProvider } from "../contracts/browser_provider.ts";
-import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
+import type {
+  ChatCompletion,
+  ChatCompletionRequest,
+  EmbeddingResponse,
+  ModerationResponse,
+  RerankResponse,
+} from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
 import type { Middleware } from "./options.ts";
 
 /** One scripted answer: its text, the whole of it, what the call throws, or a function of the request. */
 export type MockResponse =
   | string
-  | ChatCompletion
+  | WholeResponse
   | Error
-  | ((request: ChatCompletionRequest) => string | ChatCompletion | Error);
+  | ((request: ChatCompletionRequest) => string | WholeResponse | Error);
+
+type WholeResponse = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse;
 
 /** Options of {@linkcode mockClient}. */
 export interface MockOptions {
@@ -31,24 +39,35 @@ const scripted = Symbol("scripted");
 export function scriptOf({ responses }: MockOptions): Middleware {
   let taken = 0;
   return {
-    beforeRequest(request) {
+    beforeRequest(request, { operation }) {
       const response = responses[Math.min(taken++, responses.length - 1)] ?? "";
       const answer = typeof response === "function" ? response(request) : response;
       if (answer instanceof Error) throw answer;
+      if (typeof answer === "string" && operation !== "chat") {
+        throw new TypeError(`The scripted answer to a request for ${operation} has to be a whole response, not a text`);
+      }
       return { ...request, [scripted]: typeof answer === "string" ? completionOf(answer) : answer };
     },
   };
 }
 
+const capabilities = [
+  "generation.text-generation.chat-completion",
+  "representation.embeddings.text-embeddings",
+  "evaluation.content-moderation",
+  "retrieval.reranking",
+];
+
 /** Answers by the script. */
 export const mockProvider: GivenProvider = {
   id: "mock",
-  instanceSettings: { models: [{ id: "mock", capabilities: ["chat-completion"] }] },
+  instanceSettings: { models: [{ id: "mock", capabilities }] },
+  operations: ["embeddings", "moderation", "rerank"],
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
     yield* piecesOf(scriptedAnswer(request).body);
   },
-  getCapabilities: () => ["generation.text-generation.chat-completion"],
+  getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
   listModels: () => Promise.resolve([{ id: "mock" }]),
   getModelInfo: (id) => Promise.resolve({ id }),

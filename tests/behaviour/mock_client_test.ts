@@ -44,6 +44,19 @@ describe("mockClient()", () => {
     assertEquals(client.describe().providers.map(({ status }) => status), ["active"]);
   });
 
+  it("answers other operations with whole responses", async () => {
+    const vectors = {
+      object: "list" as const,
+      data: [{ object: "embedding" as const, index: 0, embedding: [1, 2] }],
+      model: "mock",
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    };
+    await using client = mockClient({ responses: [vectors, "a text"] });
+    assertEquals((await client.embeddings.create({ input: "red" })).data, vectors.data);
+    const error = await assertRejects(() => client.rerank.create({ query: "red", documents: ["rose"] }), TypeError);
+    assertEquals(error.message.includes("rerank has to be a whole response"), true);
+  });
+
   it("hands out exactly one answer a call, however many are under way", async () => {
     const responses = Array.from({ length: 20 }, (_, place) => `${place}`);
     await using client = mockClient({ responses });
