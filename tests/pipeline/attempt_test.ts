@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { RetrySettings } from "../../src/config/settings/settings.ts";
 import type { CompletionRequest, FailureKind } from "../../src/contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { Hub } from "../../src/observe/hub.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
 import type { RouteDeps } from "../../src/pipeline/deps.ts";
 import type { RequestPlan } from "../../src/pipeline/plan.ts";
@@ -61,7 +62,8 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
     pool: { name: "chat", routing: { retry, providerRetry: new Map() } },
     load: { input: 1, output: 1 },
   } as unknown as RequestPlan;
-  const context = new RequestContext(plan, { runtime, redact: (text: string) => text } as unknown as RouteDeps);
+  const hub = new Hub(runtime.clock);
+  const context = new RequestContext(plan, { runtime, hub, redact: (text: string) => text } as unknown as RouteDeps);
   const left = [...behaviours];
   const end = attempt({
     context,
