@@ -3,6 +3,7 @@
  * @module
  */
 export * from "./errors.ts";
+export type * from "./contracts/audio.ts";
 export type * from "./contracts/browser_provider.ts";
 export type * from "./contracts/connector.ts";
 export type * from "./contracts/events.ts";

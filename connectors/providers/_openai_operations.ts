@@ -27,6 +27,11 @@ export function rerankLazily(path: string): VendorOperation {
   return lazily(async () => (await import("./_rerank.ts")).rerankAt(path));
 }
 
+/** Text to speech, by `POST /audio/speech`. */
+export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_speech.ts")).speechBy
+);
+
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post) => async (request, options) => (await load())(post)(request, options);
 }

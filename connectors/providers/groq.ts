@@ -6,6 +6,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { openAiSpeech } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/groq.ts";
 
@@ -17,4 +18,5 @@ export const groq: OpenAiCompatible = {
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
+  operations: { speech: openAiSpeech },
 };

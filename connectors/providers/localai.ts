@@ -4,7 +4,7 @@
  * Source: localai.io/docs.
  * @module
  */
-import { openAiEmbeddings, plainRerank } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiSpeech, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
@@ -20,5 +20,9 @@ export const localai: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-  operations: { embeddings: openAiEmbeddings, rerank: plainRerank },
+  operations: {
+    embeddings: openAiEmbeddings,
+    rerank: plainRerank,
+    speech: openAiSpeech,
+  },
 };

@@ -9,7 +9,7 @@
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
-import { openAiEmbeddings, openAiModeration } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiModeration, openAiSpeech } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
@@ -33,6 +33,8 @@ const rules = (): Readonly<Record<string, ParameterRules>> => {
     reasoning: current,
     latest: reasoning("none", "low", "medium", "high", "xhigh", "max"),
     // in chat these take tools only with this effort, and take another one for granted; a caller's own goes first
+    // speech as events is what later models have (OpenAI's API reference, `stream_format`)
+    plain_speech: { refuse: ["stream_format"], drop: ["instructions"] },
     tools: { ...current, fill_with_tools: { reasoning_effort: "none" } },
   };
 };
@@ -45,5 +47,9 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
-  operations: { embeddings: openAiEmbeddings, moderation: openAiModeration },
+  operations: {
+    embeddings: openAiEmbeddings,
+    moderation: openAiModeration,
+    speech: openAiSpeech,
+  },
 };

@@ -2,7 +2,7 @@
  * Any other server that speaks OpenAI's dialect: its address has to be configured, a key need not be.
  * @module
  */
-import { openAiEmbeddings, openAiModeration, plainRerank } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiModeration, openAiSpeech, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** A server of OpenAI's dialect at any address. */
@@ -10,5 +10,10 @@ export const openaiCompatible: OpenAiCompatible = {
   id: "openai.compatible.v1",
   vendor: "openai-compatible",
   keyless: true,
-  operations: { embeddings: openAiEmbeddings, moderation: openAiModeration, rerank: plainRerank },
+  operations: {
+    embeddings: openAiEmbeddings,
+    moderation: openAiModeration,
+    rerank: plainRerank,
+    speech: openAiSpeech,
+  },
 };

@@ -4,7 +4,7 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
-import { openAiEmbeddings, plainRerank } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiSpeech, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
@@ -19,5 +19,9 @@ export const vllm: OpenAiCompatible = {
     port: 8000,
   },
   local: true,
-  operations: { embeddings: openAiEmbeddings, rerank: plainRerank },
+  operations: {
+    embeddings: openAiEmbeddings,
+    rerank: plainRerank,
+    speech: openAiSpeech,
+  },
 };

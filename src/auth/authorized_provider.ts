@@ -10,6 +10,7 @@ import type {
   CompletionResponse,
   DatedPricing,
   Delivery,
+  ExtraResponse,
   FailureKind,
   ModelInfo,
   OperationName,
@@ -41,7 +42,7 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.operations ?? [];
   }
 
-  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse | ExtraResponse> {
     return this.#inner.complete(request, this.#authorized(options));
   }
 

@@ -6,13 +6,20 @@ import type { CapabilityPath, OperationName } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
 /** The operations that have an endpoint and a method: their leaves get pools by themselves. */
-export const servedOperations: readonly OperationName[] = ["chat", "embeddings", "moderation", "rerank"];
+export const servedOperations: readonly OperationName[] = [
+  "chat",
+  "embeddings",
+  "moderation",
+  "rerank",
+  "speech",
+];
 
 /** The nodes whose leaves a call serves, for each operation but `chat`. */
 const nodes: Readonly<Record<Exclude<OperationName, "chat">, CapabilityPath>> = {
   embeddings: "representation.embeddings",
   speech: "generation.audio.text-to-speech",
   transcription: "understanding.audio.speech-to-text",
+  "audio-translation": "understanding.audio.speech-to-text",
   image: "generation.image",
   moderation: "evaluation.content-moderation",
   rerank: "retrieval.reranking",

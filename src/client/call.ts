@@ -122,6 +122,7 @@ async function send<Body extends RequestBody, Response, Result extends object>(
 
 function cancel(response: object | undefined): void {
   if (response instanceof ChatStream) response.cancel();
+  else if (response instanceof Response) response.body?.cancel().catch(() => {}); // who reads it cancels it
 }
 
 /** JavaScript passes on whatever it has, and 0 means "none" to some libraries and "at once" to others. */

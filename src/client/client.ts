@@ -13,6 +13,7 @@ import type { Explanation } from "../pipeline/explain.ts";
 import type { Pool } from "../registry/registry.ts";
 import type { ModelList } from "../registry/model_list.ts";
 import type { CallContext } from "./call_context.ts";
+import { Audio } from "./audio.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
 import { Embeddings } from "./embeddings.ts";
@@ -51,6 +52,8 @@ interface ClientParts {
 export class MeshClient {
   /** Chat. */
   readonly chat: Chat;
+  /** Sound: speech. */
+  readonly audio: Audio;
   /** Embeddings. */
   readonly embeddings: Embeddings;
   /** Moderation. */
@@ -74,6 +77,7 @@ export class MeshClient {
     const ready = () => this.ready();
     const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
     this.chat = new Chat(context);
+    this.audio = new Audio(context);
     this.embeddings = new Embeddings(context);
     this.moderations = new Moderations(context);
     this.rerank = new Rerank(context);

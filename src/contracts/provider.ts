@@ -2,6 +2,7 @@
  * The interface between the engine and a provider.
  * @module
  */
+import type { AudioRequest, AudioResponse } from "./audio.ts";
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -21,6 +22,7 @@ export type OperationName =
   | "embeddings"
   | "speech"
   | "transcription"
+  | "audio-translation"
   | "image"
   | "moderation"
   | "rerank"
@@ -147,6 +149,8 @@ export interface ModelInfo {
   readonly embedding_space?: string;
   /** The vendor's voice for each voice asked for; `default` for any other. */
   readonly voices?: Readonly<Record<string, string>>;
+  /** Operations of its leaves that it does not perform, such as `audio-translation`. */
+  readonly lacks?: readonly OperationName[];
   /** ISO date from which its provider does not answer for it any more, where one is announced. */
   readonly retires?: string;
   /** Where the facts come from. */
@@ -195,6 +199,8 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
   readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
   /** Files, where the request came as a form. */
   readonly files?: readonly UploadedFile[];
+  /** The same as the specification's AudioRequest, where sound is asked for or sent. */
+  readonly extra?: AudioRequest;
 }
 
 /** A complete response in both views. */
@@ -205,6 +211,12 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly wire?: Uint8Array;
   /** The response in place of JSON; then `body` has what else is known of it, such as its usage. */
   readonly content?: ResponseContent;
+}
+
+/** A complete response as the specification's AudioResponse alone: of operations with sound. */
+export interface ExtraResponse {
+  /** The response. */
+  readonly extra: AudioResponse;
 }
 
 /** One event of a streamed response in both views. */
@@ -288,7 +300,7 @@ export type OperationTable = { readonly [name in Exclude<OperationName, "chat">]
 /** Spec: Model Execution. */
 export interface ModelExecution {
   /** One complete response. Throws an `UpstreamError`, a `NetworkError` or the signal's reason. */
-  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse>;
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse | ExtraResponse>;
   /**
    * A streamed response. Throws as {@linkcode ModelExecution.complete} does, before the first event or at any
    * later one. It ends normally only when the provider reported the end; leaving the loop early ends the call.

@@ -35,14 +35,17 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   const { edits: own, dropped } = operation.reword(body, model);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
+  const reworded = edited(body, edits);
+  const { info } = model;
   return {
     completion: {
       operation: operation.name,
-      model: model.info,
+      model: info,
       stream: request.delivery === "stream",
-      body: edited(body, edits),
+      body: reworded,
       ...(text === undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
+      ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
     },
     dropped,
   };

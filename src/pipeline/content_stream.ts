@@ -2,7 +2,7 @@
  * A response that is no JSON, such as sound, on its way to the client: bytes as they arrive.
  * @module
  */
-import type { OperationResponse } from "../contracts/provider.ts";
+import type { CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
@@ -27,7 +27,7 @@ export interface OpenContent {
  * @throws Whatever the provider throws before them.
  */
 export async function openContent(
-  { content, body }: Pick<OperationResponse, "content" | "body">,
+  { content, body }: CompletionResponse<unknown>,
   signal: StopSignal,
 ): Promise<Served<OpenContent>> {
   if (content === undefined) throw new UpstreamError("The provider sent no content", { kind: "invalid_response" });

@@ -10,7 +10,6 @@ import { formatUsd } from "../util/cost.ts";
 import { nearest } from "../util/nearest.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByRequest } from "./filter_by_request.ts";
-import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
 import { poolFor } from "./select_pool.ts";
@@ -72,7 +71,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
     : applyFilter("interchangeable", chosen, (members) => {
       const wanted = delivering.filter((member) => constraints === undefined || isNamedBy(constraints, member));
       const [first = members[0]!] = prefer?.(wanted) ?? wanted;
-      return keepInterchangeable(members, { first, operation });
+      return keepInterchangeable(members, first, context.request);
     });
   return { eligible, load, isConstrained: constraints !== undefined, prefer };
 }
@@ -80,9 +79,10 @@ export function eligibility(context: EligibilityContext): Eligibility {
 /** What can stand in for the model that is asked first, whichever of them are active or can take this very request. */
 function keepInterchangeable(
   members: readonly Member[],
-  { first, operation }: { first: Member; operation: Operation },
+  first: Member,
+  { operation, body }: RoutedRequest,
 ): readonly Member[] {
-  const kept = operation.interchangeable!(members, first);
+  const kept = operation.interchangeable!(members, first, body);
   if (kept.length > 0) return kept;
   throw new UnsupportedRequestError(
     `No model that can take this request is interchangeable with "${first.model.name}", which the pool asks first`,

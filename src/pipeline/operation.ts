@@ -3,6 +3,7 @@
  * of looking at its name.
  * @module
  */
+import type { AudioRequest, AudioResponse } from "../contracts/audio.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type {
   CapabilityPath,
@@ -65,14 +66,17 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
    *
    * @param members At least one.
    * @param first The model that the pool would ask first, were all of them active.
+   * @param body What is asked.
    */
-  interchangeable?(members: readonly Member[], first: Member): readonly Member[];
+  interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
   /** Rewords a request for a model. */
   reword(body: Body, model: ModelEntry): Rewording;
   /** Completes a provider's response where it differs from what the request asked for; as it came, when left out. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
   /** Its responses are content such as sound, passed on as it arrives: `CompletionResponse.content`. */
   readonly hasContent?: true;
+  /** Its requests and responses travel in `extra`, too. */
+  readonly bridge?: Bridge<Body, Response>;
   /** Whether a response has nothing in it, and nothing that says why: then the next model is asked. */
   isEmpty(response: Response): boolean;
   /** Where a response reports its usage. */
@@ -97,6 +101,18 @@ export interface CheckedOperation<Body extends RequestBody = RequestBody, Respon
   readonly defaultModel?: string;
   /** Its requests come as forms with files; as JSON, when left out. */
   readonly form?: FormRules;
+}
+
+/** How requests and responses become the specification's types in `extra`, and these become responses. */
+interface Bridge<Body, Response> {
+  /** What a reworded request asks. */
+  extraOf(body: Body, context: { readonly model: ModelInfo; readonly files: readonly UploadedFile[] }): AudioRequest;
+  /**
+   * Reads the response of a provider that answers with `extra` alone.
+   *
+   * @throws {UpstreamError} `invalid_response` for one without what was asked for.
+   */
+  read(extra: AudioResponse, asked: AudioRequest): CompletionResponse<Response>;
 }
 
 /** How a form becomes a body. */

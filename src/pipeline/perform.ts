@@ -4,12 +4,13 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { RequestBody } from "../contracts/openai.ts";
-import type { CompletionRequest, CompletionResponse, OperationResponse } from "../contracts/provider.ts";
+import type { CompletionRequest, CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import type { ContentStream, OpenContent } from "./content_stream.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps } from "./deps.ts";
+import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 import { route } from "./route.ts";
@@ -59,13 +60,23 @@ function completing<Body extends RequestBody, Response>(
 ): Call<Completed<Response>> {
   return async ({ model }, completion, options) => {
     const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
-    const response = complete as unknown as CompletionResponse<Response>;
+    const response = readResponse(complete, completion, operation);
     const sent = response.body;
     if (operation.isEmpty(sent)) {
       return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
     }
     return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
   };
+}
+
+/** A response, also of a provider that answers with `extra` alone. */
+function readResponse<Body extends RequestBody, Response>(
+  response: CompletionResponse | ExtraResponse,
+  { extra: asked }: OperationRequest,
+  { bridge }: Operation<Body, Response>,
+): CompletionResponse<Response> {
+  const isExtra = bridge !== undefined && asked !== undefined && !("body" in response && response.body !== undefined);
+  return isExtra && "extra" in response ? bridge.read(response.extra, asked) : response as CompletionResponse<Response>;
 }
 
 const stream: Call<OpenStream> = ({ model }, completion, connection) =>
@@ -137,7 +148,7 @@ async function performContent(request: RoutedRequest, deps: RouteDeps): Promise<
   const { openContent, ContentStream } = await import("./content_stream.ts"); // most pages never ask
   const routed = await route<OpenContent>(request, async ({ model }, completion, connection) => {
     const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
-    return await openContent(response as unknown as OperationResponse, connection.stop);
+    return await openContent(readResponse(response, completion, request.operation), connection.stop);
   }, deps);
   const usage = request.operation.usageIn(routed.answer.body);
   const onInterrupt = interruptOf(request, routed, deps);

@@ -8,6 +8,7 @@ import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
+import { speech } from "../pipeline/operations/speech.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
@@ -23,6 +24,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "embeddings": operationRoute(embeddings),
   "moderations": operationRoute(moderation),
   "rerank": operationRoute(rerank),
+  "audio/speech": operationRoute(speech),
   "models": { methods: ["GET"], handle: listModels },
 };
 

@@ -98,6 +98,8 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     pricing: pricingOf(known?.pricing, model.pricing),
     parameters: mergeRules(known?.parameters, model.parameters),
     embedding_space: model.embeddingSpace ?? known?.embedding_space,
+    voices: model.voices ?? known?.voices,
+    response_formats: model.responseFormats ?? known?.response_formats,
   };
   const { synchronous, streaming } = model.delivery;
   const delivers = (delivery: Delivery) =>

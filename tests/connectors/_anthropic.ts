@@ -5,7 +5,13 @@
 import { anthropicConnector } from "../../connectors/providers/_anthropic_provider.ts";
 import { anthropic } from "../../connectors/providers/anthropic.ts";
 import type { AssistantMessage, ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import type { CallOptions, CompletionRequest, ModelInfo, Provider } from "../../src/contracts/provider.ts";
+import type {
+  CallOptions,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+  Provider,
+} from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 
@@ -73,7 +79,7 @@ export function provider(settings: Record<string, unknown> = {}): Provider {
 
 /** Asks for a whole answer and is given this one. */
 export async function complete(given: Answer): Promise<ChatCompletion> {
-  return (await provider().complete(request(), options([given]))).body;
+  return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }
 
 /** Asks for a stream and is given this one. */

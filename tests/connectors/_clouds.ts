@@ -4,7 +4,13 @@
  */
 import { assert, assertRejects } from "@std/assert";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import type { CallOptions, CompletionRequest, ModelInfo, Provider } from "../../src/contracts/provider.ts";
+import type {
+  CallOptions,
+  CompletionRequest,
+  CompletionResponse,
+  ModelInfo,
+  Provider,
+} from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
@@ -45,7 +51,7 @@ export interface CloudAnswer {
 /** Asks for a whole answer. */
 export function ask(call: CloudCall): Promise<CloudAnswer> {
   return over(call, async (provider, options, { sent, dropped }) => {
-    const { body } = await provider.complete(requestOf(call, false), options);
+    const { body } = await provider.complete(requestOf(call, false), options) as CompletionResponse;
     return { sent: sent(), body, dropped: dropped() };
   });
 }

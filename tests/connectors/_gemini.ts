@@ -7,7 +7,7 @@ import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts
 import type { GenerateContentRequest } from "../../connectors/providers/_gemini_wire.ts";
 import { geminiConnector } from "../../connectors/providers/_gemini_provider.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import type { CallOptions, CompletionRequest, Provider } from "../../src/contracts/provider.ts";
+import type { CallOptions, CompletionRequest, CompletionResponse, Provider } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
@@ -80,7 +80,7 @@ export function request(body: Partial<ChatCompletionRequest> = {}, model = "gemi
 
 /** Asks for a whole answer and is given this one. */
 export async function complete(given: Answer): Promise<ChatCompletion> {
-  return (await provider().complete(request(), options([given]))).body;
+  return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }
 
 /** Asks for a stream and is given this one. */

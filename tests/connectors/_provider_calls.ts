@@ -4,7 +4,13 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import type { CallOptions, CompletionRequest, FailureKind, Provider } from "../../src/contracts/provider.ts";
+import type {
+  CallOptions,
+  CompletionRequest,
+  CompletionResponse,
+  FailureKind,
+  Provider,
+} from "../../src/contracts/provider.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
@@ -30,7 +36,7 @@ export interface Call {
   readonly provider: Provider;
   readonly upstream: Upstream;
   readonly controller: AbortController;
-  complete(body?: Partial<ChatCompletionRequest>): ReturnType<Provider["complete"]>;
+  complete(body?: Partial<ChatCompletionRequest>): Promise<CompletionResponse>;
   stream(body?: Partial<ChatCompletionRequest>): AsyncIterable<ChatCompletionChunk>;
 }
 
@@ -92,7 +98,7 @@ function callOf({ connector: id, model, config = {}, path }: ProviderFixture, up
     provider,
     upstream,
     controller,
-    complete: (body) => provider.complete(request(false, body), options),
+    complete: (body) => provider.complete(request(false, body), options) as Promise<CompletionResponse>,
     async *stream(body) {
       for await (const { value, others = [] } of provider.stream(request(true, body), options)) {
         yield* [value, ...others];

@@ -20,6 +20,7 @@ export interface Posted {
   readonly headers: Headers;
   /** Its text. */
   readonly text: string;
+  readonly bytes: Uint8Array;
   /** The text as JSON. */
   // deno-lint-ignore no-explicit-any
   readonly json: any;
@@ -78,11 +79,13 @@ export async function operationStage(
         ...init,
       });
       const { status, headers } = response;
-      const text = await response.text();
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const text = new TextDecoder().decode(bytes);
       return {
         status,
         headers,
         text,
+        bytes,
         get json() {
           return JSON.parse(text);
         },

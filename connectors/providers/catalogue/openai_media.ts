@@ -45,6 +45,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "tts-1",
     serves: ["generation.audio.text-to-speech"],
+    rules: "plain_speech",
     voices: "alloy ash coral echo fable nova onyx sage shimmer",
     formats: "mp3 opus aac flac wav pcm",
     pricing: [{ per_million_characters: 15 }],
@@ -54,6 +55,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "tts-1-hd",
     serves: ["generation.audio.text-to-speech"],
+    rules: "plain_speech",
     voices: "alloy ash coral echo fable nova onyx sage shimmer",
     formats: "mp3 opus aac flac wav pcm",
     pricing: [{ per_million_characters: 30 }],

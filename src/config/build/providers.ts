@@ -131,6 +131,8 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     limits: value.limits ?? {},
     weight: value.weight ?? defaultWeight,
     ...(value.embedding_space === undefined ? {} : { embeddingSpace: value.embedding_space }),
+    ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
+    ...(value.response_formats === undefined ? {} : { responseFormats: value.response_formats }),
     parameters: value.parameters,
   };
 }

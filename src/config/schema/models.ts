@@ -20,6 +20,8 @@ export interface ModelValues {
   readonly limits?: RateLimits;
   readonly weight?: number;
   readonly embedding_space?: string;
+  readonly voices?: ReadonlyMap<string, string>;
+  readonly response_formats?: readonly string[];
   readonly parameters?: ParameterRules;
 }
 
@@ -169,7 +171,9 @@ const model = () =>
     /** Embeddings rotate only among models of one space. */
     embedding_space: text({ isLiteral: true }),
     /** The vendor's voice for each voice asked for; `default` for any other. */
-    voices: later(mapOf(text())),
+    voices: mapOf(text()),
+    /** Formats of a transcription or of the sound of a speech that it has; all unless given. */
+    response_formats: list(text({ isLiteral: true }), { min: 1 }),
   }, { required: ["provider"] });
 
 /** Models by the name they go by here. */

@@ -100,6 +100,10 @@ export interface ConfiguredModel {
   readonly parameters?: ParameterRules;
   /** The space that its embeddings are in. */
   readonly embeddingSpace?: string;
+  /** The vendor's voice by the voice asked for. */
+  readonly voices?: Readonly<Record<string, string>>;
+  /** Of a transcription, or of the sound of a speech. */
+  readonly responseFormats?: readonly string[];
 }
 
 export interface CorsSettings {

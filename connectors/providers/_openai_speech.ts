@@ -1,0 +1,23 @@
+/**
+ * Text to speech in OpenAI's dialect.
+ *
+ * Source: OpenAI REST API reference, `POST /audio/speech`, document version 2.3.0.
+ * @module
+ */
+import type { OperationCall } from "../../src/contracts/provider.ts";
+import { soundTypeOf } from "../../src/util/audio_format.ts";
+import type { Post } from "./_openai_vendor.ts";
+import { soundOf } from "./_sound.ts";
+
+/**
+ * Speech of a vendor whose `POST /audio/speech` is OpenAI's.
+ *
+ * @param post Posts to the vendor.
+ */
+export function speechBy(post: Post): OperationCall {
+  return async (request, options) => {
+    const { response_format: format, stream_format: form } = request.body;
+    const type = form === "sse" ? "text/event-stream" : soundTypeOf(typeof format === "string" ? format : "mp3");
+    return { body: {}, content: await soundOf(await post("audio/speech", request, options), type) };
+  };
+}

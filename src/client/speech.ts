@@ -1,0 +1,56 @@
+/**
+ * `client.audio.speech`.
+ * @module
+ */
+import type { SpeechRequest } from "../contracts/audio.ts";
+import type { ContentStream } from "../pipeline/content_stream.ts";
+import { readableOf } from "../util/plain_stream.ts";
+import { call } from "./call.ts";
+import type { CallContext } from "./call_context.ts";
+import type { CallSettings } from "./options.ts";
+
+/** Text to speech. */
+export class Speech {
+  readonly #context: CallContext;
+
+  /**
+   * Made by a client.
+   *
+   * @param context Of the client.
+   */
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Asks for a text to be spoken.
+   *
+   * @param request OpenAI's speech request; without `model` it goes to the client's pool for text to speech.
+   * @param settings Signal, time limit (ms), session.
+   * @returns A response whose body is the sound, as it arrives; `content-type` says its format.
+   * @throws A `MeshError`, or the signal's reason. Reading the body throws a `StreamInterruptedError` when the provider
+   *   fails midway.
+   *
+   * @example
+   * ```ts ignore
+   * const speech = await client.audio.speech.create({ input: "Hello", voice: "alloy" });
+   * await Deno.writeFile("hello.mp3", speech.body!);
+   * ```
+   */
+  async create(request: SpeechRequest, settings: CallSettings = {}): Promise<Response> {
+    const { speech } = await import("../pipeline/operations/speech.ts");
+    return await call(this.#context, {
+      operation: speech,
+      request,
+      settings,
+      resultOf: (answer) => {
+        if (answer.kind !== "content") throw new TypeError("The operation has no content");
+        return responseOf(answer.stream);
+      },
+    });
+  }
+}
+
+function responseOf(stream: ContentStream): Response {
+  return new Response(readableOf(stream), { headers: { "content-type": stream.type } });
+}

@@ -1,0 +1,180 @@
+/**
+ * The operation `speech`: text to speech.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { AudioRequest, AudioResponse, SpeechRequest } from "../../contracts/audio.ts";
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
+import { UpstreamError } from "../../errors.ts";
+import type { Member, ModelEntry } from "../../registry/registry.ts";
+import { soundTypeOf } from "../../util/audio_format.ts";
+import { isObject } from "../../util/is_object.ts";
+import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
+import { tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["input", "voice", "instructions", "response_format", "speed", "stream_format"]);
+
+/** What OpenAI's API sends unless a request says otherwise. */
+const standardFormat = "mp3";
+/** Characters that are spoken in a second, low: 16, 12 and 5 are usual. */
+const charsPerSecond = { latin: 10, alphabetic: 8, ideographic: 3.5 };
+/** Gemini counts 25, OpenAI comes to about 21 (0.015 USD a minute at 12 USD per million). */
+const tokensPerSecond = 25;
+
+/** Text to speech: sound as it arrives. */
+export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
+  name: "speech",
+  serves: (leaf) => servesOperation(leaf, "speech"),
+  hasContent: true,
+  check: checkSpeechRequest,
+  needsOf,
+  interchangeable: (members, first, body) => ofOneFormat(withVoice(members, voiceOf(body)), first, body),
+  reword: rewordSpeech,
+  bridge: { extraOf: audioRequest, read: readAudio },
+  isEmpty: () => false,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readSpeechUsage,
+};
+
+function checkSpeechRequest(value: unknown): SpeechRequest {
+  const body = checkMembers(value);
+  const { input, voice, stream_format: form } = body;
+  if (input === undefined) throw missing("input");
+  if (typeof input !== "string") throw wrongType("input", "a string", input);
+  if (input.trim() === "") throw invalid('"input" must not be empty', "input");
+  if (voice === undefined) throw missing("voice");
+  const name = isObject(voice) ? voice.id : voice;
+  if (typeof name !== "string") throw wrongType("voice", "a string, or an object with an id", voice);
+  if (name.trim() === "") throw invalid('"voice" must not be empty', "voice");
+  for (const text of ["instructions", "response_format"]) {
+    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  }
+  checkOptional(body, {
+    name: "speed",
+    what: "a number from 0.25 to 4",
+    fits: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
+  });
+  if (form !== undefined && form !== null && form !== "audio" && form !== "sse") {
+    throw invalid('"stream_format" has to be "audio" or "sse"', "stream_format");
+  }
+  return body as unknown as SpeechRequest;
+}
+
+function needsOf(body: SpeechRequest): RequestNeeds {
+  const text = emptyText();
+  addText(body.input, text);
+  const asked = emptyText();
+  addText(body.instructions ?? "", asked);
+  const output = Math.ceil(secondsOf(text) * tokensPerSecond / (body.speed ?? 1));
+  return {
+    load: {
+      input: Math.ceil(tokensOf(text) + tokensOf(asked)),
+      output,
+      units: { characters: body.input.length, audioOutput: output },
+    },
+    lackOf: (model) => lackOf(model, body),
+  };
+}
+
+function secondsOf({ latin, alphabetic, ideographic }: TextSize): number {
+  const { latin: one, alphabetic: two, ideographic: three } = charsPerSecond;
+  return latin / one + alphabetic / two + ideographic / three;
+}
+
+function lackOf({ parameters, response_formats: formats, voices }: ModelInfo, body: SpeechRequest): string | undefined {
+  const { response_format: format, stream_format: form } = body;
+  if (form === "sse" && parameters?.refuse?.includes("stream_format")) return "speech as events (stream_format)";
+  if (format && formats !== undefined && !formats.includes(format)) return `speech in the format "${format}"`;
+  const voice = voiceOf(body);
+  if (!hasVoice(voices, voice) && voices?.default === undefined) return `voice "${voice}"`;
+  return refusedBy(parameters, { ...body, stream_format: undefined });
+}
+
+function voiceOf({ voice }: SpeechRequest): string {
+  return typeof voice === "string" ? voice : voice.id;
+}
+
+/** By the name asked for, or by the vendor's own. A model whose voices are unknown may have any. */
+function hasVoice(voices: ModelInfo["voices"], voice: string): boolean {
+  return voices === undefined || Object.hasOwn(voices, voice) || Object.values(voices).includes(voice);
+}
+
+/** Those with the voice; where none has it, all: each speaks with its `default`. */
+function withVoice(members: readonly Member[], voice: string): readonly Member[] {
+  const having = members.filter(({ model }) => hasVoice(model.info.voices, voice));
+  return having.length > 0 ? having : members;
+}
+
+/** A request that names no format gets the same one of all models that it may go to. */
+function ofOneFormat(members: readonly Member[], first: Member, { response_format }: SpeechRequest): readonly Member[] {
+  if (response_format) return members;
+  const reference = members.includes(first) ? first : members[0]!;
+  const format = usualFormat(reference.model.info);
+  return members.filter(({ model }) => usualFormat(model.info) === format);
+}
+
+function usualFormat({ response_formats: formats = [] }: ModelInfo): string {
+  return formats.includes(standardFormat) ? standardFormat : formats[0] ?? standardFormat;
+}
+
+/** The vendor's voice, and its format where it has no mp3. */
+function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
+  const { info } = model;
+  const { edits, dropped } = dropRefused(body, model);
+  const voice = voiceOf(body);
+  const own = Object.hasOwn(info.voices ?? {}, voice) ? info.voices![voice]! : undefined;
+  // a custom voice's id is the vendor's own: another voice in its place would be no answer
+  const isOther = typeof body.voice === "string" && !hasVoice(info.voices, voice);
+  const named = own ?? (isOther ? info.voices!.default! : undefined);
+  const format = usualFormat(info);
+  return {
+    edits: {
+      ...edits,
+      ...(named === undefined || named === body.voice ? {} : { voice: named }),
+      ...(body.response_format || format === standardFormat ? {} : { response_format: format }),
+    },
+    dropped: isOther ? [...dropped, "voice"] : dropped,
+  };
+}
+
+function audioRequest(body: SpeechRequest, { model }: { readonly model: ModelInfo }): AudioRequest {
+  const { input, response_format: format } = body;
+  return { input, voice: voiceOf(body), format: format || standardFormat, model: model.id };
+}
+
+function readAudio(
+  { audio, usage, duration }: AudioResponse,
+  { format }: AudioRequest,
+): CompletionResponse<JsonObject> {
+  if (audio === undefined) {
+    throw new UpstreamError("The provider's answer has no audio", { kind: "invalid_response" });
+  }
+  return {
+    body: { ...(usage === undefined ? {} : { usage }), ...(duration === undefined ? {} : { duration }) },
+    content: { type: soundTypeOf(format), bytes: audio },
+  };
+}
+
+/** Speech comes without its usage: characters are counted, tokens estimated. */
+function readSpeechUsage({ usage }: AnswerUsage, { load, model }: UsageContext<SpeechRequest>): TakenUsage {
+  const { input_tokens: read, output_tokens: written } = Object(usage);
+  const { units: { characters } = {} } = load;
+  const isReported = isCount(read) && isCount(written);
+  const [input, output] = isReported ? [read, written] : [load.input, load.output ?? 0];
+  const byCharacters = model.pricing?.some((price) => price.per_million_characters !== undefined) ?? false;
+  return {
+    quantities: { input, output, audioOutput: output, characters },
+    tokens: input + output,
+    isEstimated: !isReported && !byCharacters,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && value as number >= 0;
+}
