@@ -14,6 +14,7 @@ import { cloudflare } from "./providers/cloudflare.ts";
 import { cohere } from "./providers/cohere.ts";
 import { deepseek } from "./providers/deepseek.ts";
 import { fireworks } from "./providers/fireworks.ts";
+import { firecrawl } from "./providers/firecrawl.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
 import { huggingface } from "./providers/huggingface.ts";
@@ -27,6 +28,8 @@ import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
 import { perplexity } from "./providers/perplexity.ts";
 import { sambanova } from "./providers/sambanova.ts";
+import { serper } from "./providers/serper.ts";
+import { tavily } from "./providers/tavily.ts";
 import { together } from "./providers/together.ts";
 import { vertex } from "./providers/vertex.ts";
 import { vllm } from "./providers/vllm.ts";
@@ -63,6 +66,9 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
+  lazyOpenAiCompatible(tavily),
+  lazyOpenAiCompatible(serper),
+  lazyOpenAiCompatible(firecrawl),
   lazyOpenAiCompatible(ollama),
   lazyOpenAiCompatible(lmstudio),
   lazyOpenAiCompatible(vllm),

@@ -74,7 +74,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     };
     const post: Post = (path, request, options) => {
       const url = vendor.address?.(path, request.model.id) ?? new URL(path, `${this.#baseUrl}/`).href;
-      return this.#send({ url, ...bodyOf(request, runtime) }, options);
+      const { json } = request;
+      const body = json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json) };
+      return this.#send({ url, ...body }, options);
     };
     this.#calls = Object.fromEntries(
       Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post)]),
@@ -87,13 +89,15 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** One complete response, its bytes kept. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
+    if (this.#vendor.withoutChat !== undefined) return super.chat(request, options);
     const bytes = await readBytes(await this.#post(request, options));
     const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
     return isAsItCame ? { body, wire: bytes } : { body };
   }
 
   /** A streamed response, each event's text kept. */
-  override stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+  override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
+    if (this.#vendor.withoutChat !== undefined) return super.stream(request, options);
     const chunks = new ChunkReader();
     return readStream(this.#post(request, options), {
       readWhole: (body) => answerOf(body).body,
@@ -107,10 +111,15 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     });
   }
 
-  /** Asks `GET /models`. */
+  /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const url = this.#vendor.address?.("models") ?? `${this.#baseUrl}/models`;
-    const response = await this.#send({ url, method: "GET" }, options);
+    const { address, withoutChat } = this.#vendor;
+    const path = withoutChat?.probePath ?? "models";
+    const response = await this.#send({ url: address?.(path) ?? `${this.#baseUrl}/${path}`, method: "GET" }, options);
+    if (withoutChat !== undefined) {
+      await readObject(response);
+      return modelsOf(this.#vendor);
+    }
     const { data } = await readObject(response);
     if (!Array.isArray(data)) {
       throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });

@@ -4,6 +4,7 @@
  * @module
  */
 import type { VendorOperation } from "./_openai_vendor.ts";
+import type { SearchDialect } from "./_search.ts";
 
 /** Embeddings, by `POST /embeddings`. */
 export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async () =>
@@ -31,6 +32,25 @@ export function rerankLazily(path: string): VendorOperation {
 export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_speech.ts")).speechBy
 );
+
+/**
+ * Web search.
+ *
+ * @param dialect How the vendor searches.
+ */
+export function searchLazily(dialect: SearchDialect): VendorOperation {
+  return lazily(async () => (await import("./_search.ts")).searchIn(dialect));
+}
+
+/** Web search by `POST /search` in the words of our own proxy. */
+export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
+  path: "search",
+  maxResults: 100,
+  write: ({ query, count, model }) => ({ model, query, ...(count === undefined ? {} : { max_results: count }) }),
+  resultsIn: ({ results }) => results,
+  names: { published: "published", score: "score" },
+  usageIn: ({ usage }) => Object(usage),
+});
 
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post) => async (request, options) => (await load())(post)(request, options);

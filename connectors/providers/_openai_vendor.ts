@@ -3,6 +3,7 @@
  * @module
  */
 import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   ModelInfo,
@@ -20,7 +21,13 @@ import type { FaultReader } from "./_http.ts";
  *
  * @throws {UpstreamError} For an answer that is no success.
  */
-export type Post = (path: string, request: OperationRequest, options: CallOptions) => Promise<UpstreamResponse>;
+export type Post = (path: string, request: PostedRequest, options: CallOptions) => Promise<UpstreamResponse>;
+
+/** A request, and where the vendor's own words are needed: what is posted in place of its body. */
+interface PostedRequest extends OperationRequest {
+  /** Posted as it is, without a model. */
+  readonly json?: JsonObject;
+}
 
 /** Makes the calls of an operation. */
 export type VendorOperation = (post: Post) => OperationCall;
@@ -57,6 +64,11 @@ export interface OpenAiCompatible {
   readonly authorize?: (credential: string) => Record<string, string>;
   /** Where a path of the API is for a model, in place of `<baseUrl>/<path>`. */
   readonly address?: (path: string, model?: string) => string;
+  /**
+   * For a vendor that has no chat, and no list of models. The path answers a `GET`, costs nothing, and proves that the
+   * vendor is there and takes the key.
+   */
+  readonly withoutChat?: { readonly probePath: string };
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;
   /** Its errors, where they are not quite OpenAI's. */

@@ -2,7 +2,7 @@
  * Any other server that speaks OpenAI's dialect: its address has to be configured, a key need not be.
  * @module
  */
-import { openAiEmbeddings, openAiModeration, openAiSpeech, plainRerank } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiModeration, openAiSpeech, plainRerank, plainSearch } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** A server of OpenAI's dialect at any address. */
@@ -14,6 +14,7 @@ export const openaiCompatible: OpenAiCompatible = {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,
     rerank: plainRerank,
+    search: plainSearch,
     speech: openAiSpeech,
   },
 };

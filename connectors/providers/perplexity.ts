@@ -1,11 +1,12 @@
 /**
  * Perplexity, whose models search the web before they answer. Citations are extra fields of the response; usage comes
- * with every chunk of a stream without being asked for.
+ * with every chunk of a stream without being asked for. `POST /search` is a search without a model.
  *
  * Source: docs.perplexity.ai.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/perplexity.ts";
 
@@ -22,4 +23,13 @@ export const perplexity: OpenAiCompatible = {
     refuse: ["n", "stop", "logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),
+  operations: {
+    search: searchLazily({
+      path: "search",
+      maxResults: 20,
+      write: ({ query, count }) => ({ query, ...(count === undefined ? {} : { max_results: count }) }),
+      resultsIn: ({ results }) => results,
+      names: { published: "date" },
+    }),
+  },
 };

@@ -11,6 +11,7 @@ export const servedOperations: readonly OperationName[] = [
   "embeddings",
   "moderation",
   "rerank",
+  "search",
   "speech",
 ];
 

@@ -9,6 +9,7 @@ import type {
   EmbeddingResponse,
   ModerationResponse,
   RerankResponse,
+  SearchResponse,
 } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
 import type { Middleware } from "./options.ts";
@@ -20,7 +21,7 @@ export type MockResponse =
   | Error
   | ((request: ChatCompletionRequest) => string | WholeResponse | Error);
 
-type WholeResponse = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse;
+type WholeResponse = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse | SearchResponse;
 
 /** Options of {@linkcode mockClient}. */
 export interface MockOptions {
@@ -56,13 +57,14 @@ const capabilities = [
   "representation.embeddings.text-embeddings",
   "evaluation.content-moderation",
   "retrieval.reranking",
+  "retrieval.search.web-search",
 ];
 
 /** Answers by the script. */
 export const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities }] },
-  operations: ["embeddings", "moderation", "rerank"],
+  operations: ["embeddings", "moderation", "rerank", "search"],
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
     yield* piecesOf(scriptedAnswer(request).body);

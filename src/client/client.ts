@@ -21,6 +21,7 @@ import type { ExplainOptions } from "./explain.ts";
 import { Moderations } from "./moderations.ts";
 import type { Middleware } from "./options.ts";
 import { Rerank } from "./rerank.ts";
+import { Search } from "./search.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
 interface ClientParts {
@@ -60,6 +61,8 @@ export class MeshClient {
   readonly moderations: Moderations;
   /** Reranking. */
   readonly rerank: Rerank;
+  /** Web search. */
+  readonly search: Search;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -81,6 +84,7 @@ export class MeshClient {
     this.embeddings = new Embeddings(context);
     this.moderations = new Moderations(context);
     this.rerank = new Rerank(context);
+    this.search = new Search(context);
     this.models = {
       list: async () => {
         await ready();

@@ -9,6 +9,7 @@ import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
 import { speech } from "../pipeline/operations/speech.ts";
+import { search } from "../pipeline/operations/search.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
@@ -25,6 +26,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "moderations": operationRoute(moderation),
   "rerank": operationRoute(rerank),
   "audio/speech": operationRoute(speech),
+  "search": operationRoute(search),
   "models": { methods: ["GET"], handle: listModels },
 };
 

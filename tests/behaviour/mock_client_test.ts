@@ -51,8 +51,10 @@ describe("mockClient()", () => {
       model: "mock",
       usage: { prompt_tokens: 1, total_tokens: 1 },
     };
-    await using client = mockClient({ responses: [vectors, "a text"] });
+    const found = { object: "search" as const, model: "mock", results: [] };
+    await using client = mockClient({ responses: [vectors, found, "a text"] });
     assertEquals((await client.embeddings.create({ input: "red" })).data, vectors.data);
+    assertEquals(await client.search.create({ query: "red" }), found);
     const error = await assertRejects(() => client.rerank.create({ query: "red", documents: ["rose"] }), TypeError);
     assertEquals(error.message.includes("rerank has to be a whole response"), true);
   });

@@ -1,4 +1,5 @@
 /** All provider connectors, by the suite that is the same for each. */
+import { servesChat } from "../../src/capability/operations.ts";
 import { bedrock } from "../support/_bedrock.ts";
 import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
@@ -27,7 +28,9 @@ const dialects: Readonly<Record<string, readonly Dialect[]>> = {
   "perplexity.search.v1": [unasked],
 };
 
-for (const { id } of loadedProviders) {
+for (const { id, models } of loadedProviders) {
+  // what is known to have no chat has its suite in operations_test.ts
+  if (models.length > 0 && !models.some(({ capabilities = [] }) => capabilities.some(servesChat))) continue;
   for (const dialect of dialects[id] ?? [openai]) testProvider({ ...dialect, connector: id });
 }
 

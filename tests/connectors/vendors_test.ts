@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { effortsFor } from "../../connectors/providers/_efforts.ts";
 import { serverConnectors } from "../../connectors/server.ts";
+import { servesChat } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { detectProviders } from "../../src/config/detect/detect.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
@@ -71,6 +72,9 @@ Deno.test("serverConnectors lists the providers in the contract's order of detec
     "azure.openai.v1",
     "aws.bedrock.v1",
     "google.vertex.v1",
+    "tavily.search.v1",
+    "serper.search.v1",
+    "firecrawl.scrape.v1",
     "ollama.local.v1",
     "lmstudio.local.v1",
     "vllm.local.v1",
@@ -135,7 +139,8 @@ Deno.test("what openrouter/auto costs is unknown, and never 0", () => {
 Deno.test("every vendor with models has one or two defaults for chat, and defaults only for what they serve", () => {
   for (const { id, models } of providers) {
     const defaults = models.filter(({ defaultFor }) => defaultFor?.includes("chat-completion"));
-    if (models.length > 0) assert(defaults.length === 1 || defaults.length === 2, id);
+    const chats = models.some((info) => leavesOf(info).some(servesChat));
+    if (chats) assert(defaults.length === 1 || defaults.length === 2, id);
     for (const info of models) {
       for (const short of info.defaultFor ?? []) {
         assert(leavesOf(info).includes(tree.resolve(short)!), `${info.id}: ${short}`);
@@ -151,6 +156,9 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
     "mistral.api.v1": ["text-embeddings"],
     "cohere.nlp.v1": ["text-embeddings", "reranking"],
     "perplexity.search.v1": ["web-search"],
+    "tavily.search.v1": ["web-search"],
+    "serper.search.v1": ["web-search"],
+    "firecrawl.scrape.v1": ["web-search"],
   };
   for (const [id, names] of Object.entries(expected)) {
     const served = provider(id).models.flatMap(({ defaultFor = [] }) => defaultFor);

@@ -9,7 +9,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "sonar",
     can: "",
-    also: ["retrieval.search.web-search", "retrieval.rag.grounded-generation"],
+    also: ["retrieval.rag.grounded-generation"],
     features: { grounding: true },
     window: 128_000,
     maxOutput: 4_096,
@@ -20,11 +20,18 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "sonar-pro",
     can: "V",
-    also: ["retrieval.search.web-search", "retrieval.rag.grounded-generation"],
+    also: ["retrieval.rag.grounded-generation"],
     features: { grounding: true },
     window: 200_000,
     maxOutput: 8_192,
     pricing: [{ input: 3, output: 15, per_request: 0.014 }],
     source: ["models.dev, genai-prices", "2026-08-21"],
+  },
+  {
+    id: "search",
+    serves: ["retrieval.search.web-search"],
+    isDefault: true,
+    pricing: [{ per_search: 0.005 }],
+    source: ["LiteLLM", "2026-08-06"],
   },
 ];

@@ -8,9 +8,12 @@ import { chat } from "./chat.ts";
 import { embeddings } from "./embeddings.ts";
 import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
+import { search } from "./search.ts";
 import { speech } from "./speech.ts";
 
 /** The operations that can be asked for, by name. */
 export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
-  [chat, embeddings, moderation, rerank, speech].map((operation) => [operation.name, operation as CheckedOperation]),
+  [chat, embeddings, moderation, rerank, search, speech].map((
+    operation,
+  ) => [operation.name, operation as CheckedOperation]),
 );

@@ -1,0 +1,22 @@
+/**
+ * Tavily's searches: the model is the depth of a search.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "search",
+    serves: ["retrieval.search.web-search"],
+    isDefault: true,
+    pricing: [{ per_search: 0.008 }],
+    source: ["LiteLLM", "2026-08-06"],
+  },
+  {
+    id: "search-advanced",
+    serves: ["retrieval.search.web-search"],
+    pricing: [{ per_search: 0.016 }],
+    source: ["LiteLLM", "2026-08-06"],
+  },
+];

@@ -1,0 +1,80 @@
+/**
+ * The operation `search`: pages of the web that fit a query.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { SearchRequest, SearchResponse } from "../../contracts/openai.ts";
+import type { CompletionResponse } from "../../contracts/provider.ts";
+import { addText, emptyText } from "../../util/text_size.ts";
+import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["query", "max_results"]);
+const maxResults = 100;
+/** Vendors that charge by results count one search for so many. */
+const resultsPerSearch = 10;
+/** More than any vendor charges for a search. */
+const maxTokens = 10_000_000;
+
+/** Web search: pages, best first. None found is an answer, too. */
+export const search: CheckedOperation<SearchRequest, SearchResponse> = {
+  name: "search",
+  serves: (leaf) => servesOperation(leaf, "search"),
+  check: checkSearchRequest,
+  needsOf,
+  reword: dropRefused,
+  finish: inOurShape,
+  isEmpty: () => false,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readSearchUsage,
+};
+
+function checkSearchRequest(value: unknown): SearchRequest {
+  const body = checkMembers(value);
+  const { query } = body;
+  if (query === undefined) throw missing("query");
+  if (typeof query !== "string") throw wrongType("query", "a string", query);
+  if (query.trim() === "") throw invalid('"query" must not be empty', "query");
+  checkOptional(body, {
+    name: "max_results",
+    what: `a whole number from 1 to ${maxResults}`,
+    fits: (one) => isWhole(one) && one > 0 && one <= maxResults,
+  });
+  return body as unknown as SearchRequest;
+}
+
+function needsOf(body: SearchRequest): RequestNeeds {
+  const size = emptyText();
+  addText(body.query, size);
+  const searches = Math.ceil((body.max_results ?? resultsPerSearch) / resultsPerSearch);
+  return {
+    load: { input: Math.ceil(tokensOf(size)), output: 0, units: { searches } },
+    lackOf: ({ parameters }) => refusedBy(parameters, body),
+  };
+}
+
+function inOurShape(
+  { body }: CompletionResponse<SearchResponse>,
+  { max_results }: SearchRequest,
+): CompletionResponse<SearchResponse> {
+  const { model, results } = body;
+  return { body: { object: "search", model, results: results.slice(0, max_results ?? undefined) } };
+}
+
+/** Searches and tokens as the vendor bills them, where it says so. */
+function readSearchUsage({ usage }: AnswerUsage, { load }: UsageContext<SearchRequest>): TakenUsage {
+  const { searches: billed, total_tokens } = Object(usage);
+  const estimated = load.units?.searches ?? 1;
+  const isBilled = isWhole(billed) && billed <= maxResults;
+  const hasTokens = isWhole(total_tokens) && total_tokens <= maxTokens;
+  const tokens = hasTokens ? total_tokens : load.input;
+  return {
+    quantities: { input: tokens, output: 0, searches: isBilled ? billed : estimated },
+    tokens,
+    isEstimated: !isBilled && !hasTokens && estimated > 1,
+  };
+}
