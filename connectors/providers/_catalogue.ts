@@ -43,7 +43,7 @@ export interface CatalogueEntry {
   readonly space?: string;
   /** The vendor's voices, with spaces between; the first one speaks for any that it lacks. */
   readonly voices?: string;
-  /** Response formats of a transcription, or formats of the sound of a speech, with spaces between. */
+  /** Response formats of a transcription or of images, or formats of the sound of a speech, with spaces between. */
   readonly formats?: string;
   /** ISO codes of the languages it takes, with spaces between. */
   readonly languages?: string;

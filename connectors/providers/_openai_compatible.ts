@@ -79,7 +79,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       return this.#send({ url, ...body }, options);
     };
     this.#calls = Object.fromEntries(
-      Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post)]),
+      Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post, runtime)]),
     );
   }
 

@@ -28,6 +28,16 @@ export function rerankLazily(path: string): VendorOperation {
   return lazily(async () => (await import("./_rerank.ts")).rerankAt(path));
 }
 
+/** Images, by `POST /images/generations`. */
+export const openAiImages: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_images.ts")).imagesAt("images/generations")
+);
+
+/** Edits of images, by `POST /images/edits`. */
+export const openAiImageEdits: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_images.ts")).imagesAt("images/edits")
+);
+
 /** Text to speech, by `POST /audio/speech`. */
 export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_speech.ts")).speechBy
@@ -53,5 +63,5 @@ export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
 });
 
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
-  return (post) => async (request, options) => (await load())(post)(request, options);
+  return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);
 }

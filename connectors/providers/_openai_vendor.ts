@@ -12,7 +12,7 @@ import type {
   OperationTable,
   ParameterRules,
 } from "../../src/contracts/provider.ts";
-import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import type { FaultReader } from "./_http.ts";
 
 /**
@@ -30,7 +30,7 @@ interface PostedRequest extends OperationRequest {
 }
 
 /** Makes the calls of an operation. */
-export type VendorOperation = (post: Post) => OperationCall;
+export type VendorOperation = (post: Post, runtime: Pick<Runtime, "clock">) => OperationCall;
 
 /** What makes a vendor's calls, by operation. */
 type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };

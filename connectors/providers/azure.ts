@@ -5,7 +5,7 @@
  * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
  * @module
  */
-import { openAiEmbeddings, openAiSpeech } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiImageEdits, openAiImages, openAiSpeech } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
@@ -20,7 +20,12 @@ export const azure: OpenAiCompatible = {
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
   parameters: { thoughts: "none" },
-  operations: { embeddings: openAiEmbeddings, speech: openAiSpeech },
+  operations: {
+    embeddings: openAiEmbeddings,
+    image: openAiImages,
+    "image-edit": openAiImageEdits,
+    speech: openAiSpeech,
+  },
   attributes: {
     endpoint: {
       type: "text",

@@ -4,7 +4,7 @@
  * Source: localai.io/docs.
  * @module
  */
-import { openAiEmbeddings, openAiSpeech, plainRerank } from "./_openai_operations.ts";
+import { openAiEmbeddings, openAiImages, openAiSpeech, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
@@ -22,6 +22,7 @@ export const localai: OpenAiCompatible = {
   local: true,
   operations: {
     embeddings: openAiEmbeddings,
+    image: openAiImages,
     rerank: plainRerank,
     speech: openAiSpeech,
   },

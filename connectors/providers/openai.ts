@@ -9,7 +9,13 @@
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
-import { openAiEmbeddings, openAiModeration, openAiSpeech } from "./_openai_operations.ts";
+import {
+  openAiEmbeddings,
+  openAiImageEdits,
+  openAiImages,
+  openAiModeration,
+  openAiSpeech,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
@@ -49,6 +55,8 @@ export const openai: OpenAiCompatible = {
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
   operations: {
     embeddings: openAiEmbeddings,
+    image: openAiImages,
+    "image-edit": openAiImageEdits,
     moderation: openAiModeration,
     speech: openAiSpeech,
   },

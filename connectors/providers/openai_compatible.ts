@@ -2,7 +2,15 @@
  * Any other server that speaks OpenAI's dialect: its address has to be configured, a key need not be.
  * @module
  */
-import { openAiEmbeddings, openAiModeration, openAiSpeech, plainRerank, plainSearch } from "./_openai_operations.ts";
+import {
+  openAiEmbeddings,
+  openAiImageEdits,
+  openAiImages,
+  openAiModeration,
+  openAiSpeech,
+  plainRerank,
+  plainSearch,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** A server of OpenAI's dialect at any address. */
@@ -12,6 +20,8 @@ export const openaiCompatible: OpenAiCompatible = {
   keyless: true,
   operations: {
     embeddings: openAiEmbeddings,
+    image: openAiImages,
+    "image-edit": openAiImageEdits,
     moderation: openAiModeration,
     rerank: plainRerank,
     search: plainSearch,

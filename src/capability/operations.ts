@@ -9,48 +9,49 @@ import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 export const servedOperations: readonly OperationName[] = [
   "chat",
   "embeddings",
+  "image",
+  "image-edit",
   "moderation",
   "rerank",
   "search",
   "speech",
 ];
 
-/** The nodes whose leaves a call serves, for each operation but `chat`. */
-const nodes: Readonly<Record<Exclude<OperationName, "chat">, CapabilityPath>> = {
-  embeddings: "representation.embeddings",
-  speech: "generation.audio.text-to-speech",
-  transcription: "understanding.audio.speech-to-text",
-  "audio-translation": "understanding.audio.speech-to-text",
-  image: "generation.image",
-  moderation: "evaluation.content-moderation",
-  rerank: "retrieval.reranking",
-  search: "retrieval.search",
-  documents: "document-understanding.document-parsing",
+/** The nodes whose leaves a call of an operation serves, save the exceptions. */
+const nodes: Readonly<Record<OperationName, readonly CapabilityPath[]>> = {
+  chat: [
+    "generation.text-generation",
+    "generation.structured-generation",
+    "understanding.text-understanding",
+    "understanding.vision-understanding",
+    "interaction",
+    "retrieval.rag",
+    "document-understanding",
+    "transformation.translation",
+    "transformation.rewriting",
+    "transformation.style-transfer",
+    "evaluation",
+  ],
+  embeddings: ["representation.embeddings"],
+  speech: ["generation.audio.text-to-speech"],
+  transcription: ["understanding.audio.speech-to-text"],
+  "audio-translation": ["understanding.audio.speech-to-text"],
+  image: ["generation.image"],
+  "image-edit": ["generation.image.image-to-image", "generation.image.inpainting"],
+  moderation: ["evaluation.content-moderation"],
+  rerank: ["retrieval.reranking"],
+  search: ["retrieval.search"],
+  documents: ["document-understanding.document-parsing"],
 };
 
 /** Nodes among them that have an endpoint of their own. */
-const exceptions: readonly CapabilityPath[] = [
-  "document-understanding.document-parsing",
-  "evaluation.content-moderation",
-];
-
-/** The nodes whose leaves a chat call serves, save the exceptions. */
-const chatNodes: readonly CapabilityPath[] = [
-  "generation.text-generation",
-  "generation.structured-generation",
-  "understanding.text-understanding",
-  "understanding.vision-understanding",
-  "interaction",
-  "retrieval.rag",
-  "document-understanding",
-  "transformation.translation",
-  "transformation.rewriting",
-  "transformation.style-transfer",
-  "evaluation",
-];
+const exceptions: Readonly<Partial<Record<OperationName, readonly CapabilityPath[]>>> = {
+  chat: [...nodes.documents, ...nodes.moderation],
+  image: nodes["image-edit"],
+};
 
 /**
- * Whether a call of an operation serves a leaf. A custom leaf counts by the nodes above it.
+ * Whether a call of an operation serves a leaf, in any delivery mode. A custom leaf counts by the nodes above it.
  *
  * @param leaf Full path of a leaf.
  * @param operation What the call does.
@@ -61,12 +62,8 @@ const chatNodes: readonly CapabilityPath[] = [
  * ```
  */
 export function servesOperation(leaf: CapabilityPath, operation: OperationName): boolean {
-  return operation === "chat" ? servesChat(leaf) : isAtOrBelow(leaf, nodes[operation]);
-}
-
-/** Whether a chat call serves a leaf, in any delivery mode. */
-export function servesChat(leaf: CapabilityPath): boolean {
-  return chatNodes.some((node) => isAtOrBelow(leaf, node)) && !exceptions.some((node) => isAtOrBelow(leaf, node));
+  const isAmong = (node: CapabilityPath) => isAtOrBelow(leaf, node);
+  return nodes[operation].some(isAmong) && !exceptions[operation]?.some(isAmong);
 }
 
 /**

@@ -19,6 +19,7 @@ import { describe, type Description } from "./describe.ts";
 import { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
 import { Moderations } from "./moderations.ts";
+import { Images } from "./images.ts";
 import type { Middleware } from "./options.ts";
 import { Rerank } from "./rerank.ts";
 import { Search } from "./search.ts";
@@ -57,6 +58,8 @@ export class MeshClient {
   readonly audio: Audio;
   /** Embeddings. */
   readonly embeddings: Embeddings;
+  /** New images, and edits of images. */
+  readonly images: Images;
   /** Moderation. */
   readonly moderations: Moderations;
   /** Reranking. */
@@ -82,6 +85,7 @@ export class MeshClient {
     this.chat = new Chat(context);
     this.audio = new Audio(context);
     this.embeddings = new Embeddings(context);
+    this.images = new Images(context);
     this.moderations = new Moderations(context);
     this.rerank = new Rerank(context);
     this.search = new Search(context);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { OperationName } from "../contracts/provider.ts";
+import type { OperationName, UploadedFile } from "../contracts/provider.ts";
 import type { Engine } from "../engine/engine.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
@@ -19,6 +19,8 @@ export interface ExplainOptions {
    * @default {"chat"}
    */
   readonly operation?: OperationName;
+  /** Files of a request that has them. */
+  readonly files?: readonly UploadedFile[];
 }
 
 /** An {@linkcode Engine} and its names. */
@@ -39,14 +41,14 @@ export interface ExplainContext extends ExplainOptions {
  */
 export function explainRequest(
   request: RequestBody,
-  { operation: name = "chat", engine, poolFor }: ExplainContext,
+  { operation: name = "chat", files = [], engine, poolFor }: ExplainContext,
 ): Explanation {
   const operation = operations.get(name);
   if (operation === undefined) {
     const known = [...operations.keys()].map((one) => `"${one}"`).join(", ");
     throw invalid(`"operation" has to be one of ${known}`, "operation");
   }
-  const body = operation.check(request, []);
+  const body = operation.check(request, files);
   return explain(
     {
       id: "explain",
@@ -54,6 +56,7 @@ export function explainRequest(
       delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
       model: body.model ?? poolFor(operation),
       body,
+      files,
       timeoutMs: 0,
       session: sessionOf(undefined, body),
       routingConstraints: readRoutingConstraints(undefined, body),

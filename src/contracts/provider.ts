@@ -24,6 +24,7 @@ export type OperationName =
   | "transcription"
   | "audio-translation"
   | "image"
+  | "image-edit"
   | "moderation"
   | "rerank"
   | "search"
@@ -143,7 +144,7 @@ export interface ModelInfo {
   readonly defaultFor?: readonly string[];
   /** Numbers in an embedding, unless a request asks for fewer. */
   readonly dimensions?: number;
-  /** Response formats of a transcription, or formats of the sound of a speech. */
+  /** Response formats of a transcription or of images, or formats of the sound of a speech. */
   readonly response_formats?: readonly string[];
   /** Embeddings of one space can be compared; models of one space replace one another. */
   readonly embedding_space?: string;

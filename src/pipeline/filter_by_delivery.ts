@@ -2,6 +2,7 @@
  * Step 3: the models of a pool that can do what is asked, the way it is asked.
  * @module
  */
+import { deliveryModes } from "../capability/delivery.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
@@ -29,7 +30,7 @@ export function filterByDelivery({ request, pool, registry }: DeliveryContext): 
   if (delivering === undefined) {
     delivering = pool.members.filter(({ model }) =>
       model.delivers(delivery) && performs(model, operation) &&
-      model.leaves.some((leaf) => operation.serves(leaf) && isSupported(model, leaf, delivery))
+      model.leaves.some((leaf) => isServed(leaf, request) && isSupported(model, leaf, delivery))
     );
     pool.membersByDelivery.set(key, delivering);
   }
@@ -41,6 +42,11 @@ export function filterByDelivery({ request, pool, registry }: DeliveryContext): 
     code: "unsupported_by_pool",
     param: "model",
   });
+}
+
+/** Content such as sound is passed on as it arrives, whatever its leaf is otherwise delivered by. */
+function isServed(leaf: CapabilityPath, { operation, delivery }: DeliveryContext["request"]): boolean {
+  return operation.serves(leaf) && (operation.hasContent === true || deliveryModes(leaf).includes(delivery));
 }
 
 /** Whether the provider takes such requests at all. */

@@ -6,6 +6,8 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
+import { image } from "../pipeline/operations/image.ts";
+import { imageEdit } from "../pipeline/operations/image_edit.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
 import { speech } from "../pipeline/operations/speech.ts";
@@ -23,6 +25,8 @@ const prefix = "/v1/";
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
   "embeddings": operationRoute(embeddings),
+  "images/edits": operationRoute(imageEdit),
+  "images/generations": operationRoute(image),
   "moderations": operationRoute(moderation),
   "rerank": operationRoute(rerank),
   "audio/speech": operationRoute(speech),

@@ -45,6 +45,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "client.embeddings > answers for a client that is for chat": environment,
     "The openai package": sdk,
   },
+  [`${b}/images_test.ts`]: {
+    "The form of images > is no question for a model with one form, which others are asked in place of": environment,
+    "client.images.generate > answers by the pool for images of detected providers": environment,
+  },
   [`${b}/failover_broken_test.ts`]: {
     "a provider on whose port no server listens": refused,
   },

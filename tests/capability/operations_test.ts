@@ -25,7 +25,8 @@ Deno.test("operationLeaves() is the contract's table", () => {
   assertEquals(shortLeaves("embeddings"), ["text-embeddings", "image-embeddings", "multimodal-embeddings"]);
   assertEquals(shortLeaves("speech"), ["text-to-speech"]);
   assertEquals(shortLeaves("transcription"), ["speech-to-text"]);
-  assertEquals(shortLeaves("image"), ["text-to-image", "image-to-image", "inpainting"]);
+  assertEquals(shortLeaves("image"), ["text-to-image"]);
+  assertEquals(shortLeaves("image-edit"), ["image-to-image", "inpainting"]);
   assertEquals(shortLeaves("moderation"), ["content-moderation"]);
   assertEquals(shortLeaves("rerank"), ["reranking"]);
   assertEquals(shortLeaves("search"), ["semantic-search", "web-search", "image-search", "code-search"]);
@@ -41,7 +42,7 @@ Deno.test("servesOperation() takes custom leaves by the nodes above them", () =>
 
 Deno.test("no leaf serves two operations", () => {
   const operations: OperationName[] = [
-    ...["chat", "embeddings", "speech", "transcription", "image"] as const,
+    ...["chat", "embeddings", "speech", "transcription", "image", "image-edit"] as const,
     ...["moderation", "rerank", "search", "documents"] as const,
   ];
   const served = operations.flatMap((operation) => operationLeaves(tree, operation));

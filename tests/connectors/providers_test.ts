@@ -1,5 +1,5 @@
 /** All provider connectors, by the suite that is the same for each. */
-import { servesChat } from "../../src/capability/operations.ts";
+import { servesOperation } from "../../src/capability/operations.ts";
 import { bedrock } from "../support/_bedrock.ts";
 import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
@@ -30,7 +30,10 @@ const dialects: Readonly<Record<string, readonly Dialect[]>> = {
 
 for (const { id, models } of loadedProviders) {
   // what is known to have no chat has its suite in operations_test.ts
-  if (models.length > 0 && !models.some(({ capabilities = [] }) => capabilities.some(servesChat))) continue;
+  if (
+    models.length > 0 &&
+    !models.some(({ capabilities = [] }) => capabilities.some((leaf) => servesOperation(leaf, "chat")))
+  ) continue;
   for (const dialect of dialects[id] ?? [openai]) testProvider({ ...dialect, connector: id });
 }
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { effortsFor } from "../../connectors/providers/_efforts.ts";
 import { serverConnectors } from "../../connectors/server.ts";
-import { servesChat } from "../../src/capability/operations.ts";
+import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { detectProviders } from "../../src/config/detect/detect.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
@@ -139,7 +139,7 @@ Deno.test("what openrouter/auto costs is unknown, and never 0", () => {
 Deno.test("every vendor with models has one or two defaults for chat, and defaults only for what they serve", () => {
   for (const { id, models } of providers) {
     const defaults = models.filter(({ defaultFor }) => defaultFor?.includes("chat-completion"));
-    const chats = models.some((info) => leavesOf(info).some(servesChat));
+    const chats = models.some((info) => leavesOf(info).some((leaf) => servesOperation(leaf, "chat")));
     if (chats) assert(defaults.length === 1 || defaults.length === 2, id);
     for (const info of models) {
       for (const short of info.defaultFor ?? []) {

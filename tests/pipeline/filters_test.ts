@@ -4,7 +4,6 @@ import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { Delivery, ModelFeatures, ModelInfo, OperationName } from "../../src/contracts/provider.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
-import { deliveryModes } from "../../src/capability/delivery.ts";
 import { servesOperation } from "../../src/capability/operations.ts";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
@@ -19,7 +18,7 @@ import { chatLeaf, filterChat, memberOf, modelOf, namesOf, poolOf } from "../sup
 const messages = [{ role: "user", content: "Hi" }];
 
 function asked(pool: Pool, name: OperationName, delivery: Delivery): DeliveryContext {
-  const serves = (leaf: string) => servesOperation(leaf, name) && deliveryModes(leaf).includes(delivery);
+  const serves = (leaf: string) => servesOperation(leaf, name);
   return { request: { operation: { ...chat, name, serves }, delivery }, pool, registry: { instances: [] } };
 }
 

@@ -97,6 +97,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gpt-image-2.6-flare",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    formats: "b64_json",
     isDefault: true,
     pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
     source: ["developers.openai.com, docs.apiyi.com", "2026-11-22"],
@@ -104,12 +105,14 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gpt-image-2.6-sunburst",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    formats: "b64_json",
     pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
     source: ["developers.openai.com", "2026-11-22"],
   },
   {
     id: "gpt-image-2",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image", "generation.image.inpainting"],
+    formats: "b64_json",
     pricing: [{ input: 5, output: 30, cached_input: 1.25 }],
     source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
   },

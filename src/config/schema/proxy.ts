@@ -51,6 +51,7 @@ const endpoints = [
   "messages",
   "messages/count_tokens",
   "images/generations",
+  "images/edits",
   "moderations",
   "files",
   "batches",

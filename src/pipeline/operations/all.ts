@@ -6,6 +6,8 @@ import type { OperationName } from "../../contracts/provider.ts";
 import type { CheckedOperation } from "../operation.ts";
 import { chat } from "./chat.ts";
 import { embeddings } from "./embeddings.ts";
+import { image } from "./image.ts";
+import { imageEdit } from "./image_edit.ts";
 import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
 import { search } from "./search.ts";
@@ -13,7 +15,7 @@ import { speech } from "./speech.ts";
 
 /** The operations that can be asked for, by name. */
 export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
-  [chat, embeddings, moderation, rerank, search, speech].map((
+  [chat, embeddings, image, imageEdit, moderation, rerank, search, speech].map((
     operation,
   ) => [operation.name, operation as CheckedOperation]),
 );

@@ -2,7 +2,7 @@
  * The operation `chat`.
  * @module
  */
-import { servesChat } from "../../capability/operations.ts";
+import { servesOperation } from "../../capability/operations.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../../contracts/openai.ts";
 import { checkChatRequest } from "../check_request.ts";
 import { isEmptyCompletion } from "../content.ts";
@@ -18,7 +18,7 @@ import { rewordChat } from "./_chat_rewording.ts";
 /** Chat completions, whole and streamed. */
 export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   name: "chat",
-  serves: servesChat,
+  serves: (leaf) => servesOperation(leaf, "chat"),
   check: checkChatRequest,
   needsOf(body) {
     const size = measureRequest(body);

@@ -1,0 +1,56 @@
+/**
+ * New images and edits of images in OpenAI's dialect.
+ *
+ * Source: OpenAI REST API reference, `POST /images/generations` and `/images/edits`, document version 2.3.0.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationResponse } from "../../src/contracts/provider.ts";
+import type { Clock } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import type { VendorOperation } from "./_openai_vendor.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Images of a vendor that takes OpenAI's requests.
+ *
+ * @param path Below the vendor's address.
+ */
+export function imagesAt(path: string): VendorOperation {
+  return (post, { clock }) => async (request, options) => {
+    const wire = await readBytes(await post(path, request, options));
+    return imagesIn(parseObject(decoder.decode(wire)), { clock, wire });
+  };
+}
+
+/**
+ * The images of a response. Members that are null are left out, and the time is filled in, where vendors differ from
+ * OpenAI's shape.
+ *
+ * @param body The response.
+ * @param context The clock, and the bytes that the response came in.
+ * @throws {UpstreamError} `invalid_response` for one without images.
+ */
+export function imagesIn(
+  body: JsonObject,
+  { clock, wire }: { readonly clock: Clock; readonly wire?: Uint8Array },
+): OperationResponse {
+  throwIfError(body);
+  const { data, created } = body;
+  const isText = (value: unknown) => typeof value === "string" && value !== "";
+  if (!Array.isArray(data) || !data.every((one) => isObject(one) && (isText(one.url) || isText(one.b64_json)))) {
+    throw new UpstreamError("The provider's answer has no images", { kind: "invalid_response" });
+  }
+  const isWhole = Number.isInteger(created) && !data.some((one) => Object.values(one).includes(null));
+  if (isWhole && wire !== undefined) return { body, wire };
+  return {
+    body: {
+      ...body,
+      created: Number.isInteger(created) ? created : Math.floor(clock.now() / 1000),
+      data: data.map((one) => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null))),
+    },
+  };
+}

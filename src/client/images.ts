@@ -1,0 +1,70 @@
+/**
+ * `client.images`.
+ * @module
+ */
+import type { ImageEditRequest, ImageRequest, ImagesResponse } from "../contracts/images.ts";
+import { callWhole } from "./call_whole.ts";
+import type { CallContext } from "./call_context.ts";
+import type { CallSettings } from "./options.ts";
+
+/** Images. */
+export class Images {
+  readonly #context: CallContext;
+
+  /**
+   * Made by a client.
+   *
+   * @param context Of the client.
+   */
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Asks for images of a text.
+   *
+   * @param request OpenAI's request; without `model` it goes to the client's pool for images. With `response_format` images
+   *   come in that form whichever model answers.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const { data } = await client.images.generate({ prompt: "a red bicycle", response_format: "b64_json" });
+   * console.log(data[0]?.b64_json?.length);
+   * ```
+   */
+  generate(request: ImageRequest, settings?: CallSettings): Promise<ImagesResponse> {
+    return callWhole(this.#context, {
+      load: async () => (await import("../pipeline/operations/image.ts")).image,
+      request,
+      settings,
+    });
+  }
+
+  /**
+   * Asks for images made of images. Files are read once, and sent to a further provider from the same bytes. Middleware gets
+   * the request without them.
+   *
+   * @param request OpenAI's request; without `model` it goes to the client's pool for edits of images.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const image = new File([bytes], "room.png", { type: "image/png" });
+   * const { data } = await client.images.edit({ image, prompt: "paint the wall green" });
+   * ```
+   */
+  async edit(request: ImageEditRequest, settings?: CallSettings): Promise<ImagesResponse> {
+    const { filesOf } = await import("./files_of.ts");
+    const { image, mask, ...fields } = request;
+    const files = [...await filesOf("image", image), ...await filesOf("mask", mask)];
+    return callWhole(this.#context, {
+      load: async () => (await import("../pipeline/operations/image_edit.ts")).imageEdit,
+      request: fields,
+      files,
+      settings,
+    });
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * What requests for new and for edited images have in common.
+ * @module
+ */
+import type { GeneratedImage, ImageOptions, ImagesResponse } from "../../contracts/images.ts";
+import type { RequestBody } from "../../contracts/openai.ts";
+import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
+import { UpstreamError } from "../../errors.ts";
+import type { ModelEntry } from "../../registry/registry.ts";
+import { addText, emptyText } from "../../util/text_size.ts";
+import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { tokensOf } from "../estimate.ts";
+import type { RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const texts = ["size", "quality", "output_format", "background", "moderation"] as const;
+
+/** Members of a body for images, but `model` and the like. */
+export const imageMembers: readonly string[] = [...texts, "prompt", "n", "response_format", "output_compression"];
+
+const maxImages = 10;
+const forms: readonly unknown[] = ["url", "b64_json"];
+
+/**
+ * Tokens that models which count them write for a square of 1 024 pixels a side; any other quality is taken for the
+ * highest. Other sizes are in proportion to their area: 1 056 is 1 584 for 1 024 × 1 536.
+ *
+ * Source: developers.openai.com, image generation guide, table of output tokens.
+ */
+const tokensPerSquare: Readonly<Record<string, number>> = { low: 272, medium: 1_056 };
+const maxTokensPerSquare = 4_160;
+const squarePixels = 1_024 * 1_024;
+/** The area where a request leaves the size to the model, in squares. */
+const unknownArea = 1.5;
+
+/**
+ * Checks what requests for images have in common.
+ *
+ * @param body An object.
+ * @throws {UnsupportedRequestError} Naming the field at fault.
+ */
+export function checkImageOptions(body: RequestBody): void {
+  const { prompt, response_format: form } = body;
+  if (prompt === undefined || prompt === null) throw missing("prompt");
+  if (typeof prompt !== "string") throw wrongType("prompt", "a string", prompt);
+  if (prompt.trim() === "") throw invalid('"prompt" must not be empty', "prompt");
+  for (const name of texts) checkOptional(body, { name, what: "a string", fits: (one) => typeof one === "string" });
+  checkOptional(body, {
+    name: "n",
+    what: `a whole number from 1 to ${maxImages}`,
+    fits: (one) => isWhole(one) && one > 0 && one <= maxImages,
+  });
+  checkOptional(body, {
+    name: "output_compression",
+    what: "a whole number from 0 to 100",
+    fits: (one) => isWhole(one) && one <= 100,
+  });
+  checkOptional(body, { name: "stream", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  if (form !== undefined && form !== null && !forms.includes(form)) {
+    throw invalid('"response_format" has to be "url" or "b64_json"', "response_format");
+  }
+}
+
+/**
+ * What a request takes, estimated high.
+ *
+ * @param body Checked.
+ * @param files Images that it sends.
+ */
+export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]): RequestNeeds {
+  const { prompt, n } = body;
+  const text = emptyText();
+  addText(prompt, text);
+  const images = n ?? 1;
+  const input = Math.ceil(tokensOf(text) + files.length * maxTokensPerSquare * unknownArea);
+  return {
+    load: { input, output: images * tokensPerImage(body), units: { images } },
+    lackOf: (model) => lackOf(model, body, files),
+  };
+}
+
+function tokensPerImage({ size, quality }: ImageOptions): number {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size ?? "") ?? [];
+  const area = width === undefined ? unknownArea : Number(width) * Number(height) / squarePixels;
+  return Math.ceil((tokensPerSquare[quality ?? ""] ?? maxTokensPerSquare) * Math.max(1, area));
+}
+
+function lackOf(
+  { constraints, parameters, response_formats: known = [] }: ModelInfo,
+  body: ImageOptions,
+  files: readonly UploadedFile[],
+): string | undefined {
+  const { response_format: form } = body;
+  if (form && known.length > 0 && !known.includes(form)) return `response_format "${form}"`;
+  const largest = Math.max(0, ...files.map(({ bytes }) => bytes.length));
+  if (isOver(largest, constraints?.max_file_size)) return `room for a file of ${largest} bytes`;
+  if (isOver(files.length, constraints?.max_images)) return `room for ${files.length} images`;
+  return refusedBy(parameters, body);
+}
+
+/** A model with one form of its images is not asked for it: some refuse the very question. */
+export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewording {
+  const { edits, dropped } = dropRefused(body, model);
+  const isOnlyForm = model.info.response_formats?.length === 1 && "response_format" in body;
+  return { edits: isOnlyForm ? { ...edits, response_format: undefined } : edits, dropped };
+}
+
+/**
+ * Images in the form that was asked for; a data URL has the bytes that `b64_json` wants.
+ *
+ * @throws {UpstreamError} `invalid_response` when the provider chose another form.
+ */
+export function inFormAskedFor(
+  response: CompletionResponse<ImagesResponse>,
+  { response_format: form }: ImageOptions,
+): CompletionResponse<ImagesResponse> {
+  const { body } = response;
+  if (!form || body.data.every((image) => typeof image[form] === "string")) return response;
+  return { body: { ...body, data: body.data.map((image) => form === "url" ? wrongForm() : withBytes(image)) } };
+}
+
+function withBytes({ url, ...image }: GeneratedImage): GeneratedImage {
+  if (image.b64_json !== undefined) return image;
+  const data = /^data:[^,]{0,200};base64,/i.exec(url ?? "");
+  return data === null ? wrongForm() : { ...image, b64_json: url!.slice(data[0].length) };
+}
+
+function wrongForm(): never {
+  throw new UpstreamError("The provider's images are not in the form asked for", { kind: "invalid_response" });
+}
+
+/** How many images there are, beside the tokens that were reported. */
+export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
+  return { usage: { images: data.length, reported: usage }, written: () => 0 };
+}
+
+/**
+ * Images, and tokens where the model counts them; those are estimated only where they are what it is paid by.
+ *
+ * @param answer Of {@linkcode usageInImages}.
+ * @param context The call.
+ */
+export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
+  const { images, reported } = Object(usage);
+  const { input_tokens: read, output_tokens: written } = Object(reported);
+  if (isWhole(read) && isWhole(written) && read + written <= maxTokens) {
+    return { quantities: { input: read, output: written, images }, tokens: read + written, isEstimated: false };
+  }
+  const isPaidByTokens = model.pricing?.at(-1)?.output !== undefined;
+  const quantities = isPaidByTokens ? { input: load.input, output: load.output ?? 0 } : { input: 0, output: 0 };
+  return {
+    quantities: { ...quantities, images },
+    tokens: quantities.input + quantities.output,
+    isEstimated: isPaidByTokens,
+  };
+}
+
+/** More than ten images take. */
+const maxTokens = 10_000_000;

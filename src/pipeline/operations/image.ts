@@ -1,0 +1,37 @@
+/**
+ * The operation `image`: images of a text.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { ImageRequest, ImagesResponse } from "../../contracts/images.ts";
+import { bodyChecker, checkOptional } from "../check_body.ts";
+import type { CheckedOperation } from "../operation.ts";
+import {
+  checkImageOptions,
+  imageMembers,
+  inFormAskedFor,
+  needsOfImages,
+  readImageUsage,
+  rewordForImages,
+  usageInImages,
+} from "./_images.ts";
+
+const checkMembers = bodyChecker([...imageMembers, "style"]);
+
+/** Images of a text: whole responses. */
+export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
+  name: "image",
+  serves: (leaf) => servesOperation(leaf, "image"),
+  check(value) {
+    const body = checkMembers(value);
+    checkImageOptions(body);
+    checkOptional(body, { name: "style", what: "a string", fits: (one) => typeof one === "string" });
+    return body as unknown as ImageRequest;
+  },
+  needsOf: (body) => needsOfImages(body, []),
+  reword: rewordForImages,
+  finish: inFormAskedFor,
+  isEmpty: ({ data }) => data.length === 0,
+  usageIn: usageInImages,
+  readUsage: readImageUsage,
+};

@@ -1,0 +1,59 @@
+/**
+ * The operation `image-edit`: images made of images.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { ImageOptions, ImagesResponse } from "../../contracts/images.ts";
+import type { UploadedFile } from "../../contracts/provider.ts";
+import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
+import type { CheckedOperation } from "../operation.ts";
+import {
+  checkImageOptions,
+  imageMembers,
+  inFormAskedFor,
+  needsOfImages,
+  readImageUsage,
+  rewordForImages,
+  usageInImages,
+} from "./_images.ts";
+
+const checkMembers = bodyChecker([...imageMembers, "image", "mask", "input_fidelity"]);
+const maxFiles = 16;
+
+/** Edits of images: forms with the images, whole responses. */
+export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
+  name: "image-edit",
+  serves: (leaf) => servesOperation(leaf, "image-edit"),
+  form: { fields: { n: "number", output_compression: "number", partial_images: "number", stream: "boolean" } },
+  check(value, files) {
+    const body = checkMembers(value);
+    checkFiles(files, body);
+    checkImageOptions(body);
+    checkOptional(body, { name: "input_fidelity", what: "a string", fits: (one) => typeof one === "string" });
+    return body as unknown as ImageOptions;
+  },
+  needsOf: needsOfImages,
+  reword: rewordForImages,
+  finish: inFormAskedFor,
+  isEmpty: ({ data }) => data.length === 0,
+  usageIn: usageInImages,
+  readUsage: readImageUsage,
+};
+
+/** One image or several, and at most one mask: `image[]` is what clients call each of several. */
+function checkFiles(files: readonly UploadedFile[], body: Readonly<Record<string, unknown>>): void {
+  for (const field of ["image", "mask"]) {
+    if (body[field] !== undefined) throw invalid(`"${field}" has to be a file`, field);
+  }
+  const named = files.map(({ field }) => field.replace(/\[\d*\]$/, ""));
+  const unknown = named.find((field) => field !== "image" && field !== "mask");
+  if (unknown !== undefined) {
+    throw invalid(`The file ${JSON.stringify(unknown)} is none of "image" and "mask"`, unknown);
+  }
+  const images = named.filter((field) => field === "image").length;
+  if (images === 0) throw missing("image");
+  if (images > maxFiles) throw invalid(`"image" may be up to ${maxFiles} files`, "image");
+  if (named.length - images > 1) throw invalid('"mask" has to be one file', "mask");
+  const empty = files.findIndex(({ bytes }) => bytes.length === 0);
+  if (empty >= 0) throw invalid(`The file "${named[empty]}" is empty`, named[empty]);
+}
