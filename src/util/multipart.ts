@@ -51,16 +51,16 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
   const opening = encoder.encode(`--${boundary}`);
   const headEnd = encoder.encode("\r\n\r\n");
   const delimiter = encoder.encode(`\r\n--${boundary}`);
-  let at = indexOf(bytes, opening, 0);
-  if (at !== 0 && !startsAt(bytes, encoder.encode("\r\n"), at - 2)) return undefined;
-  at += opening.length;
+  const [findHeadEnd, findDelimiter] = [finderOf(headEnd), finderOf(delimiter)];
+  const preamble = startsAt(bytes, opening, 0) ? -2 : findDelimiter(bytes, 0);
+  if (preamble === -1) return undefined;
+  let at = preamble + delimiter.length;
   for (let parts = 0; !isText(bytes, at, "--"); parts++) {
     const headAt = at + 2;
-    const bodyAt = indexOf(bytes, headEnd, at) + headEnd.length;
-    if (!isText(bytes, at, "\r\n") || bodyAt < headAt || bodyAt - headAt > maxHeadBytes || parts === maxParts) {
-      return undefined;
-    }
-    const end = indexOf(bytes, delimiter, bodyAt - 2);
+    const head = bytes.subarray(at, headAt + maxHeadBytes);
+    const bodyAt = at + findHeadEnd(head, 0) + headEnd.length;
+    if (!isText(head, 0, "\r\n") || bodyAt < headAt + 2 || parts === maxParts) return undefined;
+    const end = findDelimiter(bytes, bodyAt - 2);
     const part = partOf(decoder.decode(bytes.subarray(headAt, bodyAt)));
     if (end < bodyAt - 2 || part === undefined) return undefined;
     const body = bytes.subarray(bodyAt, Math.max(bodyAt, end));
@@ -126,10 +126,18 @@ function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** By the first byte, which runtimes look for quickly; -1 for none. */
-function indexOf(bytes: Uint8Array, wanted: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(wanted[0]!, from); at >= 0; at = bytes.indexOf(wanted[0]!, at + 1)) {
-    if (startsAt(bytes, wanted, at)) return at;
-  }
-  return -1;
+/**
+ * Makes a search that skips as many bytes as the last one that it looks at allows (Horspool). It compares from the
+ * beginning: where that is a line end, which what is searched for has there alone, no bytes cost more than others.
+ */
+function finderOf(wanted: Uint8Array): (bytes: Uint8Array, from: number) => number {
+  const last = wanted.length - 1;
+  const skips = new Uint8Array(256).fill(wanted.length);
+  for (let index = 0; index < last; index++) skips[wanted[index]!] = last - index;
+  return (bytes, from) => {
+    for (let at = from; at + last < bytes.length; at += skips[bytes[at + last]!]!) {
+      if (startsAt(bytes, wanted, at)) return at;
+    }
+    return -1;
+  };
 }

@@ -1,4 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assertEffort } from "../support/effort.ts";
 import { boundaryOf, type Form, readForm, writeForm } from "../../src/util/multipart.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -76,4 +77,23 @@ Deno.test("a large file with the beginning of a boundary everywhere is read in o
   const large = { ...file, bytes: bytesOf("\r\n--edg".repeat(20_000)) };
   const read = readForm(joined(writeForm({ fields: [], files: [large] }, "edge")), "edge")!;
   assertEquals(textOf(read.files[0]!.bytes).length, large.bytes.length);
+});
+
+Deno.test("what looks like a boundary, or like its beginning, costs no more than other bytes", async () => {
+  const boundary = `${"-".repeat(69)}x`;
+  const fileOf = (byte: string) => bytesOf(`--${boundary}\r\n${part}${byte.repeat(400_000)}\r\n--${boundary}--`);
+  const part = 'content-disposition: form-data; name="f"; filename="f"\r\n\r\n';
+  const cases: readonly (readonly [what: string, bytes: Uint8Array])[] = [
+    ["a preamble of dashes", bytesOf("-".repeat(400_000))],
+    ["a file of dashes", fileOf("-")],
+    ["a file of carriage returns", fileOf("\r")],
+  ];
+  const letters = bytesOf("a".repeat(400_000));
+  for (const [what, bytes] of cases) {
+    await assertEffort(what, {
+      work: () => readForm(bytes, boundary),
+      than: () => letters.every((byte) => byte !== 0),
+      most: 4,
+    });
+  }
 });
