@@ -65,7 +65,7 @@ function bodyOf(fields: Form["fields"], { fields: rules }: FormRules): Record<st
   const body = new Map<string, unknown>();
   for (const [given, text] of fields) {
     const name = given.endsWith("[]") ? given.slice(0, -2) : given;
-    const value = valueOf(text, { name, rule: rules[name] });
+    const value = valueOf(text, { name, rule: Object.hasOwn(rules, name) ? rules[name] : undefined });
     const before = body.get(name);
     if (before !== undefined || given !== name) body.set(name, [before ?? [], value].flat());
     else body.set(name, value);

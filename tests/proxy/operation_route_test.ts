@@ -122,6 +122,17 @@ describe("A form", () => {
     assertEquals(test.records[0]!.cost_usd, 1);
   });
 
+  it("takes a field for a text whose name every object has", async () => {
+    await using test = await over([json({}), json({})]);
+    const file = new File([sound], "a.mp3");
+    const fields = { constructor: "c", toString: "t", ["__proto__"]: "p" };
+    const { status } = await test.ask({ body: formOf({ file, ...fields }) });
+    assertEquals(status, 200);
+    const { bytes, headers } = test.upstreams[0]!.requests[0]!;
+    const sent = readForm(new Uint8Array(bytes), boundaryOf(headers["content-type"]!)!)!.fields;
+    assertEquals(sent.filter(([name]) => name !== "model"), Object.entries(fields));
+  });
+
   const refused: readonly (readonly [what: string, init: RequestInit, status: number, says: string])[] = [
     ["JSON", { body: "{}", headers: { "content-type": "application/json" } }, 415, "multipart/form-data"],
     ["no boundary", { body: "x", headers: { "content-type": "multipart/form-data" } }, 400, "boundary"],
