@@ -60,12 +60,11 @@ function textOf(document: RerankDocument): string {
 
 function needsOf(body: RerankRequest): RequestNeeds {
   const { query, documents } = body;
-  const all = emptyText();
+  const [all, querySize] = [emptyText(), emptyText()];
+  addText(query, querySize);
   let longest = 0;
   for (const document of documents) {
-    const size: TextSize = emptyText();
-    // a model reads the query with every document
-    addText(query, size);
+    const size: TextSize = { ...querySize }; // a model reads the query with every document
     addText(textOf(document), size);
     longest = Math.max(longest, lowTokensOf(size));
     for (const kind of ["latin", "alphabetic", "ideographic"] as const) all[kind] += size[kind];
