@@ -268,13 +268,18 @@ export { providerOf } from "./connectors/providers/_instance.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
-export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
+export type {
+  OpenAiCompatible,
+  Post,
+  VendorOperation,
+  VendorOperations,
+} from "./connectors/providers/_openai_vendor.ts";
 export { BrowserBaseProvider } from "./connectors/providers/browser_base.ts";
 export { browserSecrets, type BrowserSecretsOptions } from "./connectors/secrets/browser.ts";
 export { memorySecrets, type WritableSecretStore } from "./connectors/secrets/memory.ts";
 export type { IndexedDbOptions } from "./connectors/storage/indexeddb.ts";
 export type { LocalStorageOptions, WebStorage } from "./connectors/storage/localstorage.ts";
 export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
-export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
+export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 export { createBrowserProviderConfig } from "./src/config/build/browser_provider.ts";
 export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

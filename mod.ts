@@ -98,7 +98,7 @@ export function mockClient(options: MockOptions): MeshClient {
   return createMockClient(partsOfHere(), options);
 }
 
-export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
+export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 
 /**
  * The engine behind clients and proxies, for programs that want it bare.
@@ -289,7 +289,12 @@ export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
-export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
+export type {
+  OpenAiCompatible,
+  Post,
+  VendorOperation,
+  VendorOperations,
+} from "./connectors/providers/_openai_vendor.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
 export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

@@ -83,6 +83,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     );
   }
 
+  /** What it does beside chat. */
   protected override get calls(): OperationTable {
     return this.#calls;
   }

@@ -33,7 +33,7 @@ interface PostedRequest extends OperationRequest {
 export type VendorOperation = (post: Post, runtime: Pick<Runtime, "clock">) => OperationCall;
 
 /** What makes a vendor's calls, by operation. */
-type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
+export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
 
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {

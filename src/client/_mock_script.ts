@@ -17,11 +17,12 @@ import type { Middleware } from "./options.ts";
 /** One scripted answer: its text, the whole of it, what the call throws, or a function of the request. */
 export type MockResponse =
   | string
-  | WholeResponse
+  | MockBody
   | Error
-  | ((request: ChatCompletionRequest) => string | WholeResponse | Error);
+  | ((request: ChatCompletionRequest) => string | MockBody | Error);
 
-type WholeResponse = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse | SearchResponse;
+/** A whole response of an operation. */
+export type MockBody = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse | SearchResponse;
 
 /** Options of {@linkcode mockClient}. */
 export interface MockOptions {

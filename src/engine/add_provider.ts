@@ -11,7 +11,7 @@ import { settingsOf } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
-import { loadKeyPools } from "../state/limits/key_pools.ts";
+import { loadLimits } from "../state/limits/on_demand.ts";
 import type { Engine } from "./engine.ts";
 import { warningsOf } from "./records.ts";
 
@@ -38,7 +38,7 @@ export async function addProvider(
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
   const drafted = await draftOpen(provider.id, settings, engine);
-  await loadKeyPools(settings.providers.values());
+  await loadLimits(settings);
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
   await engine.monitoring.renew(settings);

@@ -27,7 +27,7 @@ import type { Registry } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import { loadKeyPools } from "../state/limits/key_pools.ts";
+import { loadLimits } from "../state/limits/on_demand.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { assemble, assembleOpen, type Assembly, type AssemblyContext } from "./assembly.ts";
 import { type AssemblyPlan, membersOf } from "./assembly.ts";
@@ -283,7 +283,7 @@ export class Engine implements Mesh {
     this.#secrets = secrets;
     this.hub.configure(await sinksOf(settings, this));
     await this.#startReports();
-    await loadKeyPools(settings.providers.values());
+    await loadLimits(settings, this.#parts.stateBefore !== undefined);
     await loadConnectors(settings, this.catalogue);
     const assembly = this.#assembly = await assembleOpen({ settings, addPools }, this.#context);
     await this.#store?.load(assembly.state);

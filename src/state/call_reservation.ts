@@ -19,9 +19,9 @@ const nothing: Usage = { tokens: 0, costNano: 0 };
 interface CallReservationParts {
   /** Of what the vendor allows. */
   readonly rate: RateReservation;
-  /** The pool's limits, and what is reserved of them. */
-  readonly quota: Quota;
-  readonly usage: QuotaReservation;
+  /** The pool's limits, and what is reserved of them; both or none. */
+  readonly quota: Quota | undefined;
+  readonly usage: QuotaReservation | undefined;
   /** Of every budget. */
   readonly budgets: readonly { readonly budget: Budget; readonly reservation: Reservation }[];
 }
@@ -113,7 +113,7 @@ export class CallReservation {
     const { shared: { rate }, clock } = this.#tracker;
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
-    quota.settle(usage, { tokens, nano: costNano });
+    quota?.settle(usage!, { tokens, nano: costNano });
     for (const { budget, reservation } of budgets) budget.settle(reservation, costNano);
   }
 }

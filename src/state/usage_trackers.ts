@@ -4,9 +4,9 @@
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import { Budget } from "./limits/budget.ts";
+import type { Budget } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { newKeyPool, newRateLimiter } from "./limits/key_pools.ts";
+import { newBudget, newKeyPool, newRateLimiter } from "./limits/on_demand.ts";
 import { Latency } from "./metrics/latency.ts";
 import type { BudgetScope, SharedCounts, TrackedModel } from "./usage.ts";
 import { UsageTracker } from "./usage_tracker.ts";
@@ -71,7 +71,7 @@ export class UsageTrackers {
     };
     const tracker = new UsageTracker(parts, this.#before?.trackers.get(key));
     this.#counted.trackers.set(key, tracker);
-    this.replicator.register(tracker.quota);
+    if (tracker.quota !== undefined) this.replicator.register(tracker.quota);
     return tracker;
   }
 
@@ -112,7 +112,8 @@ export class UsageTrackers {
     if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
     const limits = { daily: written.dailyNano, monthly: written.monthlyNano };
-    const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
+    const budget = known ?? newBudget(limits, id, this.#before?.budgets.get(id));
+    if (budget === undefined) return [];
     if (known === undefined) this.replicator.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];

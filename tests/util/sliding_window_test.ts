@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { FailureWindow, SlidingWindow } from "../../src/util/sliding_window.ts";
+import { FailureWindow } from "../../src/state/limits/failure_window.ts";
+import { SlidingWindow } from "../../src/util/sliding_window.ts";
 
 Deno.test("a sliding window forgets what is older than it, a slice at a time", () => {
   const window = new SlidingWindow({ windowMs: 10_000, slices: 10 });
