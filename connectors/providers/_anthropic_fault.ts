@@ -6,7 +6,7 @@
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { readOpenAiError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 
 /** OpenAI's class for Anthropic's, where they differ. */
 const types: Readonly<Record<string, string>> = {

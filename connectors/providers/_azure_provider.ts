@@ -7,7 +7,7 @@ import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { readOpenAiError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { declarationOf } from "./_openai_vendor.ts";
 import { azure } from "./azure.ts";

@@ -8,7 +8,8 @@
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { FailureKind } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { readOpenAiError, upstreamError } from "./_http.ts";
+import { upstreamError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 
 /** What an exception stands for. */
 interface Meaning {

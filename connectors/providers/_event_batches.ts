@@ -5,7 +5,8 @@
  */
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { SseEvent } from "../../src/util/sse_parse.ts";
-import { readOpenAiError, upstreamError } from "./_http.ts";
+import { upstreamError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 
 /** What some events come to. */
 interface EventBatch {

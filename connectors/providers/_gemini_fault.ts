@@ -8,7 +8,8 @@
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
-import { readOpenAiError, upstreamError } from "./_http.ts";
+import { upstreamError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 
 /** The HTTP status of a status word, for an error that comes without a number. */
 const statuses: Readonly<Record<string, number>> = {

@@ -9,6 +9,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
@@ -126,24 +127,6 @@ export function upstreamError(
 }
 
 /**
- * The error object of OpenAI's dialect, whatever is missing in it.
- *
- * @param body The parsed body: `{error: {…}}`, `{error: "…"}`, `{message: "…"}` or `{detail: …}`.
- * @param status The HTTP status, for the message of last resort.
- */
-export function readOpenAiError(body: unknown, status: number): OpenAiError {
-  const outer = asRecord(body);
-  const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
-  const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
-  return {
-    message: firstText(inner.message, inner.detail, outer?.detail) ?? `HTTP status ${status}`,
-    type: typeof inner.type === "string" ? inner.type : "",
-    param: typeof inner.param === "string" ? inner.param : null,
-    code: typeof code === "string" ? code : null,
-  };
-}
-
-/**
  * Refuses a response that began well and is an error inside.
  *
  * @param body The parsed body of a response or an event.
@@ -153,14 +136,4 @@ export function throwIfError(body: Record<string, unknown>): void {
   const { error } = body;
   const isError = typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
   if (isError) throw upstreamError(200, readOpenAiError(body, 200));
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as Record<string, unknown>
-    : undefined;
-}
-
-function firstText(...values: unknown[]): string | undefined {
-  return values.find((value) => typeof value === "string" && value !== "") as string | undefined;
 }

@@ -16,7 +16,8 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { ChunkReader, nameThoughts } from "./_chunk_reader.ts";
-import { type FaultReader, parseObject, readBytes, readFault, readOpenAiError } from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
 import { bodyOf, completionOf, editsOf, jsonOf, readStream } from "./_openai_wire.ts";
 

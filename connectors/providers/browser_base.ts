@@ -16,7 +16,8 @@ import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunkOf, ChunkReader } from "./_chunk_reader.ts";
-import { readFault, readOpenAiError, throwIfError } from "./_http.ts";
+import { readFault, throwIfError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
 
 /**

@@ -6,7 +6,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { readOpenAiError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import { searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/tavily.ts";

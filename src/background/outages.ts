@@ -18,6 +18,11 @@ export class Outages {
     this.#clock = clock;
   }
 
+  /** Takes pools as they are: those that a process before this one, or another configuration, left without an active model. */
+  begin(pools: readonly Pool[]): void {
+    for (const one of pools) if (this.#isDown(one)) this.#down.add(one.name);
+  }
+
   /** Looks at the pools that a transition affects, once it is complete: a breaker reports it before it is open. */
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
     Promise.resolve().then(() => this.#check(registry, transition));
@@ -26,12 +31,16 @@ export class Outages {
   #check({ pools }: Pick<Registry, "pools">, { owner: { pool, provider }, reason }: Transition): void {
     for (const one of pools) {
       if (pool !== undefined && pool !== one.name) continue;
-      const isDown = one.members.length > 0 && !hasActive(one, this.#clock.monotonic());
+      const isDown = this.#isDown(one);
       if (isDown === this.#down.has(one.name)) continue;
       if (isDown) this.#down.add(one.name);
       else this.#down.delete(one.name);
       this.#report(one.name, { isDown, provider, reason });
     }
+  }
+
+  #isDown(pool: Pool): boolean {
+    return pool.members.length > 0 && !hasActive(pool, this.#clock.monotonic());
   }
 
   #report(pool: string, { isDown, provider, reason }: OutageFacts): void {

@@ -240,6 +240,7 @@ export class Engine implements Mesh {
 
   /** Publishes `members_changed`: at the start, for new members, and when states were replaced without an event. */
   publishMembers(): void {
+    this.#outages.begin(this.registry.pools);
     this.hub.publish("members_changed", membersOf(this.#current));
   }
 

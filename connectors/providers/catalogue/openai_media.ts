@@ -45,9 +45,9 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "tts-1",
     serves: ["generation.audio.text-to-speech"],
-    rules: "plain_speech",
     voices: "alloy ash coral echo fable nova onyx sage shimmer",
     formats: "mp3 opus aac flac wav pcm",
+    rules: "plain_speech",
     pricing: [{ per_million_characters: 15 }],
     retires: "2027-01-06",
     source: ["models.dev, developers.openai.com", "2026-11-22"],
@@ -55,9 +55,9 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "tts-1-hd",
     serves: ["generation.audio.text-to-speech"],
-    rules: "plain_speech",
     voices: "alloy ash coral echo fable nova onyx sage shimmer",
     formats: "mp3 opus aac flac wav pcm",
+    rules: "plain_speech",
     pricing: [{ per_million_characters: 30 }],
     retires: "2027-01-06",
     source: ["LiteLLM, developers.openai.com", "2026-11-22"],
