@@ -8,6 +8,9 @@ import type { Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type BreakerOwner, recordKey } from "../state/breaker/circuit_breaker.ts";
 
+/** A model by its name, or a provider by its entry id. */
+export type OverrideTarget = { readonly model: string } | { readonly provider: string };
+
 /** Whose states they are. */
 export interface OverrideContext {
   readonly registry: Registry;
@@ -18,24 +21,24 @@ export interface OverrideContext {
 /**
  * Deactivates a model or a provider in every pool until it is activated.
  *
- * @param name A model's name or a provider's entry id; the model where both have it.
- * @throws {ModelNotFoundError} When it is neither.
+ * @param target What is meant; a bare name is the model's where a provider has it, too.
+ * @throws {ModelNotFoundError} When it does not exist.
  */
-export function deactivate(name: string, parts: OverrideContext): void {
+export function deactivate(target: string | OverrideTarget, parts: OverrideContext): void {
   const { state, clock } = parts;
-  state.report(state.overrides.get(ownerOf(name, parts), "manual").open("manual", clock.monotonic(), Infinity));
+  state.report(state.overrides.get(ownerOf(target, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
 
 /**
  * Ends all standbys of a model or a provider; a limit that still holds deactivates it again. A provider's
  * keys are reset with it; standbys of its models go on.
  *
- * @param name A model's name or a provider's entry id; the model where both have it.
- * @throws {ModelNotFoundError} When it is neither.
+ * @param target What is meant; a bare name is the model's where a provider has it, too.
+ * @throws {ModelNotFoundError} When it does not exist.
  */
-export function activate(name: string, parts: OverrideContext): void {
+export function activate(target: string | OverrideTarget, parts: OverrideContext): void {
   const { state } = parts;
-  const { model, provider } = ownerOf(name, parts);
+  const { model, provider } = ownerOf(target, parts);
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
@@ -48,12 +51,19 @@ export function activate(name: string, parts: OverrideContext): void {
   }
 }
 
-function ownerOf(name: string, { registry }: OverrideContext): BreakerOwner {
-  const model = registry.model(name);
+function ownerOf(target: string | OverrideTarget, { registry }: OverrideContext): BreakerOwner {
+  const { model: modelName, provider: id }: { model?: string; provider?: string } = typeof target === "string"
+    ? { model: target, provider: target }
+    : target;
+  const model = modelName === undefined ? undefined : registry.model(modelName);
   if (model !== undefined) return { model: model.name, provider: model.instance.entry.id };
-  const instance = registry.instances.find(({ entry }) => entry.id === name);
-  if (instance !== undefined) return { provider: instance.entry.id };
-  const known = [...registry.models.map((one) => one.name), ...registry.instances.map(({ entry }) => entry.id)];
+  if (registry.instances.some(({ entry }) => entry.id === id)) return { provider: id! };
+  const kinds = [
+    ...(modelName === undefined ? [] : [{ kind: "model", names: registry.models.map(({ name }) => name) }]),
+    ...(id === undefined ? [] : [{ kind: "provider", names: registry.instances.map(({ entry }) => entry.id) }]),
+  ];
+  const known = kinds.flatMap(({ names }) => names);
   const hint = known.length === 0 ? "" : `; there are ${known.slice(0, 10).map((one) => `"${one}"`).join(", ")}`;
-  throw new ModelNotFoundError(`No model and no provider is named ${JSON.stringify(name)}${hint}`);
+  const what = kinds.map(({ kind }) => `No ${kind}`).join(" and ").replace("and No", "and no");
+  throw new ModelNotFoundError(`${what} is named ${JSON.stringify(modelName ?? id)}${hint}`);
 }

@@ -20,8 +20,8 @@ export interface MeasuredMesh {
 
 /** Whose metrics are printed, where that is not everything. */
 interface MetricsScope {
-  /** A client's name. */
-  readonly client: string;
+  /** The client's name; undefined: it has no requests of its own. */
+  readonly name?: string;
   /** Its pools; undefined: all. */
   readonly pools?: ReadonlySet<string> | undefined;
 }
@@ -63,9 +63,9 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
 }
 
 /** What has no client's name concerns others too; a model's state is what a client of its pool may see. */
-function ownOf(family: MetricFamily, { client, pools }: MetricsScope): MetricFamily {
+function ownOf(family: MetricFamily, { name, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
-    labels.client === client ||
+    labels.client !== undefined && labels.client === name ||
     family.name === "modelmesh_model_active" && (pools?.has(labels.pool!) ?? true);
   if (family.type === "histogram") return { ...family, samples: family.samples.filter(isOwn) };
   return { ...family, samples: family.samples.filter(isOwn) };

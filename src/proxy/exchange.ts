@@ -44,6 +44,8 @@ export interface RouteEntry {
   readonly methods: readonly string[];
   /** Whether it needs no token. */
   readonly isPublic?: boolean;
+  /** Whether only administrators may call it, and no page of another origin. */
+  readonly isAdministrative?: boolean;
   /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
   readonly isWork?: boolean;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;

@@ -10,7 +10,7 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { RequestMetrics } from "../observe/request_metrics.ts";
 import { isStream } from "../util/plain_stream.ts";
-import { Authenticator, type Caller } from "./authenticator.ts";
+import { type AcceptedToken, Authenticator, type Caller } from "./authenticator.ts";
 import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { Client } from "./client.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
@@ -79,10 +79,7 @@ export class ProxyInstance {
       if (name === undefined) return [];
       return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
     }));
-    this.#authenticator = new Authenticator([
-      ...proxy.clients.map(({ token, name = "" }) => ({ token, client: this.#clients.get(name) })),
-      ...tokens.map((token) => ({ token })),
-    ]);
+    this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }));
     this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
       hasToken: !this.#authenticator.isOpen,
@@ -110,9 +107,11 @@ export class ProxyInstance {
       headers["x-request-id"] = requestId;
       const path = pathOf(request.url);
       const entry = routeOf(path, this.#proxy.endpoints);
+      if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
       const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
       if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request);
+      if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       const response = await this.#respond(checkedRoute(entry, incoming), incoming);
       return request.method === "HEAD" ? { ...response, body: null } : response;
@@ -182,7 +181,7 @@ export class ProxyInstance {
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
       records: this.#shared.records,
-      body: () => Promise.resolve(new Uint8Array()),
+      body: (time) => this.#read(incoming, time),
       onEnd: () => {},
     };
   }
@@ -209,6 +208,25 @@ export class ProxyInstance {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
   }
+}
+
+/** The tokens of clients, of the command line and of administrators alone. */
+function acceptedTokens(
+  { clients, adminTokens }: ProxySettings,
+  given: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
+): AcceptedToken[] {
+  return [
+    ...clients.map(({ token, name = "" }) => ({ token, client: given.clients.get(name) })),
+    ...[...given.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
+  ].map((accepted) => ({
+    ...accepted,
+    isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
+  }));
+}
+
+function notAdministrator(): HttpError {
+  const message = "This path is for administrators: see proxy.auth.admin_tokens";
+  return new HttpError(message, { status: 403, code: "not_an_administrator" });
 }
 
 function checkedRoute(entry: RouteEntry | undefined, { request, path }: IncomingRequest): RouteEntry {

@@ -12,33 +12,35 @@ import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
 import type { OwnedRecord } from "./record_ring.ts";
 
-/** The client whose own things alone are shown; undefined for an administrator. */
-function limitedClient({ client }: Exchange): Client | undefined {
-  return client?.isUnlimited ? undefined : client;
+/** What belongs to a caller. */
+type Own = Partial<Pick<Client, "name" | "pools">>;
+
+/** Whose own things alone are shown; undefined for an administrator. A token without a name has no requests to show. */
+function viewOf({ client, caller }: Exchange): Own | undefined {
+  return caller()?.isAdministrator ? undefined : client ?? {};
 }
 
 /** The aggregator's numbers in Prometheus' text format. */
 export function metrics(exchange: Exchange): PlainResponse {
   const { mesh, headers } = exchange;
-  const client = limitedClient(exchange);
-  const scope = client && { client: client.name, pools: client.pools };
+  const own = viewOf(exchange);
   headers["content-type"] = prometheusMediaType;
-  return { status: 200, headers, body: prometheusText(metricFamilies(mesh, scope)) };
+  return { status: 200, headers, body: prometheusText(metricFamilies(mesh, own)) };
 }
 
 /** States, budgets and clients right now. */
 export function status(exchange: Exchange): PlainResponse {
   const { mesh, headers, startedAt } = exchange;
   const { clock } = mesh.runtime;
-  const client = limitedClient(exchange);
-  const pools = Object.entries(mesh.poolStatus()).filter(([name]) => client?.pools?.has(name) ?? true);
-  const clients = (mesh.statistics.metrics?.clients() ?? []).filter(({ name }) => name === (client?.name ?? name));
+  const own = viewOf(exchange);
+  const pools = Object.entries(mesh.poolStatus()).filter(([name]) => own?.pools?.has(name) ?? true);
+  const clients = (mesh.statistics.metrics?.clients() ?? []).filter(({ name }) => !own || name === own.name);
   return json({
     version,
     uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
     pools: Object.fromEntries(pools),
     providers: providersOf(exchange, pools.map(([, pool]) => pool)),
-    budgets: budgetsOf(exchange, client),
+    budgets: budgetsOf(exchange, own),
     ...(clients.length === 0 ? {} : { clients }),
     in_flight: mesh.statistics.inFlight,
   }, { headers });
@@ -47,22 +49,22 @@ export function status(exchange: Exchange): PlainResponse {
 /** Records as they come, those kept after `Last-Event-ID` first. */
 export function events(exchange: Exchange): PlainResponse {
   const { mesh, headers, request, records, isStopping } = exchange;
-  const client = limitedClient(exchange);
+  const own = viewOf(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
   const given = request.headers.get("last-event-id") ?? "";
   const body = records.stream({
     clock: mesh.runtime.clock,
     after: /^\d{1,15}$/.test(given) ? Number(given) : NaN,
-    isVisible: (record) => client === undefined || isOwn(record, client),
+    isVisible: (record) => own === undefined || isOwn(record, own),
     isStopping,
   });
   return { status: 200, headers, body };
 }
 
 /** A client's requests are its own, and the states of its pools. */
-function isOwn({ type, pool, client }: OwnedRecord, { name, pools }: Client): boolean {
-  if (type !== "event") return client === name;
+function isOwn({ type, pool, client }: OwnedRecord, { name, pools }: Own): boolean {
+  if (type !== "event") return client !== undefined && client === name;
   return pool !== undefined && (pools?.has(pool) ?? true);
 }
 
@@ -81,12 +83,12 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 }
 
 /** Every budget once for each of its limits; a client sees its own. */
-function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, client: Client | undefined) {
+function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
   const wall = clock.now();
   const scopes = [...state.members.flatMap(({ state }) => state.tracker.budgetScopes), ...state.budgetScopes];
   return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
     const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
-    if (client !== undefined && (scope !== "client" || id !== client.name)) return [];
+    if (own !== undefined && (scope !== "client" || id !== own.name)) return [];
     return budget.windows(wall).map(({ window, spent, limit, reserved, end }) => ({
       scope,
       id,

@@ -57,6 +57,21 @@ export class OriginPolicy {
     return this.#headers(origin);
   }
 
+  /**
+   * Refuses requests of pages of another origin, whatever CORS allows.
+   *
+   * @throws {HttpError} 403 for a foreign origin.
+   */
+  refuseForeign({ headers, url }: PlainRequest): void {
+    const origin = headers.get("origin");
+    const host = headers.get("host") ?? new URL(url).host;
+    if (origin === null || URL.canParse(origin) && new URL(origin).host === host) return;
+    throw new HttpError("This path does not take requests of pages of another origin", {
+      status: 403,
+      code: "origin_not_allowed",
+    });
+  }
+
   #checkHost(host: string): void {
     if (!/^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(:\d{0,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) {
       throw new HttpError("The Host header is malformed", { status: 400, code: "invalid_value" });

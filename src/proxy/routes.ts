@@ -17,6 +17,7 @@ import { version } from "../version.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
+import { override } from "./override_route.ts";
 import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
@@ -42,6 +43,8 @@ const others: Readonly<Record<string, RouteEntry>> = {
   "/metrics": { methods: ["GET"], handle: metrics },
   "/mesh/status": { methods: ["GET"], handle: status },
   "/mesh/events": { methods: ["GET"], handle: events },
+  "/mesh/activate": override("activate"),
+  "/mesh/deactivate": override("deactivate"),
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 

@@ -147,12 +147,17 @@ function checkedTokens(
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
   const tokens = tokensOf(runtime, options);
-  if (tokens.length === 0 && proxy.clients.length === 0 && proxy.tokenRequired) {
+  if (!hasToken(tokens, proxy) && proxy.tokenRequired) {
     throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are required, but there is none" }]);
   }
   const problems = loops(mesh, { host, port });
   if (problems.length > 0) throw new ConfigError(problems, source);
   return tokens;
+}
+
+/** Whether some token is accepted, so that one is required. */
+function hasToken(tokens: readonly string[], { clients, adminTokens = [] }: ProxySettings): boolean {
+  return tokens.length + clients.length + adminTokens.length > 0;
 }
 
 /** Settings that a running server cannot change. */
@@ -200,14 +205,13 @@ function loops(mesh: Engine, { host, port }: { host: string; port: number }): Co
   });
 }
 
-function exposureWarnings({ host, tokens, server, started }: ListeningParts, { clients }: ProxySettings): string[] {
+function exposureWarnings({ host, tokens, server, started }: ListeningParts, proxy: ProxySettings): string[] {
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
     "begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
-  const hasToken = tokens.length + clients.length > 0;
   const isNode = (server.listener ?? started.listener) === "node";
-  return [...(hasToken ? [] : [open]), ...(isNode ? [] : [slow])];
+  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(isNode ? [] : [slow])];
 }

@@ -24,8 +24,7 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
     const path = `proxy.auth.tokens[${index}]`;
     const { token, name, pools, budget, rpm }: TokenValues = typeof entry === "string" ? { token: entry } : entry;
     if (token === undefined) return [];
-    const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;
-    if (warning !== undefined) parts.report.warn(path, warning);
+    warnOfToken(token, path, parts.report);
     if (name !== undefined && names.has(name)) {
       parts.report.problem(`${path}.name`, `another client is called ${show(name)}: limits are counted by name`);
     }
@@ -38,6 +37,12 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
       rpm,
     };
   });
+}
+
+/** Warns of a written token that is easy to guess. */
+export function warnOfToken(token: string, path: string, report: Report): void {
+  const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;
+  if (warning !== undefined) report.warn(path, warning);
 }
 
 /** A configured pool, or the one that is made on demand for a node of the capability tree. */

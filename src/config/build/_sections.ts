@@ -18,7 +18,7 @@ import { referencesIn } from "../schema/references.ts";
 import type { HealthValues, SecretValues } from "../schema/schema.ts";
 import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
 import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
-import { buildClients, type ClientParts } from "./_clients.ts";
+import { buildClients, type ClientParts, warnOfToken } from "./_clients.ts";
 
 /** Checks the store's connector and attributes, and adds defaults. */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
@@ -71,7 +71,8 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     port: values.port ?? defaultProxy.port,
     endpoints: values.endpoints,
     clients: buildClients(values.auth?.tokens ?? [], parts),
-    tokenRequired: values.auth?.method !== undefined || values.auth?.tokens !== undefined,
+    ...adminTokens(values.auth?.admin_tokens, parts.report),
+    tokenRequired: Object.values(values.auth ?? {}).some((given) => given !== undefined),
     cors: buildCors(values.cors ?? {}),
     allowedHosts: values.allowed_hosts ?? [],
     maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
@@ -79,6 +80,11 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     ...(values.listener === undefined ? {} : { listener: values.listener }),
   };
+}
+
+function adminTokens(adminTokens: readonly string[] | undefined, report: Report): Pick<ProxySettings, "adminTokens"> {
+  adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, report));
+  return adminTokens === undefined ? {} : { adminTokens };
 }
 
 /** No client has room for a body larger than a quarter of what all share. */

@@ -30,7 +30,11 @@ export interface ProxyValues {
   readonly host?: string;
   readonly port?: number;
   readonly endpoints?: readonly string[];
-  readonly auth?: { readonly method?: "bearer"; readonly tokens?: readonly (string | TokenValues)[] };
+  readonly auth?: {
+    readonly method?: "bearer";
+    readonly tokens?: readonly (string | TokenValues)[];
+    readonly admin_tokens?: readonly string[];
+  };
   readonly cors?: CorsValues;
   readonly allowed_hosts?: readonly string[];
   readonly max_concurrent?: number;
@@ -105,8 +109,11 @@ export const proxy = (): Field<ProxyValues> =>
       method: oneOf(["bearer"], "bearer"),
       /** Tokens that are accepted. */
       tokens: list(either(token(), client()), { min: 1 }),
-      /** Tokens that may activate and deactivate models; the same ones unless given. */
-      admin_tokens: later(list(token(), { min: 1 })),
+      /**
+       * Tokens that administrate the proxy: they see everything, and activate and deactivate models. They need not be
+       * among `tokens`. Those without pools, budget and rpm unless given.
+       */
+      admin_tokens: list(token(), { min: 1 }),
     }),
     /** Browser clients. */
     cors: cors(),

@@ -155,6 +155,9 @@ function check({ providers, proxy = builtInProxy() }: Settings, report: Report):
       report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);
     }
   });
+  proxy.adminTokens?.forEach((token, index) =>
+    blame(`proxy.auth.admin_tokens[${index}]`, credentialProblem(token), report)
+  );
   blame("proxy.host", hostProblem(proxy.host), report);
   proxy.allowedHosts.forEach((host, index) => blame(`proxy.allowed_hosts[${index}]`, hostProblem(host), report));
   proxy.cors.origins?.forEach((origin, index) => blame(`proxy.cors.origins[${index}]`, originProblem(origin), report));

@@ -141,6 +141,8 @@ export interface ProxySettings {
   readonly endpoints?: readonly string[];
   /** Empty: no token is required. */
   readonly clients: readonly ClientSettings[];
+  /** Tokens that administrate; undefined: those of clients without limits. */
+  readonly adminTokens?: readonly string[];
   /** A start that ends up without a token is refused. */
   readonly tokenRequired: boolean;
   readonly cors: CorsSettings;

@@ -1,0 +1,57 @@
+/**
+ * `POST /mesh/activate` and `/mesh/deactivate`: models and providers deactivated by hand, and activated again.
+ * @module
+ */
+import { activate, deactivate, type OverrideTarget } from "../background/manual.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { readJson } from "./body.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
+import { json } from "./json.ts";
+
+/** Longest wait for a body that is this small, ms. */
+const bodyLimitMs = 10_000;
+
+/**
+ * Makes the route of one of both.
+ *
+ * @param action What it does with the model or provider in the body.
+ */
+export function override(action: "activate" | "deactivate"): RouteEntry {
+  return {
+    methods: ["POST"],
+    isAdministrative: true,
+    handle: async (exchange) => {
+      const { mesh, request, headers } = exchange;
+      const { clock } = mesh.runtime;
+      const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
+      const target = targetIn((await readJson(request, () => exchange.body(time))).value);
+      const { registry, state } = mesh;
+      (action === "activate" ? activate : deactivate)(target, { registry, state, clock });
+      return json({ ...target, status: statusOf(target, exchange) }, { headers });
+    },
+  };
+}
+
+/** A limit that is still reached keeps what was activated in standby. */
+function statusOf(target: OverrideTarget, { mesh }: Exchange): "active" | "standby" {
+  const isActive = "provider" in target
+    ? mesh.activeProviders().includes(target.provider)
+    : mesh.listModels().some(({ name, status }) => name === target.model && status === "active");
+  return isActive ? "active" : "standby";
+}
+
+function targetIn(value: unknown): OverrideTarget {
+  const wrong = (message: string, param?: string) =>
+    new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
+  if (!isObject(value)) throw wrong('The body has to be an object with "model" or "provider"');
+  const unknown = Object.keys(value).find((key) => key !== "model" && key !== "provider");
+  if (unknown !== undefined) {
+    throw wrong(`${JSON.stringify(unknown.slice(0, 64))} is unknown: give "model" or "provider"`, unknown.slice(0, 64));
+  }
+  const { model, provider } = value;
+  if ((model === undefined) === (provider === undefined)) throw wrong('Give one of "model" and "provider"');
+  const [param, name] = model === undefined ? ["provider", provider] : ["model", model];
+  if (typeof name !== "string" || name === "") throw wrong(`"${param}" has to be a name`, String(param));
+  return model === undefined ? { provider: name } : { model: name };
+}
