@@ -67,12 +67,21 @@ class RotatedFile {
     if (this.#day === undefined) {
       const known = await disk.stat(this.#path);
       this.#day = known === undefined ? today : Math.floor(known.modifiedAt / dayMs);
-      await this.#removeOld();
+      await this.#unlessFailing(() => this.#removeOld());
     }
-    if (this.#day !== today) await this.#putAside();
+    if (this.#day !== today) await this.#unlessFailing(() => this.#putAside());
     this.#day = today;
     const size = await disk.append(this.#path, new TextEncoder().encode(lines.join("")));
-    if (size >= maxBytes) await this.#putAside();
+    if (size >= maxBytes) await this.#unlessFailing(() => this.#putAside());
+  }
+
+  /** In a folder that takes no new names, or with a file that another program has open, records go on in the same file. */
+  async #unlessFailing(tidy: () => Promise<void>): Promise<void> {
+    try {
+      await tidy();
+    } catch {
+      // the next day's first record, or the next one that makes it too large, tries again
+    }
   }
 
   async #putAside(): Promise<void> {

@@ -26,8 +26,7 @@ function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Run
   if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw problem("url", "needs an http or https URL");
   }
-  if (secret !== undefined && typeof secret !== "string") throw problem("secret", "has to be a text");
-  const key = secret === undefined ? undefined : signingKey(secret);
+  const key = secret === undefined ? undefined : signingKey(bytesOf(secret));
   key?.catch(() => {}); // a delivery fails by it
   const queue = new DeliveryQueue<MeshEvent>({
     capacity,
@@ -70,15 +69,21 @@ async function deliveryOf(event: MeshEvent, { url, key, now }: DeliveryParts): P
   return { url, headers, body };
 }
 
-/** A secret of Standard Webhooks is base64 behind its prefix; any other one is taken as it is. */
-async function signingKey(secret: string): Promise<CryptoKey> {
-  const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
+async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+}
+
+/** A secret of Standard Webhooks is base64 behind its prefix; any other one is taken as it is. */
+function bytesOf(secret: unknown): Uint8Array<ArrayBuffer> {
+  if (typeof secret !== "string") throw problem("secret", "has to be a text");
+  const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
+  if (bytes.length === 0) throw problem("secret", "must not be empty");
+  return bytes;
 }
 
 function decoded(text: string): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(fromBase64(text));
+    return fromBase64(text);
   } catch {
     throw problem("secret", `has no base64 behind "${secretPrefix}"`);
   }

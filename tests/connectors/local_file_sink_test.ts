@@ -68,6 +68,31 @@ Deno.test("the file sink puts a file aside that reaches max_size, and one of ano
   });
 });
 
+Deno.test("the file sink goes on in a new file where its file was taken away, or cannot be put aside", async () => {
+  await inFolder(async (folder, clock, disk) => {
+    const path = `${folder}/e.jsonl`;
+    const locked: Disk["rename"] = () => Promise.reject(Object.assign(new Error("EBUSY"), { code: "EBUSY" }));
+    const sinks = [sinkOn({ path }, clock, disk), sinkOn({ path: `${path}2` }, clock, { ...disk, rename: locked })];
+    for (const sink of sinks) {
+      sink.emit(event("today"));
+      await sink.flush();
+    }
+    await Deno.remove(path);
+    await clock.advance(86_400_000);
+    for (const [index, sink] of sinks.entries()) {
+      for (const id of ["tomorrow", "later"]) {
+        sink.emit(event(id));
+        await sink.flush();
+      }
+      assertEquals(sink.lost, 0, String(index));
+    }
+    const idsOf = async (file: string) =>
+      (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line).id);
+    assertEquals(await idsOf(path), ["tomorrow", "later"]);
+    assertEquals(await idsOf(`${path}2`), ["today", "tomorrow", "later"]);
+  });
+});
+
 Deno.test("the file sink of a full or hanging disk loses records, which it counts, in bounded memory, and goes on after it", async () => {
   await inFolder(async (folder, clock, disk) => {
     let isFull = true;

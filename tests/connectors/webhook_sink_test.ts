@@ -82,6 +82,14 @@ Deno.test("the webhook sink keeps the 1 000 latest events for a server that hang
   assertEquals(server.requests.at(-1)!.headers["webhook-id"], "2499");
 });
 
+Deno.test("the webhook sink refuses a secret that it cannot sign with, without showing it", () => {
+  for (const secret of ["whsec_not*base64", "whsec_", "", 7]) {
+    const error = assertThrows(() => webhookObservability.create({ url: "https://a.example", secret }, denoRuntime()));
+    assert(error instanceof ConfigError, String(secret));
+    assert(!error.message.includes("not*base64"));
+  }
+});
+
 Deno.test("the webhook sink refuses a URL that is none, without showing it", () => {
   for (const url of [undefined, "ftp://x", "hooks.example.com/secret-path", 7]) {
     const error = assertThrows(() => webhookObservability.create({ url }, denoRuntime()), ConfigError);
