@@ -66,6 +66,7 @@ function shortened(
     : text;
   const bytes = new TextEncoder().encode(limited);
   if (bytes.length <= maxPayloadBytes) return limited;
-  const whole = new TextDecoder("utf-8").decode(bytes.subarray(0, maxPayloadBytes)).replace(/\ufffd+$/, "");
+  // a stream's decoder holds the beginning of a character back
+  const whole = new TextDecoder().decode(bytes.subarray(0, maxPayloadBytes), { stream: true });
   return `${whole}${ellipsis}`;
 }
