@@ -3,6 +3,7 @@
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Client } from "./client.ts";
 import { HttpError } from "./error_body.ts";
 
@@ -37,10 +38,15 @@ export class Authenticator {
   }
 
   /** The sender of a request; undefined without an accepted token where one is required. */
-  callerOf(request: PlainRequest): Caller | undefined {
+  callerOf(request: PlainRequest, dialect?: Dialect): Caller | undefined {
     if (this.isOpen) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
-    const given = encoder.encode(match?.[1] ?? "");
+    const own = dialect?.tokenOf(request);
+    return this.#callerWith(match?.[1] ?? "") ?? (own === undefined ? undefined : this.#callerWith(own));
+  }
+
+  #callerWith(token: string): Caller | undefined {
+    const given = encoder.encode(token);
     let found: Caller | undefined;
     for (const { bytes, caller } of this.#callers) if (isSame(bytes, given)) found ??= caller;
     return found;
@@ -49,16 +55,16 @@ export class Authenticator {
   /**
    * Requires an accepted token.
    *
+   * @param dialect Where its clients may put their token too.
    * @throws {HttpError} 401 without one.
    */
-  authenticate(request: PlainRequest): Caller {
-    const caller = this.callerOf(request);
+  authenticate(request: PlainRequest, dialect?: Dialect): Caller {
+    const caller = this.callerOf(request, dialect);
     if (caller !== undefined) return caller;
-    const given = request.headers.has("authorization");
+    const given = request.headers.has("authorization") || dialect?.tokenOf(request) !== undefined;
+    const hint = "`Authorization: Bearer <token>`" + (dialect === undefined ? "" : ` or \`${dialect.tokenHint}\``);
     throw new HttpError(
-      given
-        ? "The bearer token is not accepted"
-        : "A bearer token is needed: send the header `Authorization: Bearer <token>`",
+      given ? "The bearer token is not accepted" : `A bearer token is needed: send the header ${hint}`,
       { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
     );
   }

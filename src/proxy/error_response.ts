@@ -3,6 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
@@ -18,12 +19,14 @@ interface FailedRequest {
   /** Headers that the response has already. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly client?: Client | undefined;
+  /** The words of its body; OpenAI's, when left out. */
+  readonly dialect?: Dialect | undefined;
 }
 
 /** Makes the response by the error table, with routing headers where the error has a record. */
 export function errorResponse(
   error: unknown,
-  { mesh, requestId, headers: known, client }: FailedRequest,
+  { mesh, requestId, headers: known, client, dialect }: FailedRequest,
 ): PlainResponse {
   const row = errorRowOf(error, requestId);
   if (row.status === 500) traceUnexpected(error, mesh, requestId);
@@ -32,8 +35,9 @@ export function errorResponse(
   if (record !== undefined) addRoutingHeaders(headers, { routing: record });
   Object.assign(headers, row.headers, { "x-request-id": requestId });
   const message = client?.messageFor(error, mesh.runtime.clock.now());
-  const body = message === undefined ? row.body : { error: { ...row.body.error, message } };
-  return json(body, { headers, status: row.status });
+  const { status, body: { error: facts } } = row;
+  const body = { error: message === undefined ? facts : { ...facts, message } };
+  return json(dialect?.errorBody({ status, ...body }) ?? body, { headers, status });
 }
 
 /** Whether an error has a routing record. */

@@ -4,6 +4,7 @@
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "./authenticator.ts";
 import type { BodyBounds } from "./body_reader.ts";
@@ -48,5 +49,7 @@ export interface RouteEntry {
   readonly isAdministrative?: boolean;
   /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
   readonly isWork?: boolean;
+  /** Whose words its errors have, and where its clients put their token; OpenAI's, when left out. */
+  readonly dialect?: Dialect;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }

@@ -20,7 +20,7 @@ interface RequestReading {
 }
 
 /** A request's body. */
-interface RequestParts {
+export interface RequestParts {
   readonly value: unknown;
   /** The JSON as received. */
   readonly text?: string;

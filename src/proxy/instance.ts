@@ -102,15 +102,16 @@ export class ProxyInstance {
   async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
     let caller: Caller | undefined;
+    let entry: RouteEntry | undefined;
     try {
+      const path = pathOf(request.url);
+      entry = routeOf(path, this.#proxy.endpoints);
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
-      const path = pathOf(request.url);
-      const entry = routeOf(path, this.#proxy.endpoints);
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
       const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request);
+      if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request, entry?.dialect);
       if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       const response = await this.#respond(checkedRoute(entry, incoming), incoming);
@@ -123,7 +124,7 @@ export class ProxyInstance {
       const reason = isStopped ? signal.reason : error;
       const client = caller?.client;
       this.#log(reason, request, { request_id: requestId, ...(client && { client: client.name }) });
-      return errorResponse(reason, { mesh: this.#mesh, requestId, headers, client });
+      return errorResponse(reason, { mesh: this.#mesh, requestId, headers, client, dialect: entry?.dialect });
     }
   }
 
@@ -268,5 +269,5 @@ interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const path = start < 0 ? "" : url.slice(start);
-  return /^[\w/-]+$/.test(path) ? path : new URL(url).pathname;
+  return /^[\w/-]+$/.test(path) ? path : new URL(`http://host${path}`).pathname; // the real host may be malformed
 }

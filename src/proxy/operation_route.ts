@@ -3,17 +3,15 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { PlainResponse } from "../contracts/shell.ts";
 import { missing } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/perform.ts";
-import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
-import { sessionOf } from "../pipeline/session.ts";
-import { readRequest } from "./form.ts";
-import type { Exchange, RouteEntry } from "./exchange.ts";
-import { addRoutingHeaders } from "./routing_headers.ts";
 import { ContentBody } from "./content_body.ts";
-import { EventBody } from "./sse.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
+import { performRequest, readWork } from "./perform_request.ts";
+import { addRoutingHeaders } from "./routing_headers.ts";
+import { chatEvents, EventBody } from "./sse.ts";
 
 /**
  * Makes the route of an operation.
@@ -34,34 +32,12 @@ async function perform<Body extends RequestBody, Response>(
   exchange: Exchange,
   operation: CheckedOperation<Body, Response>,
 ): Promise<Answer<Response>> {
-  const { mesh, request, requestId, client } = exchange;
-  const { clock } = mesh.runtime;
-  const from = clock.monotonic();
-  const limitMs = timeoutOf(request, mesh.settings.deadlineMs);
-  const { value, text, files = [] } = await readRequest(request, {
-    read: () => exchange.body({ startedAt: from, limitMs }),
-    form: operation.form,
-  });
+  const { value, text, files = [], time } = await readWork(exchange, operation.form);
   const body = operation.check(value, files);
-  const { model = operation.defaultModel } = body;
-  if (model === undefined) throw missing("model");
-  const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
-  const session = sessionOf(request.headers.get("x-mesh-session"), body);
-  return await mesh.perform({
-    id: requestId,
-    operation,
-    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
-    model,
-    body,
-    ...(text === undefined ? {} : { text }),
-    ...(files.length === 0 ? {} : { files }),
-    signal: request.signal,
-    timeoutMs: Math.max(0, Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity) - (clock.monotonic() - from)),
-    routingConstraints,
-    client,
-    traceparent: traceOf(request),
-    ...(session === undefined ? {} : { session }),
-  });
+  const { defaultModel } = operation;
+  if (body.model === undefined && defaultModel === undefined) throw missing("model");
+  const received = files.length === 0 ? { text } : { text, files };
+  return await performRequest(exchange, { operation, body, defaultModel, time, ...received });
 }
 
 function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
@@ -69,7 +45,7 @@ function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exch
   if (answer.kind === "stream") {
     headers["content-type"] = "text/event-stream";
     headers["cache-control"] = "no-cache";
-    return { status: 200, headers, body: new EventBody(answer.stream, { requestId, onEnd }) };
+    return { status: 200, headers, body: new EventBody(answer.stream, { writer: chatEvents(requestId), onEnd }) };
   }
   if (answer.kind === "content") {
     headers["content-type"] = answer.stream.type;
@@ -79,15 +55,4 @@ function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exch
   headers["content-type"] = content?.type ?? "application/json";
   if (content !== undefined) return { status: 200, headers, body: content.bytes as Uint8Array };
   return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
-}
-
-function traceOf({ headers }: PlainRequest): string | undefined {
-  const given = headers.get("traceparent");
-  return given !== null && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? given : undefined;
-}
-
-/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
-function timeoutOf(request: PlainRequest, ownMs: number): number {
-  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
-  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
+import { messages } from "../dialects/messages/messages.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
@@ -14,6 +15,7 @@ import { speech } from "../pipeline/operations/speech.ts";
 import { search } from "../pipeline/operations/search.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
+import { dialectRoute } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
@@ -25,6 +27,7 @@ const prefix = "/v1/";
 /** Paths below `/v1/`, which `proxy.endpoints` may limit. */
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
+  "messages": dialectRoute(messages),
   "embeddings": operationRoute(embeddings),
   "images/edits": operationRoute(imageEdit),
   "images/generations": operationRoute(image),

@@ -2,29 +2,52 @@
  * A streamed response as server-sent events.
  * @module
  */
+import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { errorRowOf } from "./error_body.ts";
 
+/** How a stream is written: complete events, or an empty text where there is none yet. */
+export interface EventWriter {
+  chunk(chunk: CompletionChunk): string;
+  /** After the last chunk of a complete answer. */
+  end(): string;
+  /** In place of what is missing of an answer. */
+  fail(error: unknown): string;
+}
+
 /**
- * The body of a streamed response: one `data:` line per event, `[DONE]` after the last. A provider that fails midway
- * causes one error event and no `[DONE]`. Nothing is read ahead of the client; when it disconnects, the provider's call ends.
+ * Chat's own events: one `data:` line per event, `[DONE]` after the last. A provider that fails midway causes one error
+ * event and no `[DONE]`.
+ *
+ * @param requestId For error events.
+ */
+export function chatEvents(requestId: string): EventWriter {
+  return {
+    chunk: ({ wire, value }) => `data: ${wire ?? JSON.stringify(value)}\n\n`,
+    end: () => "data: [DONE]\n\n",
+    fail: (error) => `data: ${JSON.stringify(errorRowOf(error, requestId).body)}\n\n`,
+  };
+}
+
+/**
+ * The body of a streamed response. Nothing is read ahead of the client; when it disconnects, the provider's call ends.
  */
 export class EventBody implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #stream: AnswerStream;
-  readonly #requestId: string;
+  readonly #writer: EventWriter;
   readonly #onEnd: () => void;
   /** The last event was written, or is not wanted any more. */
   #isOver = false;
 
   /**
    * @param stream Committed.
-   * @param options The request's id for error events; `onEnd` is called, once or more, when nothing will be sent any more.
+   * @param options How events are written; `onEnd` is called, once or more, when nothing will be sent any more.
    */
-  constructor(stream: AnswerStream, { requestId, onEnd }: { requestId: string; onEnd: () => void }) {
+  constructor(stream: AnswerStream, { writer, onEnd }: { writer: EventWriter; onEnd: () => void }) {
     this.#stream = stream;
-    this.#requestId = requestId;
+    this.#writer = writer;
     this.#onEnd = onEnd;
     stream.onStop = (reason) => {
       this.onStop?.(reason);
@@ -45,20 +68,21 @@ export class EventBody implements PlainStream {
     this.#onEnd();
   }
 
-  /** All events that have arrived. */
+  /** All events that have arrived; chunks that make none are passed over, since an empty text would end some bodies. */
   async #next(): Promise<string> {
     let text = "";
+    const writer = this.#writer;
     try {
       for (;;) {
         const chunk = await this.#stream.read();
         if (chunk === undefined) break;
-        text += `data: ${chunk.wire ?? JSON.stringify(chunk.value)}\n\n`;
-        if (chunk.more !== true) return text;
+        text += writer.chunk(chunk);
+        if (chunk.more !== true && text !== "") return text;
       }
-      text += "data: [DONE]\n\n";
+      text += writer.end();
     } catch (error) {
       if (this.#stream.isStopped) throw error;
-      text += `data: ${JSON.stringify(errorRowOf(error, this.#requestId).body)}\n\n`;
+      text += writer.fail(error);
     }
     this.#isOver = true;
     return text;

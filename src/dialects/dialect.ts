@@ -1,0 +1,70 @@
+/**
+ * What a dialect is: another API's words for a chat. To the engine its request is a chat request, so that routing, limits,
+ * failover, records and headers are those of chat.
+ * @module
+ */
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  JsonObject,
+  OpenAiError,
+} from "../contracts/openai.ts";
+import type { PlainRequest } from "../contracts/shell.ts";
+
+/** What a dialect may read of a request beside its body. */
+type DialectRequest = Pick<PlainRequest, "headers" | "url">;
+
+/** An error, and the HTTP status of its row in the error table. */
+export interface DialectFault {
+  readonly status: number;
+  /** In OpenAI's words. */
+  readonly error: OpenAiError;
+}
+
+/** One dialect, without state. */
+export interface Dialect {
+  /** Its endpoint, such as `messages`. */
+  readonly name: string;
+  /** The token where clients of this dialect put it; a bearer token counts as well. */
+  tokenOf(request: DialectRequest): string | undefined;
+  /** How a client sends its token, such as `x-api-key: <token>`. */
+  readonly tokenHint: string;
+  /**
+   * Translates a request into one of chat.
+   *
+   * @param body Parsed, of any shape.
+   * @param request Its headers and URL.
+   * @throws {UnsupportedRequestError} For what is malformed, or has no words in chat. `message` names the dialect's own
+   *   field, and what to do.
+   */
+  translate(body: unknown, request: DialectRequest): Translation;
+  /** The body of an error response. */
+  errorBody(fault: DialectFault): JsonObject;
+}
+
+/** A request in chat's words, and the way back for its answer. */
+export interface Translation {
+  /** Made of known members alone, all of the type that chat has. `mesh` and `models` are passed on. */
+  readonly chat: ChatCompletionRequest;
+  /** The session that the request names, where the dialect has one. */
+  readonly session?: string | undefined;
+  /** Members of the request without words in chat, which an answer can do without: named in `x-mesh-dropped-params`. */
+  readonly dropped?: readonly string[];
+  /** The body of a whole answer. */
+  whole(completion: ChatCompletion): JsonObject;
+  /** The way back for a streamed answer. */
+  events(): EventTranslator;
+}
+
+/** Translates one streamed answer. Texts are complete events with their line ends; an empty text is no event yet. */
+export interface EventTranslator {
+  /** The media type; `text/event-stream` when left out. */
+  readonly contentType?: string;
+  /** The events that a chunk makes. The last one of an answer has the usage, where the provider reports it. */
+  push(chunk: ChatCompletionChunk): string;
+  /** The events after the last chunk of a complete answer. */
+  end(): string;
+  /** The event of an answer that breaks off; nothing comes after it. */
+  fail(fault: DialectFault): string;
+}

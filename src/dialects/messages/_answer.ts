@@ -1,0 +1,106 @@
+/**
+ * From chat's whole answer to a message.
+ * @module
+ */
+import type {
+  AssistantMessage,
+  ChatCompletion,
+  CompletionUsage,
+  JsonObject,
+  ToolCall,
+} from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import { carrierOf } from "./_carried.ts";
+
+/** Why a choice of chat ended. */
+interface ChoiceEnd {
+  readonly finish_reason?: string | null;
+  /** The stop sequence that was met, where a vendor names it. */
+  readonly stop_reason?: unknown;
+}
+
+/** What is known of an answer's end beside its choice. */
+interface EndContext {
+  /** The stop sequences asked for. */
+  readonly stops: readonly string[] | undefined;
+  /** The model refused in words of its own. */
+  readonly hasRefused: boolean;
+}
+
+const stopReasons: Readonly<Record<string, string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+  content_filter: "refusal",
+};
+
+/**
+ * Translates a whole answer.
+ *
+ * @param completion Its first choice counts: Messages has one.
+ * @param stops The stop sequences asked for.
+ */
+export function messageOf({ id, model, choices, usage }: ChatCompletion, stops?: readonly string[]): JsonObject {
+  const choice = choices[0];
+  const hasRefused = Boolean(choice?.message.refusal);
+  return {
+    id,
+    type: "message",
+    role: "assistant",
+    model,
+    content: choice === undefined ? [] : blocksOf(choice.message),
+    ...endOf(choice ?? {}, { stops, hasRefused }),
+    usage: usageOf(usage),
+  };
+}
+
+/** Why an answer ended: `stop_reason` and `stop_sequence`. */
+export function endOf({ finish_reason, stop_reason }: ChoiceEnd, { stops, hasRefused }: EndContext): JsonObject {
+  const reason = hasRefused ? "refusal" : stopReasons[finish_reason ?? "stop"] ?? "end_turn";
+  const sequence = reason === "end_turn" && stops?.find((stop) => stop === stop_reason);
+  return sequence
+    ? { stop_reason: "stop_sequence", stop_sequence: sequence }
+    : { stop_reason: reason, stop_sequence: null };
+}
+
+/** Token counts: Messages counts what a cache gave or took apart from the input. */
+export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+  const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details } = usage ?? {};
+  const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = prompt_tokens_details ?? {};
+  return {
+    input_tokens: Math.max(0, prompt_tokens - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    output_tokens: completion_tokens,
+  };
+}
+
+/** The input of a call; a model that wrote no JSON object is quoted, so that the client can say so to it. */
+function inputOf(text: string): JsonObject {
+  if (text.trim() === "") return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isObject(input)) return input;
+  } catch {
+    // quoted below
+  }
+  return { INVALID_JSON: text };
+}
+
+function blocksOf(message: AssistantMessage): JsonObject[] {
+  const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
+  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  return [
+    ...(typeof reasoning === "string" && reasoning !== ""
+      ? [{ type: "thinking", thinking: reasoning, signature: "" }]
+      : []),
+    ...texts.map((text) => ({ type: "text", text })),
+    ...tool_calls.flatMap(callBlocks),
+  ];
+}
+
+function callBlocks({ id, function: { name, arguments: text }, extra_content: state }: ToolCall): JsonObject[] {
+  const use = { type: "tool_use", id, name, input: inputOf(text) };
+  return isObject(state) ? [carrierOf(state), use] : [use];
+}

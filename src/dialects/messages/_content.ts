@@ -1,0 +1,132 @@
+/**
+ * From content blocks to parts of a chat message.
+ * @module
+ */
+import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
+import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+
+/**
+ * The blocks of a content.
+ *
+ * @param content A string stands for one block of text.
+ * @param where Its position in the request, for errors.
+ */
+export function blocksOf(content: unknown, where: string): readonly JsonObject[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (content === undefined) throw missing(where);
+  if (!Array.isArray(content)) throw wrongType(where, "a string or an array of blocks", content);
+  content.forEach((block, index) => {
+    if (!isObject(block)) throw wrongType(`${where}[${index}]`, "an object", block);
+    if (block.type === undefined) throw missing(`${where}[${index}].type`);
+  });
+  return content;
+}
+
+/**
+ * The parts of a block that a user may send: text, an image, a document, a search result.
+ *
+ * @throws {UnsupportedRequestError} For another block.
+ */
+export function partsOf(block: JsonObject, where: string): ContentPart[] {
+  switch (block.type) {
+    case "text":
+      return textPart(stringAt(block, "text", where));
+    case "image":
+      return [imagePart(sourceOf(block, where), `${where}.source`)];
+    case "document":
+      return documentParts(block, where);
+    case "search_result":
+      return searchParts(block, where);
+    default:
+      throw unknownBlock(block, where, "text, image, document, search_result, tool_use and tool_result");
+  }
+}
+
+/**
+ * Content that is text alone.
+ *
+ * @param content A string, or blocks of text.
+ * @param where Its position in the request.
+ * @param gap What stands between two blocks.
+ */
+export function textOf(content: unknown, where: string, gap: string): string {
+  return blocksOf(content, where).map((block, index) => {
+    if (block.type !== "text") throw unknownBlock(block, `${where}[${index}]`, "text");
+    return stringAt(block, "text", `${where}[${index}]`);
+  }).join(gap);
+}
+
+/** A string member that has to be there. */
+export function stringAt(holder: JsonObject, name: string, where: string): string {
+  const value = holder[name];
+  if (value === undefined) throw missing(`${where}.${name}`);
+  if (typeof value !== "string") throw wrongType(`${where}.${name}`, "a string", value);
+  return value;
+}
+
+/** The error for a block that chat has no words for. */
+export function unknownBlock({ type }: JsonObject, where: string, known: string): UnsupportedRequestError {
+  const found = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : "none that is a string";
+  return invalid(
+    `"${where}" has the type ${found}, which models of other APIs do not know: use ${known}`,
+    where,
+  );
+}
+
+function textPart(text: string): ContentPart[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function sourceOf(block: JsonObject, where: string): JsonObject {
+  if (block.source === undefined) throw missing(`${where}.source`);
+  if (!isObject(block.source)) throw wrongType(`${where}.source`, "an object", block.source);
+  return block.source;
+}
+
+function imagePart(source: JsonObject, where: string): ContentPart {
+  if (source.type === "url") return { type: "image_url", image_url: { url: urlAt(source, where) } };
+  if (source.type === "base64") return { type: "image_url", image_url: { url: dataUrlOf(source, where) } };
+  throw unknownSource(source, where, 'use "base64" or "url"');
+}
+
+function documentParts(block: JsonObject, where: string): ContentPart[] {
+  const source = sourceOf(block, where);
+  const at = `${where}.source`;
+  const title = typeof block.title === "string" ? block.title : undefined;
+  switch (source.type) {
+    case "base64":
+      return [{ type: "file", file: { filename: title ?? "document.pdf", file_data: dataUrlOf(source, at) } }];
+    case "text":
+      return textPart([title, stringAt(source, "data", at)].filter((text) => text !== undefined).join("\n\n"));
+    case "content":
+      return [
+        ...textPart(title ?? ""),
+        ...blocksOf(source.content, `${at}.content`)
+          .flatMap((inner, index) => partsOf(inner, `${at}.content[${index}]`)),
+      ];
+    default:
+      throw unknownSource(source, at, 'send the document itself, as "base64" or "text"');
+  }
+}
+
+function searchParts(block: JsonObject, where: string): ContentPart[] {
+  const head = `${stringAt(block, "title", where)}\n${stringAt(block, "source", where)}`;
+  return textPart(`${head}\n\n${textOf(block.content, `${where}.content`, "\n\n")}`);
+}
+
+function dataUrlOf(source: JsonObject, where: string): string {
+  return `data:${stringAt(source, "media_type", where)};base64,${stringAt(source, "data", where)}`;
+}
+
+function urlAt(source: JsonObject, where: string): string {
+  const url = stringAt(source, "url", where);
+  if (!/^https?:\/\//i.test(url)) throw invalid(`"${where}.url" has to begin with https://`, `${where}.url`);
+  return url;
+}
+
+function unknownSource({ type }: JsonObject, where: string, hint: string): UnsupportedRequestError {
+  const found = typeof type === "string" ? `the type ${JSON.stringify(type.slice(0, 80))}` : "no type";
+  return invalid(`"${where}" has ${found}, which models of other APIs cannot read: ${hint}`, where);
+}

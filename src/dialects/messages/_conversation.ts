@@ -1,0 +1,159 @@
+/**
+ * From turns of Messages to messages of a chat. Results of tools stand in the user's turn there, and are messages of their
+ * own here.
+ * @module
+ */
+import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
+import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import { carriedBy } from "./_carried.ts";
+import { blocksOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
+
+/**
+ * Translates a conversation.
+ *
+ * @param system The system prompt: a string or blocks of text.
+ * @param turns The member `messages`.
+ * @throws {UnsupportedRequestError} For what is malformed, or has no words in chat.
+ */
+export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
+  if (turns === undefined) throw missing("messages");
+  if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
+  if (turns.length === 0) throw invalid('"messages" has to have at least one message', "messages");
+  const prompt = system === undefined || system === null ? "" : textOf(system, "system", "\n\n");
+  const all: ChatMessage[] = prompt === "" ? [] : [{ role: "system", content: prompt }];
+  /** Calls without a result yet. */
+  let open = new Set<string>();
+  turns.forEach((turn, index) => {
+    const where = `messages[${index}]`;
+    if (!isObject(turn)) throw wrongType(where, "an object", turn);
+    const blocks = blocksOf(turn.content, `${where}.content`);
+    const at = `${where}.content`;
+    switch (turn.role) {
+      case "user":
+        all.push(...userMessages(blocks, at, open));
+        open = new Set();
+        break;
+      case "assistant": {
+        const message = assistantMessage(blocks, at);
+        for (const { id } of message.tool_calls ?? []) open.add(id);
+        all.push(message);
+        break;
+      }
+      case "system":
+        all.push({ role: "system", content: textOf(turn.content, at, "\n\n") });
+        break;
+      default:
+        throw wrongRole(turn.role, `${where}.role`);
+    }
+  });
+  return all;
+}
+
+function wrongRole(role: unknown, where: string): Error {
+  if (role === undefined) return missing(where);
+  if (typeof role !== "string") return wrongType(where, "a string", role);
+  return invalid(
+    `"${where}" is ${JSON.stringify(role.slice(0, 80))}, and has to be "user" or "assistant"; ` +
+      "the result of a tool is a tool_result block of a user's message",
+    where,
+  );
+}
+
+/** The results first: they belong to the message before. */
+function userMessages(blocks: readonly JsonObject[], where: string, open: ReadonlySet<string>): ChatMessage[] {
+  const results: ChatMessage[] = [];
+  const parts: ContentPart[] = [];
+  const answered = new Set<string>();
+  blocks.forEach((block, index) => {
+    const at = `${where}[${index}]`;
+    if (block.type !== "tool_result") return void parts.push(...partsOf(block, at));
+    const { message, files } = toolResult(block, at);
+    const id = message.tool_call_id!;
+    if (!open.has(id) || answered.has(id)) throw strayResult(id, `${at}.tool_use_id`, open.has(id));
+    answered.add(id);
+    results.push(message);
+    parts.push(...files);
+  });
+  for (const id of open) {
+    if (!answered.has(id)) throw invalid(`"${where}" has no tool_result for the call ${JSON.stringify(id)}`, where);
+  }
+  if (parts.length === 0) return results.length > 0 ? results : [{ role: "user", content: "" }];
+  return [...results, { role: "user", content: plainOf(parts) }];
+}
+
+function strayResult(id: string, where: string, isRepeated: boolean): Error {
+  const call = JSON.stringify(id.slice(0, 80));
+  return invalid(
+    isRepeated
+      ? `"${where}" is a second result of the call ${call}`
+      : `"${where}" is ${call}, and the message before has no tool_use block with that id`,
+    where,
+  );
+}
+
+/** Chat takes text alone as a tool's result: images and files of one follow in the user's message. */
+function toolResult(block: JsonObject, where: string): { message: ChatMessage; files: ContentPart[] } {
+  const id = stringAt(block, "tool_use_id", where);
+  const at = `${where}.content`;
+  const content = block.content === undefined || block.content === null ? [] : blocksOf(block.content, at);
+  const parts = content.flatMap((inner, index) => partsOf(inner, `${at}[${index}]`));
+  const texts = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
+  const files = parts.filter(({ type }) => type !== "text");
+  if (block.is_error === true) texts.unshift("The tool failed:");
+  if (files.length > 0) texts.push(`(${files.length} more in the next message)`);
+  return {
+    message: { role: "tool", tool_call_id: id, content: texts.join("\n") },
+    files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
+  };
+}
+
+function assistantMessage(blocks: readonly JsonObject[], where: string): ChatMessage {
+  let text = "";
+  const thoughts: string[] = [];
+  const calls: ToolCall[] = [];
+  let state: JsonObject | undefined;
+  blocks.forEach((block, index) => {
+    const at = `${where}[${index}]`;
+    switch (block.type) {
+      case "text":
+        text += stringAt(block, "text", at);
+        break;
+      case "thinking":
+        thoughts.push(stringAt(block, "thinking", at));
+        break;
+      case "redacted_thinking":
+        state = carriedBy(block) ?? state;
+        break;
+      case "tool_use":
+        calls.push(toolCall(block, at, state));
+        state = undefined;
+        break;
+      default:
+        throw unknownBlock(block, at, "text, thinking, redacted_thinking and tool_use");
+    }
+  });
+  const reasoning = thoughts.filter((thought) => thought !== "").join("\n\n");
+  return {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+}
+
+function toolCall(block: JsonObject, where: string, state: JsonObject | undefined): ToolCall {
+  const { input = {} } = block;
+  if (!isObject(input)) throw wrongType(`${where}.input`, "an object", input);
+  return {
+    id: stringAt(block, "id", where),
+    type: "function",
+    function: { name: stringAt(block, "name", where), arguments: JSON.stringify(input) },
+    ...(state === undefined ? {} : { extra_content: state }),
+  };
+}
+
+/** One text is written as such: some APIs take parts only beside images. */
+function plainOf(parts: ContentPart[]): string | ContentPart[] {
+  return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
+}

@@ -1,0 +1,27 @@
+/**
+ * Errors in the words of Messages.
+ *
+ * Source: https://platform.claude.com/docs/en/api/errors
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { DialectFault } from "../dialect.ts";
+
+const types: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  408: "timeout_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/** The body of an error: its class follows from the status; the code and the field stand in the message. */
+export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
+  const type = types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+  return { type: "error", error: { type, message } };
+}

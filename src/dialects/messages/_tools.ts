@@ -1,0 +1,69 @@
+/**
+ * From tools of Messages to functions of a chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
+import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import { stringAt } from "./_content.ts";
+
+/** What a chat request says of tools. */
+type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
+
+/**
+ * Translates tools and the choice among them.
+ *
+ * @throws {UnsupportedRequestError} For a tool that the provider itself would have to run.
+ */
+export function toolingOf({ tools, tool_choice: choice }: JsonObject): Tooling {
+  if (tools === undefined || tools === null) return {};
+  if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
+  if (tools.length === 0) return {};
+  return { tools: tools.map((tool, index) => toolOf(tool, `tools[${index}]`)), ...choiceOf(choice) };
+}
+
+function toolOf(tool: unknown, where: string): Tool {
+  if (!isObject(tool)) throw wrongType(where, "an object", tool);
+  const { type = "custom", description, input_schema: schema, strict } = tool;
+  if (type !== "custom" && type !== null) {
+    throw invalid(
+      `"${where}.type" is ${
+        JSON.stringify(String(type).slice(0, 80))
+      }, a tool that models of other APIs do not have: ` +
+        "describe a tool of your own by name and input_schema",
+      `${where}.type`,
+    );
+  }
+  if (schema === undefined) throw missing(`${where}.input_schema`);
+  if (!isObject(schema)) throw wrongType(`${where}.input_schema`, "an object", schema);
+  return {
+    type: "function",
+    function: {
+      name: stringAt(tool, "name", where),
+      ...(typeof description === "string" ? { description } : {}),
+      parameters: schema,
+      ...(typeof strict === "boolean" ? { strict } : {}),
+    },
+  };
+}
+
+function choiceOf(choice: unknown): Tooling {
+  if (choice === undefined || choice === null) return {};
+  if (!isObject(choice)) throw wrongType("tool_choice", "an object", choice);
+  const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
+  switch (choice.type) {
+    case "auto":
+      return { tool_choice: "auto", ...single };
+    case "any":
+      return { tool_choice: "required", ...single };
+    case "none":
+      return { tool_choice: "none" };
+    case "tool":
+      return {
+        tool_choice: { type: "function", function: { name: stringAt(choice, "name", "tool_choice") } },
+        ...single,
+      };
+    default:
+      throw invalid('"tool_choice.type" has to be "auto", "any", "tool" or "none"', "tool_choice.type");
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The dialect of `POST /v1/messages`.
+ *
+ * Source: https://platform.claude.com/docs/en/api/messages
+ * @module
+ */
+import type { Dialect } from "../dialect.ts";
+import { messageOf } from "./_answer.ts";
+import { errorBodyOf } from "./_errors.ts";
+import { MessageEvents } from "./_events.ts";
+import { chatRequestOf } from "./_request.ts";
+
+/** Messages: `system` beside the conversation, content in blocks, results of tools in the user's turn. */
+export const messages: Dialect = {
+  name: "messages",
+  tokenHint: "x-api-key: <token>",
+  tokenOf: ({ headers }) => headers.get("x-api-key") ?? undefined,
+  translate(value) {
+    const { chat, session, dropped } = chatRequestOf(value);
+    const stops = chat.stop as string[] | undefined;
+    return {
+      chat,
+      session,
+      dropped,
+      whole: (completion) => messageOf(completion, stops),
+      events: () => new MessageEvents(stops),
+    };
+  },
+  errorBody: errorBodyOf,
+};

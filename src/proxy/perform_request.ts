@@ -1,0 +1,90 @@
+/**
+ * What every endpoint that asks a model has in common: the body is read within its time, and performed with what is left.
+ * @module
+ */
+import type { RequestBody } from "../contracts/openai.ts";
+import type { PlainRequest } from "../contracts/shell.ts";
+import type { FormRules } from "../pipeline/operation.ts";
+import type { Answer } from "../pipeline/perform.ts";
+import type { RoutedRequest } from "../pipeline/request.ts";
+import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
+import { sessionOf } from "../pipeline/session.ts";
+import type { Exchange } from "./exchange.ts";
+import { readRequest, type RequestParts } from "./form.ts";
+
+/** Since when a request is under way, and for how long it may be. */
+interface RequestTime {
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  /** From then on, ms. */
+  readonly limitMs: number;
+}
+
+/** A request as it was read. */
+interface Work extends RequestParts {
+  readonly time: RequestTime;
+}
+
+/** What is to be performed. */
+interface CheckedRequest<Body extends RequestBody, Response>
+  extends Pick<RoutedRequest<Body, Response>, "operation" | "body" | "text" | "files"> {
+  /** What an HTTP request without `model` goes to. */
+  readonly defaultModel?: string | undefined;
+  /** The session that the request names in words of its own. */
+  readonly session?: string | undefined;
+  readonly time: RequestTime;
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @param exchange The request.
+ * @param form How a form becomes a body; only JSON is read, when left out.
+ */
+export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
+  const startedAt = mesh.runtime.clock.monotonic();
+  const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
+  return { ...await readRequest(request, { read: () => body(time), form }), time };
+}
+
+/**
+ * Performs a request with what is left of its time.
+ *
+ * @param exchange The request.
+ * @param checked Its operation and its body, with a model where the operation has no default.
+ */
+export function performRequest<Body extends RequestBody, Response>(
+  { mesh, request, requestId, client }: Exchange,
+  { operation, body, text, files, defaultModel, session: named, time }: CheckedRequest<Body, Response>,
+): Promise<Answer<Response>> {
+  const { startedAt, limitMs } = time;
+  const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
+  const session = sessionOf(request.headers.get("x-mesh-session"), body, named);
+  const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
+  return mesh.perform({
+    id: requestId,
+    operation,
+    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
+    model: body.model ?? defaultModel!,
+    body,
+    ...(text === undefined ? {} : { text }),
+    ...(files === undefined ? {} : { files }),
+    signal: request.signal,
+    timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
+    routingConstraints,
+    client,
+    traceparent: traceOf(request),
+    ...(session === undefined ? {} : { session }),
+  });
+}
+
+function traceOf({ headers }: PlainRequest): string | undefined {
+  const given = headers.get("traceparent");
+  return given !== null && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? given : undefined;
+}
+
+/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
+function timeoutOf(request: PlainRequest, ownMs: number): number {
+  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
+  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
+}
