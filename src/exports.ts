@@ -22,6 +22,7 @@ export { deliveryModes } from "./capability/delivery.ts";
 export { operationLeaves, servesOperation } from "./capability/operations.ts";
 export { Chat, Completions } from "./client/chat.ts";
 export { MeshClient } from "./client/client.ts";
+export type { Documents, ParseRequest } from "./client/documents.ts";
 export type { Embeddings } from "./client/embeddings.ts";
 export type { ExplainOptions } from "./client/explain.ts";
 export type { Moderations } from "./client/moderations.ts";

@@ -35,6 +35,8 @@ export interface CatalogueEntry {
   readonly window?: number;
   /** Tokens written per request. */
   readonly maxOutput?: number;
+  /** Largest file it takes, bytes; 0: none, only addresses. */
+  readonly maxFile?: number;
   /** Numbers in an embedding, unless a request asks for fewer. */
   readonly dimensions?: number;
   /** Whether its embeddings have that size alone: a request for another one skips it. */
@@ -148,10 +150,11 @@ function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly Capabilit
   ];
 }
 
-function constraintsOf({ window, maxOutput, languages }: CatalogueEntry): ModelConstraints {
+function constraintsOf({ window, maxOutput, maxFile, languages }: CatalogueEntry): ModelConstraints {
   return {
     ...(window === undefined ? {} : { context_window: window }),
     ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
+    ...(maxFile === undefined ? {} : { max_file_size: maxFile }),
     ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
 }

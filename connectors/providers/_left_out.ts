@@ -2,7 +2,7 @@
  * What a translation of a request leaves out.
  * @module
  */
-import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
+import type { ChatCompletionRequest, RequestBody } from "../../src/contracts/openai.ts";
 
 /** Parameters that every translation reads, or the engine itself. */
 const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -23,9 +23,17 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
  * ```
  */
 export function leftOut(body: ChatCompletionRequest, carried: Readonly<Record<string, boolean>>): string[] {
-  return Object.keys(body).filter((name) =>
-    !translated.has(name) && !(Object.hasOwn(carried, name) && carried[name]) && asksForSomething(body[name])
-  );
+  return leftOutBeside(body, translated).filter((name) => !(Object.hasOwn(carried, name) && carried[name]));
+}
+
+/**
+ * The parameters that a request carries beside those that its translation knows.
+ *
+ * @param body The request.
+ * @param known Parameters that the translation carries, or the engine reads.
+ */
+export function leftOutBeside(body: RequestBody, known: ReadonlySet<string>): string[] {
+  return Object.keys(body).filter((name) => !known.has(name) && asksForSomething(body[name]));
 }
 
 function asksForSomething(value: unknown): boolean {

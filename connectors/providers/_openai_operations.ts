@@ -3,6 +3,7 @@
  * the first request.
  * @module
  */
+import type { DocumentDialect } from "./_documents.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
 import type { SearchDialect } from "./_search.ts";
 
@@ -61,6 +62,24 @@ export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
   names: { published: "published", score: "score" },
   usageIn: ({ usage }) => Object(usage),
 });
+
+/**
+ * Document parsing.
+ *
+ * @param load Imports how the vendor does it.
+ */
+export function documentsLazily(load: () => Promise<DocumentDialect>): VendorOperation {
+  return lazily(async () => (await import("./_documents.ts")).documentsIn(await load()));
+}
+
+/** Document parsing by `POST /documents/parse` in the words of our own proxy. */
+export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily(() =>
+  Promise.resolve({
+    path: "documents/parse",
+    pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
+    usageIn: ({ usage }) => Object(usage),
+  })
+);
 
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);

@@ -8,6 +8,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
+import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 
 /** What is looked for. */
@@ -46,7 +47,7 @@ const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", 
 export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
-    const left = Object.keys(body).filter((name) => !carried.has(name));
+    const left = leftOutBeside(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
     const response = await readObject(
       await post(dialect.path, { ...request, json: written(request, dialect) }, options),

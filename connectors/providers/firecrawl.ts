@@ -1,11 +1,12 @@
 /**
- * Firecrawl: web search.
+ * Firecrawl: web search, and what is at an address as one page of Markdown.
  *
- * Source: docs.firecrawl.dev, `POST /v2/search` (two credits for ten results) and `GET /v2/team/credit-usage`.
+ * Source: docs.firecrawl.dev, `POST /v2/search` (two credits for ten results), `POST /v2/scrape` and
+ * `GET /v2/team/credit-usage`.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { searchLazily } from "./_openai_operations.ts";
+import { documentsLazily, searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/firecrawl.ts";
 
@@ -26,5 +27,12 @@ export const firecrawl: OpenAiCompatible = {
       names: { snippet: "description" },
       usageIn: ({ creditsUsed = 2 }) => ({ searches: Math.ceil(Number(creditsUsed) / 2) }),
     }),
+    documents: documentsLazily(() =>
+      Promise.resolve({
+        path: "scrape",
+        write: ({ url }) => ({ url, formats: ["markdown"] }),
+        pagesIn: ({ data }) => [Object(data).markdown],
+      })
+    ),
   },
 };

@@ -7,7 +7,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings, openAiModeration } from "./_openai_operations.ts";
+import { documentsLazily, openAiEmbeddings, openAiModeration } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/mistral.ts";
 
@@ -32,5 +32,9 @@ export const mistral: OpenAiCompatible = {
     refuse: ["logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),
-  operations: { embeddings: openAiEmbeddings, moderation: openAiModeration },
+  operations: {
+    embeddings: openAiEmbeddings,
+    moderation: openAiModeration,
+    documents: documentsLazily(async () => (await import("./_mistral_documents.ts")).mistralDocuments),
+  },
 };

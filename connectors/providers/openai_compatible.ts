@@ -8,6 +8,7 @@ import {
   openAiImages,
   openAiModeration,
   openAiSpeech,
+  plainDocuments,
   plainRerank,
   plainSearch,
 } from "./_openai_operations.ts";
@@ -25,6 +26,7 @@ export const openaiCompatible: OpenAiCompatible = {
     moderation: openAiModeration,
     rerank: plainRerank,
     search: plainSearch,
+    documents: plainDocuments,
     speech: openAiSpeech,
   },
 };

@@ -15,6 +15,7 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "features",
   "window",
   "maxOutput",
+  "maxFile",
   "dimensions",
   "hasFixedSize",
   "space",

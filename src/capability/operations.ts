@@ -14,6 +14,7 @@ export const servedOperations: readonly OperationName[] = [
   "moderation",
   "rerank",
   "search",
+  "documents",
   "speech",
 ];
 

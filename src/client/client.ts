@@ -16,6 +16,7 @@ import type { CallContext } from "./call_context.ts";
 import { Audio } from "./audio.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
+import { Documents } from "./documents.ts";
 import { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
 import { Moderations } from "./moderations.ts";
@@ -66,6 +67,8 @@ export class MeshClient {
   readonly rerank: Rerank;
   /** Web search. */
   readonly search: Search;
+  /** Document parsing. */
+  readonly documents: Documents;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -89,6 +92,7 @@ export class MeshClient {
     this.moderations = new Moderations(context);
     this.rerank = new Rerank(context);
     this.search = new Search(context);
+    this.documents = new Documents(context);
     this.models = {
       list: async () => {
         await ready();

@@ -6,6 +6,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
+import { documents } from "../pipeline/operations/documents.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { image } from "../pipeline/operations/image.ts";
 import { imageEdit } from "../pipeline/operations/image_edit.ts";
@@ -35,6 +36,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "rerank": operationRoute(rerank),
   "audio/speech": operationRoute(speech),
   "search": operationRoute(search),
+  "documents/parse": operationRoute(documents),
   "models": { methods: ["GET"], handle: listModels },
 };
 

@@ -1,5 +1,5 @@
 /**
- * Firecrawl's searches, priced for ten results each.
+ * Firecrawl's searches, priced for ten results each, and its reading of pages, which it bills by credits.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -12,5 +12,13 @@ export const entries: readonly CatalogueEntry[] = [
     isDefault: true,
     pricing: [{ per_search: 0.00166 }],
     source: ["LiteLLM", "2026-08-06"],
+  },
+  {
+    id: "scrape",
+    serves: ["document-understanding.document-parsing"],
+    maxFile: 0,
+    isDefault: true,
+    pricing: null,
+    source: ["docs.firecrawl.dev", "2026-11-22"],
   },
 ];

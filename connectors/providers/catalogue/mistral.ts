@@ -70,6 +70,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "mistral-ocr-latest",
     serves: ["document-understanding.document-parsing"],
+    maxFile: 50_000_000,
     isDefault: true,
     pricing: null,
     source: ["LiteLLM, Portkey", "2026-08-21"],

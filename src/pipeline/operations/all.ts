@@ -5,6 +5,7 @@
 import type { OperationName } from "../../contracts/provider.ts";
 import type { CheckedOperation } from "../operation.ts";
 import { chat } from "./chat.ts";
+import { documents } from "./documents.ts";
 import { embeddings } from "./embeddings.ts";
 import { image } from "./image.ts";
 import { imageEdit } from "./image_edit.ts";
@@ -13,9 +14,19 @@ import { rerank } from "./rerank.ts";
 import { search } from "./search.ts";
 import { speech } from "./speech.ts";
 
+const all = [
+  chat,
+  documents,
+  embeddings,
+  image,
+  imageEdit,
+  moderation,
+  rerank,
+  search,
+  speech,
+];
+
 /** The operations that can be asked for, by name. */
 export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
-  [chat, embeddings, image, imageEdit, moderation, rerank, search, speech].map((
-    operation,
-  ) => [operation.name, operation as CheckedOperation]),
+  all.map((operation) => [operation.name, operation as CheckedOperation]),
 );

@@ -1,0 +1,66 @@
+/**
+ * Document parsing: vendors differ in the names of what they take and return.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, UploadedFile } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { readObject } from "./_base.ts";
+import { throwIfError } from "./_http.ts";
+import { leftOutBeside } from "./_left_out.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+/** What is to be parsed: a file, or what is at an address. */
+interface ParsedDocument {
+  /** The vendor's name of the model. */
+  readonly model: string;
+  readonly url: string | undefined;
+  readonly file: UploadedFile | undefined;
+}
+
+/** How a vendor parses documents. */
+export interface DocumentDialect {
+  /** Below the vendor's address. */
+  readonly path: string;
+  /** The request's body; undefined: it is sent as it came. */
+  readonly write?: (document: ParsedDocument) => JsonObject;
+  /** The Markdown of each page of a response, in order. */
+  readonly pagesIn: (body: JsonObject) => unknown;
+  /** What a response reports as billed, in our words. */
+  readonly usageIn?: (body: JsonObject) => JsonObject;
+}
+
+/** Parameters that every dialect carries, or the engine reads. */
+const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "stream"]);
+
+/**
+ * Document parsing by a vendor.
+ *
+ * @param dialect The vendor's.
+ */
+export function documentsIn({ path, write, pagesIn, usageIn }: DocumentDialect): (post: Post) => OperationCall {
+  return (post) => async (request, options) => {
+    const { body, files, model } = request;
+    const document = { model: model.id, url: body.url as string | undefined, file: files?.[0] };
+    const json = write?.(document);
+    const left = json === undefined ? [] : leftOutBeside(body, carried);
+    if (left.length > 0) options.reportDropped?.(left);
+    const response = await readObject(await post(path, json === undefined ? request : { ...request, json }, options));
+    throwIfError(response);
+    const texts = textsIn(pagesIn(response));
+    return {
+      body: {
+        object: "document",
+        model: model.id,
+        text: texts.join("\n\n"),
+        pages: texts.map((markdown, index) => ({ page: index + 1, markdown })),
+        usage: usageIn?.(response) ?? {},
+      },
+    };
+  };
+}
+
+function textsIn(pages: unknown): readonly string[] {
+  if (Array.isArray(pages) && pages.every((page) => typeof page === "string")) return pages;
+  throw new UpstreamError("The provider's answer has no pages", { kind: "invalid_response" });
+}

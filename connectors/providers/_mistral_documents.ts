@@ -1,0 +1,32 @@
+/**
+ * Mistral's OCR: `POST /ocr`, which takes addresses and files, these as `data:` addresses.
+ *
+ * Sources: docs.mistral.ai, basic OCR (a request says which of documents and images it has); docs.litellm.ai/docs/ocr.
+ * @module
+ */
+import type { UploadedFile } from "../../src/contracts/provider.ts";
+import { toBase64 } from "../../src/util/base64.ts";
+import type { DocumentDialect } from "./_documents.ts";
+
+const imageEnding = /\.(png|jpe?g|webp|gif|avif|tiff?|bmp)$/i;
+const unknownType = "application/octet-stream";
+
+/** Mistral's words. */
+export const mistralDocuments: DocumentDialect = {
+  path: "ocr",
+  write({ model, url, file }) {
+    const address = file === undefined ? url! : `data:${typeOf(file)};base64,${toBase64(file.bytes)}`;
+    const isImage = file === undefined ? imageEnding.test(new URL(address).pathname) : /^image\//.test(typeOf(file));
+    const document = isImage
+      ? { type: "image_url", image_url: address }
+      : { type: "document_url", document_url: address };
+    return { model, document };
+  },
+  pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
+};
+
+/** A form's file without a type is most often a PDF. */
+function typeOf({ type, bytes }: UploadedFile): string {
+  const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-";
+  return type === unknownType && isPdf ? "application/pdf" : type.replace(/[;,\s].*$/, "");
+}

@@ -1,0 +1,81 @@
+/**
+ * The operation `documents`: the pages of a document as Markdown.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { DocumentRequest, DocumentResponse } from "../../contracts/openai.ts";
+import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
+import { UnsupportedRequestError } from "../../errors.ts";
+import { bodyChecker, invalid, isWhole, wrongType } from "../check_body.ts";
+import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const checkMembers = bodyChecker(["url"]);
+const field = "file";
+/** More than any document takes. */
+const maxTokens = 100_000_000;
+
+/** Document parsing. An address is handed to the provider as it is: nothing of it is fetched here. */
+export const documents: CheckedOperation<DocumentRequest, DocumentResponse> = {
+  name: "documents",
+  form: { fields: {}, takesJson: true },
+  serves: (leaf) => servesOperation(leaf, "documents"),
+  check: checkDocumentRequest,
+  needsOf,
+  reword: dropRefused,
+  finish: ({ body: { model, text, pages } }): CompletionResponse<DocumentResponse> => ({
+    body: { object: "document", model, text, pages },
+  }),
+  isEmpty: ({ pages }) => pages.length === 0,
+  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  readUsage: readDocumentUsage,
+};
+
+function checkDocumentRequest(value: unknown, files: readonly UploadedFile[]): DocumentRequest {
+  const body = checkMembers(value);
+  const { url } = body;
+  const [file] = files;
+  const other = files.find((one) => one.field !== field);
+  if (other !== undefined) throw invalid(`The file has to be in the field "${field}"`, other.field.slice(0, 80));
+  if (files.length > 1) throw invalid("One file at a time is parsed", field);
+  if (file !== undefined && url !== undefined) throw invalid('Either a file or a "url" is parsed, not both', "url");
+  if (file === undefined && url === undefined) throw nothingGiven();
+  if (file?.bytes.length === 0) throw invalid("The file is empty", field);
+  if (url !== undefined) checkUrl(url);
+  return body as unknown as DocumentRequest;
+}
+
+function nothingGiven(): UnsupportedRequestError {
+  const message = `A document is missing: a file in the field "${field}" of a form, or a "url"`;
+  return new UnsupportedRequestError(message, { code: "missing_required_parameter", param: field });
+}
+
+function checkUrl(url: unknown): void {
+  if (typeof url !== "string") throw wrongType("url", "a string", url);
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
+    throw invalid('"url" has to be an address that begins with https:// or http://', "url");
+  }
+}
+
+function needsOf(body: DocumentRequest, [file]: readonly UploadedFile[]): RequestNeeds {
+  return {
+    load: { input: 0, output: 0 },
+    lackOf: ({ constraints, parameters }: ModelInfo) => {
+      const size = file?.bytes.length ?? 0;
+      if (isOver(size, constraints?.max_file_size)) return `room for a file of ${size} bytes`;
+      return refusedBy(parameters, body);
+    },
+  };
+}
+
+/** Tokens, for vendors that bill those; what a model priced by tokens took is unknown unless it is reported. */
+function readDocumentUsage({ usage }: AnswerUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
+  const { total_tokens } = Object(usage);
+  const isReported = isWhole(total_tokens) && total_tokens <= maxTokens;
+  const tokens = isReported ? total_tokens : 0;
+  const countsTokens = model.pricing?.some(({ input }) => input !== undefined) ?? false;
+  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated: countsTokens && !isReported };
+}
