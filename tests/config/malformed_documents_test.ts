@@ -1,3 +1,4 @@
+import { allowedEndpoints } from "../support/_endpoints.ts";
 import { assertEquals } from "@std/assert";
 import { acme, allowed, linesOf, type MalformedFile } from "./_malformed.ts";
 
@@ -191,8 +192,8 @@ aliases: { "": acme.small, "a\\tb": acme.small }
 `,
     'proxy.host: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "http://localhost:8080/"',
     "proxy.port: expected an integer from 0 to 65535, found 99999",
-    'proxy.endpoints[0]: unknown value "chat", did you mean "chat/completions"? (allowed: "models", "chat/completions", "embeddings", "audio/speech", "audio/transcriptions", "responses", "messages", "messages/count_tokens", "images/generations", "moderations", "files", "batches", "rerank", "search", "documents/parse")',
-    'proxy.endpoints[1]: unknown value "/v1/models", did you mean "models"? (allowed: "models", "chat/completions", "embeddings", "audio/speech", "audio/transcriptions", "responses", "messages", "messages/count_tokens", "images/generations", "moderations", "files", "batches", "rerank", "search", "documents/parse")',
+    `proxy.endpoints[0]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
+    `proxy.endpoints[1]: unknown value "/v1/models", did you mean "models"? ${allowedEndpoints}`,
     'proxy.listener: unknown value "deno"; allowed: "node"',
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "a b"',
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',

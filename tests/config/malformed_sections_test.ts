@@ -1,3 +1,4 @@
+import { allowedEndpoints } from "../support/_endpoints.ts";
 import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
 import { known, problemsOf } from "./_known.ts";
@@ -75,8 +76,8 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { proxy: { endpoints: ["/v1/embeddings", "chat"] } },
-    'proxy.endpoints[0]: unknown value "/v1/embeddings", did you mean "embeddings"? (allowed: "models", "chat/completions", "embeddings", "audio/speech", "audio/transcriptions", "responses", "messages", "messages/count_tokens", "images/generations", "moderations", "files", "batches", "rerank", "search", "documents/parse")',
-    'proxy.endpoints[1]: unknown value "chat", did you mean "chat/completions"? (allowed: "models", "chat/completions", "embeddings", "audio/speech", "audio/transcriptions", "responses", "messages", "messages/count_tokens", "images/generations", "moderations", "files", "batches", "rerank", "search", "documents/parse")',
+    `proxy.endpoints[0]: unknown value "/v1/embeddings", did you mean "embeddings"? ${allowedEndpoints}`,
+    `proxy.endpoints[1]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
   ],
   [
     { proxy: { auth: { method: "basic", tokens: [] } } },

@@ -1,0 +1,10 @@
+/**
+ * What messages say of `proxy.endpoints`.
+ * @module
+ */
+import schema from "../../schema.json" with { type: "json" };
+
+/** The endpoints, as a message lists them. */
+export const allowedEndpoints: string = `(allowed: ${
+  schema.definitions["proxy.endpoints"].items.enum.map((one) => JSON.stringify(one)).join(", ")
+})`;
