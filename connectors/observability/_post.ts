@@ -35,7 +35,9 @@ export async function post(delivery: () => Promise<Delivery>, runtime: Runtime):
   for (let retries = 0;; retries++) {
     if (await isAccepted(await delivery(), runtime)) return;
     if (retries === maxRetries) throw new Error("The delivery was not accepted");
-    await runtime.clock.sleep(firstWaitMs * 4 ** retries);
+    const waitMs = firstWaitMs * 4 ** retries;
+    // a process that has nothing else to do ends
+    await new Promise<void>((resolve) => void runtime.clock.after(waitMs, resolve));
   }
 }
 

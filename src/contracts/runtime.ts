@@ -12,8 +12,8 @@ export interface Clock {
   now(): number;
   /** Never goes back, ms: for waits and durations. */
   monotonic(): number;
-  /** Calls `task` once after `ms`, a long wait may end up to 50 ms late; keeps no process alive. */
-  after(ms: number, task: () => void): Cancel;
+  /** Calls `task` once after `ms`, a long wait may end up to 50 ms late; keeps no process alive, unless it says so. */
+  after(ms: number, task: () => void, keepsAlive?: boolean): Cancel;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `task` every `ms`, never two at once; keeps no process alive. */

@@ -184,7 +184,7 @@ export class Hub {
         losses.thrown++;
         resolve();
       };
-      const cancel = this.#clock.after(flushLimitMs, fail);
+      const cancel = this.#clock.after(flushLimitMs, fail, true);
       const succeed = () => {
         cancel();
         resolve();

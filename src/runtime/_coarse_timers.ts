@@ -24,7 +24,8 @@ interface Wait extends Thing {
  */
 export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
   const groups = new Map<number, Group>();
-  return (ms, task) => {
+  return (ms, task, keepsAlive = false) => {
+    if (keepsAlive) return callAfter(ms, task);
     if (!(ms >= longMs && ms < Infinity)) return callAfter(ms, task, detach);
     const now = performance.now();
     const tick = Math.ceil((now + ms) / grainMs);

@@ -76,7 +76,7 @@ export function systemClock(detach?: (timer: Timer) => void): Clock {
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
-    after: (ms, task) => callAfter(ms, task, detach),
+    after: (ms, task, keepsAlive = false) => callAfter(ms, task, keepsAlive ? undefined : detach),
     sleep,
     every: (ms, task) => callEvery(ms, task, detach),
   };

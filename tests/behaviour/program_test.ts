@@ -36,6 +36,30 @@ describe("A program that uses the library", () => {
     assertEquals([upstream.calls, await folder.list()], [2, []]);
   });
 
+  it("ends while webhooks are not accepted; close() waits for them", async () => {
+    await using hooks = await startUpstream(status(503));
+    await using upstream = await startUpstream(status(401));
+    await using folder = await makeFolder();
+    const config = {
+      providers: { bad: { connector: "openai.compatible.v1", base_url: upstream.url } },
+      models: { one: { provider: "bad" } },
+      pools: { chat: { models: ["one"], deactivation: { retry_limit: 1 } } },
+      observability: { routing: { connector: "mesh.webhook.v1", url: hooks.url } },
+    };
+    const source = (end: string) => `
+      import { create } from LIBRARY;
+      const client = create({ config: ${JSON.stringify(config)} });
+      await client.chat.completions.create(${request}).catch(() => {});
+      ${end}`;
+    assertEquals(await runProgram(source(""), folder, {}), clean);
+    hooks.follow([status(503), status(200)]);
+    const before = hooks.calls;
+    assertEquals(await runProgram(source("await client.close();"), folder, {}), clean);
+    const eventOf = ({ headers }: { headers: Record<string, string | undefined> }) => headers["webhook-id"];
+    const [first, again, second] = hooks.requests.slice(before).map(eventOf);
+    assertEquals([hooks.calls - before, first === again, first === second], [3, true, false]);
+  });
+
   it("ends by itself after calls that had no time", async () => {
     await using upstream = await startUpstream(hang());
     await using folder = await makeFolder();

@@ -3,8 +3,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { openTelemetryObservability } from "../../connectors/observability/opentelemetry.ts";
 import { ConfigError, type RoutingRecord } from "../../mod.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { fakeClock } from "../../src/runtime/test.ts";
 import { readMetrics, readSpans } from "../support/otlp.ts";
+import { retryingClock } from "../support/sinks.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { json, ok, startUpstream, status, stream } from "../support/upstream.ts";
 
@@ -112,7 +112,7 @@ Deno.test("the OpenTelemetry sink exports metrics under the names of the semanti
 
 Deno.test("the OpenTelemetry sink of a collector that refuses counts losses and keeps a bounded number", async () => {
   await using collector = await startUpstream(status(503));
-  const runtime = { ...denoRuntime(), clock: fakeClock({ skipSleeps: true }) };
+  const runtime = { ...denoRuntime(), clock: retryingClock() };
   const sink = openTelemetryObservability.create({ url: collector.url }, runtime);
   const record = { type: "routing", pool: "p", attempts: 0, routing_latency_ms: 0, fallback_chain: [] } as unknown;
   for (let number = 0; number < 5_000; number++) sink.emit(record as RoutingRecord, []);

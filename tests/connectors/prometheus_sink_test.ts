@@ -3,9 +3,9 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { prometheusObservability } from "../../connectors/observability/prometheus.ts";
 import { ConfigError, ModelMesh } from "../../mod.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { testRuntime } from "../../src/runtime/test.ts";
 import { readPrometheus } from "../support/prometheus.ts";
-import { sinkStage } from "../support/sinks.ts";
+import { retryingClock, sinkStage } from "../support/sinks.ts";
 import { json, ok, startUpstream, status } from "../support/upstream.ts";
 
 Deno.test("the Prometheus sink replaces a file at each interval and at the end", async () => {
@@ -23,7 +23,7 @@ Deno.test("the Prometheus sink replaces a file at each interval and at the end",
 
 Deno.test("the Prometheus sink pushes with PUT, the latest numbers only, and counts what was not accepted", async () => {
   await using gateway = await startUpstream([status(503), json({}), status(500)]);
-  const clock = fakeClock({ skipSleeps: true });
+  const clock = retryingClock();
   const sink = prometheusObservability.create({ url: gateway.url }, { ...denoRuntime(), clock });
   const families = () => [{ name: "up", help: "It is.", type: "gauge" as const, samples: [{ labels: {}, value: 1 }] }];
   await sink.flush({ records: [], families });

@@ -5,7 +5,7 @@ import { webhookObservability } from "../../connectors/observability/webhook.ts"
 import type { MeshEvent, RoutingRecord } from "../../src/contracts/events.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { fakeClock } from "../../src/runtime/test.ts";
+import { retryingClock } from "../support/sinks.ts";
 import { hang, json, startUpstream, status } from "../support/upstream.ts";
 
 const { send } = denoRuntime();
@@ -15,10 +15,10 @@ function event(id: string): MeshEvent {
   return { type: "event", event: "rotation", id, timestamp: "t", provider: "p", reason: "r", metadata: { text: "ü" } };
 }
 
-/** A sink that delivers to a scripted server. Its clock skips waits, and stands at the real time. */
+/** A sink that delivers to a scripted server. Its clock skips waits for another try, and stands at the real time. */
 async function setUp(script: Parameters<typeof startUpstream>[0], settings: Readonly<Record<string, unknown>> = {}) {
   const server = await startUpstream(script);
-  const clock = fakeClock({ skipSleeps: true, now: Date.now() });
+  const clock = retryingClock(Date.now());
   const runtime = { ...denoRuntime(), send, clock };
   const sink = webhookObservability.create({ url: `${server.url}/hook?team=a`, ...settings }, runtime);
   return { server, clock, sink };
@@ -64,7 +64,7 @@ Deno.test("the webhook sink retries three times with growing waits and the same 
   sink.emit(event("e2"));
   await sink.flush();
   assertEquals(server.requests.map(({ headers }) => headers["webhook-id"]), ["e1", "e1", "e1", "e1", "e2"]);
-  assertEquals(clock.sleeps, [1_000, 4_000, 16_000]);
+  assertEquals(clock.waits, [1_000, 4_000, 16_000]);
   assertEquals(sink.lost, 1);
 });
 

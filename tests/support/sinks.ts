@@ -90,3 +90,19 @@ export async function sinkStage(
     },
   };
 }
+
+/** A clock on which another try of a delivery comes at once; `waits` has how long it would have waited, ms. */
+export function retryingClock(now?: number): FakeClock & { readonly waits: readonly number[] } {
+  const clock = fakeClock(now === undefined ? {} : { now });
+  const after = clock.after.bind(clock);
+  const waits: number[] = [];
+  return Object.assign(clock, {
+    waits,
+    after(ms: number, task: () => void) {
+      if (![1_000, 4_000, 16_000].includes(ms)) return after(ms, task);
+      waits.push(ms);
+      queueMicrotask(task);
+      return () => {};
+    },
+  });
+}
