@@ -21,6 +21,7 @@ export { nearestCapabilities } from "./capability/nearest.ts";
 export { deliveryModes } from "./capability/delivery.ts";
 export { operationLeaves, servesOperation } from "./capability/operations.ts";
 export { Chat, Completions } from "./client/chat.ts";
+export { Audio } from "./client/audio.ts";
 export { MeshClient } from "./client/client.ts";
 export type { Documents, ParseRequest } from "./client/documents.ts";
 export type { Embeddings } from "./client/embeddings.ts";
@@ -28,6 +29,14 @@ export type { ExplainOptions } from "./client/explain.ts";
 export type { Moderations } from "./client/moderations.ts";
 export type { Rerank } from "./client/rerank.ts";
 export type { Search } from "./client/search.ts";
+export type { FileInput } from "./client/files_of.ts";
+export { Speech } from "./client/speech.ts";
+export {
+  type TextTranscriptionRequest,
+  type TranscriptionRequest,
+  Transcriptions,
+  Translations,
+} from "./client/transcriptions.ts";
 export type { DescribedPool, DescribedProvider, Description } from "./client/describe.ts";
 export type * from "./client/options.ts";
 export { ChatStream } from "./client/stream.ts";

@@ -9,6 +9,7 @@ import type {
   ModelConstraints,
   ModelFeatures,
   ModelInfo,
+  OperationName,
   ParameterRules,
 } from "../../src/contracts/provider.ts";
 import { effortsFor } from "./_efforts.ts";
@@ -47,6 +48,8 @@ export interface CatalogueEntry {
   readonly voices?: string;
   /** Response formats of a transcription or of images, or formats of the sound of a speech, with spaces between. */
   readonly formats?: string;
+  /** Operations of its leaves that it does not perform. */
+  readonly lacks?: readonly OperationName[];
   /** ISO codes of the languages it takes, with spaces between. */
   readonly languages?: string;
   /** The values of `reasoning_effort` it takes, the weakest first, with spaces between; all, when left out. */
@@ -119,9 +122,10 @@ function embeddingFacts(
   };
 }
 
-function soundFacts({ voices, formats }: CatalogueEntry): Partial<ModelInfo> {
+function soundFacts({ voices, formats, lacks }: CatalogueEntry): Partial<ModelInfo> {
   const names = voices?.split(" ") ?? [];
   return {
+    ...(lacks === undefined ? {} : { lacks }),
     ...(formats === undefined ? {} : { response_formats: formats.split(" ") }),
     ...(names.length === 0
       ? {}

@@ -81,6 +81,16 @@ export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily((
   })
 );
 
+/** Speech to text, by `POST /audio/transcriptions`. */
+export const openAiTranscription: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_transcription.ts")).transcriptionBy
+);
+
+/** Speech to English text, by `POST /audio/translations`. */
+export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(async () =>
+  (await import("./_openai_transcription.ts")).audioTranslationBy
+);
+
 function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);
 }

@@ -5,7 +5,14 @@
  * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
  * @module
  */
-import { openAiEmbeddings, openAiImageEdits, openAiImages, openAiSpeech } from "./_openai_operations.ts";
+import {
+  openAiAudioTranslation,
+  openAiEmbeddings,
+  openAiImageEdits,
+  openAiImages,
+  openAiSpeech,
+  openAiTranscription,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
@@ -25,6 +32,8 @@ export const azure: OpenAiCompatible = {
     image: openAiImages,
     "image-edit": openAiImageEdits,
     speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
   },
   attributes: {
     endpoint: {

@@ -6,7 +6,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiSpeech } from "./_openai_operations.ts";
+import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/groq.ts";
 
@@ -18,5 +18,9 @@ export const groq: OpenAiCompatible = {
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
-  operations: { speech: openAiSpeech },
+  operations: {
+    speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
+  },
 };

@@ -4,7 +4,13 @@
  * Source: localai.io/docs.
  * @module
  */
-import { openAiEmbeddings, openAiImages, openAiSpeech, plainRerank } from "./_openai_operations.ts";
+import {
+  openAiEmbeddings,
+  openAiImages,
+  openAiSpeech,
+  openAiTranscription,
+  plainRerank,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LocalAI. */
@@ -25,5 +31,6 @@ export const localai: OpenAiCompatible = {
     image: openAiImages,
     rerank: plainRerank,
     speech: openAiSpeech,
+    transcription: openAiTranscription,
   },
 };

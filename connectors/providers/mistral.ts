@@ -7,7 +7,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { documentsLazily, openAiEmbeddings, openAiModeration } from "./_openai_operations.ts";
+import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/mistral.ts";
 
@@ -36,5 +36,6 @@ export const mistral: OpenAiCompatible = {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,
     documents: documentsLazily(async () => (await import("./_mistral_documents.ts")).mistralDocuments),
+    transcription: openAiTranscription,
   },
 };

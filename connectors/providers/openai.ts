@@ -10,11 +10,13 @@ import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
 import {
+  openAiAudioTranslation,
   openAiEmbeddings,
   openAiImageEdits,
   openAiImages,
   openAiModeration,
   openAiSpeech,
+  openAiTranscription,
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
@@ -59,5 +61,7 @@ export const openai: OpenAiCompatible = {
     "image-edit": openAiImageEdits,
     moderation: openAiModeration,
     speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
   },
 };

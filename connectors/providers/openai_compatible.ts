@@ -3,11 +3,13 @@
  * @module
  */
 import {
+  openAiAudioTranslation,
   openAiEmbeddings,
   openAiImageEdits,
   openAiImages,
   openAiModeration,
   openAiSpeech,
+  openAiTranscription,
   plainDocuments,
   plainRerank,
   plainSearch,
@@ -28,5 +30,7 @@ export const openaiCompatible: OpenAiCompatible = {
     search: plainSearch,
     documents: plainDocuments,
     speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
   },
 };

@@ -5,7 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings, openAiSpeech } from "./_openai_operations.ts";
+import { openAiAudioTranslation, openAiEmbeddings, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/together.ts";
 
@@ -20,5 +20,10 @@ export const together: OpenAiCompatible = {
   },
   parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
-  operations: { embeddings: openAiEmbeddings, speech: openAiSpeech },
+  operations: {
+    embeddings: openAiEmbeddings,
+    speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
+  },
 };

@@ -4,7 +4,7 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
-import { openAiEmbeddings, openAiSpeech, plainRerank } from "./_openai_operations.ts";
+import { openAiAudioTranslation, openAiEmbeddings, openAiTranscription, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
@@ -22,6 +22,7 @@ export const vllm: OpenAiCompatible = {
   operations: {
     embeddings: openAiEmbeddings,
     rerank: plainRerank,
-    speech: openAiSpeech,
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
   },
 };

@@ -21,6 +21,7 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "space",
   "voices",
   "formats",
+  "lacks",
   "languages",
   "efforts",
   "rules",

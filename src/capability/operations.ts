@@ -16,6 +16,8 @@ export const servedOperations: readonly OperationName[] = [
   "search",
   "documents",
   "speech",
+  "transcription",
+  "audio-translation",
 ];
 
 /** The nodes whose leaves a call of an operation serves, save the exceptions. */

@@ -17,7 +17,7 @@ import { routingConstraintsOf } from "./routing_constraints_of.ts";
 import { ChatStream } from "./stream.ts";
 
 /** What is called. */
-interface Call<Body extends RequestBody, Response, Result extends object> {
+interface Call<Body extends RequestBody, Response, Result> {
   readonly operation: CheckedOperation<Body, Response>;
   /** As given. */
   readonly request: Body;
@@ -41,7 +41,7 @@ type AnyMiddleware<Body, Result> = {
  * @param called What is called.
  * @throws A `MeshError`, or the signal's reason.
  */
-export async function call<Body extends RequestBody, Response, Result extends object>(
+export async function call<Body extends RequestBody, Response, Result>(
   context: CallContext,
   called: Call<Body, Response, Result>,
 ): Promise<Result> {
@@ -81,7 +81,7 @@ export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<
   throw new TypeError("The operation has streamed its answer");
 }
 
-async function send<Body extends RequestBody, Response, Result extends object>(
+async function send<Body extends RequestBody, Response, Result>(
   context: CallContext,
   { operation, request, files = [], settings, resultOf, requestId }: Call<Body, Response, Result> & {
     readonly requestId: string;
@@ -116,11 +116,11 @@ async function send<Body extends RequestBody, Response, Result extends object>(
     routingConstraints,
   });
   const result = resultOf(answer);
-  rememberRouting(result, answer.routing);
+  if (typeof result === "object" && result !== null) rememberRouting(result, answer.routing);
   return result;
 }
 
-function cancel(response: object | undefined): void {
+function cancel(response: unknown): void {
   if (response instanceof ChatStream) response.cancel();
   else if (response instanceof Response) response.body?.cancel().catch(() => {}); // who reads it cancels it
 }

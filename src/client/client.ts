@@ -55,7 +55,7 @@ interface ClientParts {
 export class MeshClient {
   /** Chat. */
   readonly chat: Chat;
-  /** Sound: speech. */
+  /** Sound: speech, transcripts, translations. */
   readonly audio: Audio;
   /** Embeddings. */
   readonly embeddings: Embeddings;

@@ -1,28 +1,82 @@
 /**
- * Files of a program's request.
+ * Files that a program gives to a call, as the engine sends them.
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
-import { wrongType } from "../pipeline/check_body.ts";
+import { invalid } from "../pipeline/check_body.ts";
+import { concat } from "../util/bytes.ts";
+
+/** A file, as a program may give it: what it is called and its type are taken from it, where it has these. */
+export type FileInput =
+  | Blob
+  | Response
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>;
+
+const typesByEnding: Readonly<Record<string, string>> = {
+  flac: "audio/flac",
+  m4a: "audio/mp4",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  oga: "audio/ogg",
+  ogg: "audio/ogg",
+  opus: "audio/ogg",
+  wav: "audio/wav",
+  webm: "audio/webm",
+  pdf: "application/pdf",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+};
 
 /**
- * Reads a field's files.
+ * Reads a field's files: a `File`, `Blob`, `Response`, bytes, anything that yields bytes, such as
+ * `fs.createReadStream(path)`, or a list of these.
  *
  * @param field The field, such as `file`.
- * @param value A blob, or a list of them; undefined and null are none.
+ * @param value What was given; undefined and null are none.
  * @throws {UnsupportedRequestError} `invalid_value` for anything else.
  */
 export async function filesOf(field: string, value: unknown): Promise<readonly UploadedFile[]> {
   if (value === undefined || value === null) return [];
-  const isList = Array.isArray(value);
-  const blobs: readonly unknown[] = isList ? value : [value];
-  return await Promise.all(blobs.map(async (blob) => {
-    if (!(blob instanceof Blob)) throw wrongType(field, "a Blob or a File", blob);
-    return {
-      field: isList ? `${field}[]` : field,
-      name: blob instanceof File ? blob.name : field,
-      type: blob.type || "application/octet-stream",
-      bytes: new Uint8Array(await blob.arrayBuffer()),
-    };
-  }));
+  if (!Array.isArray(value)) return [await fileOf(value, field)];
+  return await Promise.all(value.map((one) => fileOf(one, `${field}[]`)));
+}
+
+async function fileOf(value: unknown, field: string): Promise<UploadedFile> {
+  const name = nameOf(value) ?? field.replace(/\[\]$/, "");
+  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  const type = typeOf(value) || (Object.hasOwn(typesByEnding, ending) ? typesByEnding[ending]! : undefined);
+  return { field, name, type: type ?? "application/octet-stream", bytes: await bytesOf(value, field) };
+}
+
+async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
+  if (value instanceof Uint8Array) return value;
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (value instanceof Blob || value instanceof Response) return new Uint8Array(await value.arrayBuffer());
+  if (typeof Object(value)[Symbol.asyncIterator] !== "function") {
+    throw invalid(`"${field}" has to be a File, Blob, Response, bytes, or a stream of bytes`, field);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of value as AsyncIterable<unknown>) {
+    if (!(chunk instanceof Uint8Array)) throw invalid(`"${field}" has to yield bytes`, field);
+    chunks.push(chunk);
+  }
+  return concat(chunks);
+}
+
+/** Of a `File`, of a stream that reads a file, or of the address that a response came from. */
+function nameOf(value: unknown): string | undefined {
+  const { name, path, url } = Object(value);
+  const given = [name, path, url].find((one) => typeof one === "string" && one !== "") as string | undefined;
+  return given?.replace(/[?#].*$/, "").split(/[\\/]/).at(-1) || undefined;
+}
+
+function typeOf(value: unknown): string | undefined {
+  if (value instanceof Response) return value.headers.get("content-type") ?? undefined;
+  return value instanceof Blob ? value.type : undefined;
 }

@@ -5,6 +5,7 @@
 import type { PlainResponse } from "../contracts/shell.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { ModelNotFoundError } from "../errors.ts";
+import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { documents } from "../pipeline/operations/documents.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
@@ -14,6 +15,7 @@ import { moderation } from "../pipeline/operations/moderation.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
 import { speech } from "../pipeline/operations/speech.ts";
 import { search } from "../pipeline/operations/search.ts";
+import { transcription } from "../pipeline/operations/transcription.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
 import { dialectRoute } from "./dialect_route.ts";
@@ -37,6 +39,8 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "audio/speech": operationRoute(speech),
   "search": operationRoute(search),
   "documents/parse": operationRoute(documents),
+  "audio/transcriptions": operationRoute(transcription),
+  "audio/translations": operationRoute(audioTranslation),
   "models": { methods: ["GET"], handle: listModels },
 };
 

@@ -186,7 +186,7 @@ describe("client.images.edit", () => {
     await using scene = await stage({ a: images() });
     const edit = (image: unknown) => scene.client.images.edit({ image: image as Blob, prompt });
     await assertRejects(() => edit(undefined), UnsupportedRequestError, '"image" is missing');
-    await assertRejects(() => edit("room.png"), UnsupportedRequestError, '"image" has to be a Blob or a File');
+    await assertRejects(() => edit("room.png"), UnsupportedRequestError, '"image" has to be a File, Blob');
     await assertRejects(() => edit(new Blob([])), UnsupportedRequestError, 'The file "image" is empty');
   });
 });

@@ -35,7 +35,12 @@ const upload = {
 } as unknown as CheckedOperation;
 
 /** The same, answered by bytes. */
-const content: CheckedOperation = { ...upload, form: { ...upload.form!, takesJson: true }, hasContent: true };
+const content: CheckedOperation = {
+  ...upload,
+  serves: (leaf: string) => leaf.endsWith("text-to-speech"), // which may be streamed
+  form: { ...upload.form!, takesJson: true },
+  hasContent: true,
+};
 
 /** A mesh over a pool of two models, and what its route answers. */
 async function scene(
@@ -51,7 +56,7 @@ async function scene(
   });
   for (const [id, connector] of connectors) mesh.registerConnector(id, connector);
   const models = { a: { provider: "a" }, b: { provider: "b" } };
-  const facts = { capabilities: ["speech-to-text"], pricing: { per_minute: 0.6 } };
+  const facts = { capabilities: ["speech-to-text", "text-to-speech"], pricing: { per_minute: 0.6 } };
   await mesh.initialize({
     models: Object.fromEntries(Object.entries(models).map(([name, model]) => [name, { ...model, ...facts }])),
     pools: {

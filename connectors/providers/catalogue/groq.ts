@@ -38,6 +38,7 @@ export const entries: readonly CatalogueEntry[] = [
     id: "whisper-large-v3-turbo",
     serves: ["understanding.audio.speech-to-text"],
     formats: "json text verbose_json",
+    lacks: ["audio-translation"],
     isDefault: true,
     pricing: [{ per_minute: 0.000667 }],
     source: ["groq.com/pricing, quoted; LiteLLM", "2026-08-31"],

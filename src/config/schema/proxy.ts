@@ -51,6 +51,7 @@ const endpoints = [
   "embeddings",
   "audio/speech",
   "audio/transcriptions",
+  "audio/translations",
   "responses",
   "messages",
   "messages/count_tokens",

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ChatCompletionRequest, RequestBody } from "../../contracts/openai.ts";
-import type { ModelFeatures, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
+import type { ModelConstraints, ModelFeatures, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import { minTokens, outputLimit } from "../estimate.ts";
 import type { RequestNeeds } from "../operation.ts";
 import type { RequestSize } from "../request_size.ts";
@@ -52,13 +52,13 @@ interface AskedSizes {
   readonly output: number | undefined;
   readonly images: number;
   readonly largestFileBytes: number;
-  /** Lower-case language tag, where the request has one. */
-  readonly language: string | undefined;
+  /** As the request has it. */
+  readonly language: unknown;
 }
 
 function askedOf(body: ChatCompletionRequest, size: RequestSize): AskedSizes {
   const { images, largestFileBytes } = size;
-  return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: languageOf(body) };
+  return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: body.language };
 }
 
 /**
@@ -68,13 +68,24 @@ function askedOf(body: ChatCompletionRequest, size: RequestSize): AskedSizes {
 function tooMuch({ constraints }: ModelInfo, asked: AskedSizes): string | undefined {
   if (constraints === undefined) return undefined;
   const { input, output = 0, images, largestFileBytes, language } = asked;
-  const { context_window, max_output_tokens, max_images, max_file_size, supported_languages } = constraints;
+  const { context_window, max_output_tokens, max_images, max_file_size } = constraints;
   if (isOver(input + output, context_window)) return `room for about ${input + output} tokens`;
   if (isOver(output, max_output_tokens)) return `answers of ${output} tokens`;
   if (isOver(images, max_images)) return `room for ${images} images`;
   if (isOver(largestFileBytes, max_file_size)) return `room for a file of ${largestFileBytes} bytes`;
-  if (language === undefined || speaks(supported_languages, language)) return undefined;
-  return `support for the language "${language}"`;
+  return languageLack(constraints, language);
+}
+
+/**
+ * What a model lacks for a language; undefined when it has it, or when that is unknown.
+ *
+ * @param constraints Of the model.
+ * @param language As a request has it: anything.
+ */
+export function languageLack(constraints: ModelConstraints | undefined, language: unknown): string | undefined {
+  const tag = tagOf(language);
+  if (tag === undefined || speaks(constraints?.supported_languages, tag)) return undefined;
+  return `support for the language "${tag}"`;
 }
 
 /** Whether more is asked for than a model takes, where that is known. */
@@ -91,7 +102,7 @@ function speaks(languages: readonly string[] | undefined, language: string): boo
   });
 }
 
-function languageOf({ language }: ChatCompletionRequest): string | undefined {
+function tagOf(language: unknown): string | undefined {
   if (typeof language !== "string" || language.length > 35 || !languageTag.test(language)) return undefined;
   const tag = normalTag(language);
   return noLanguage.has(tag) ? undefined : tag;

@@ -4,6 +4,7 @@
  */
 import type { OperationName } from "../../contracts/provider.ts";
 import type { CheckedOperation } from "../operation.ts";
+import { audioTranslation } from "./audio_translation.ts";
 import { chat } from "./chat.ts";
 import { documents } from "./documents.ts";
 import { embeddings } from "./embeddings.ts";
@@ -13,10 +14,10 @@ import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
 import { search } from "./search.ts";
 import { speech } from "./speech.ts";
+import { transcription } from "./transcription.ts";
 
 const all = [
   chat,
-  documents,
   embeddings,
   image,
   imageEdit,
@@ -24,6 +25,9 @@ const all = [
   rerank,
   search,
   speech,
+  transcription,
+  audioTranslation,
+  documents,
 ];
 
 /** The operations that can be asked for, by name. */

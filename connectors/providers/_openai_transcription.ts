@@ -1,0 +1,72 @@
+/**
+ * Speech to text in OpenAI's dialect.
+ *
+ * Source: OpenAI REST API reference, `POST /audio/transcriptions` and `/audio/translations`, document version 2.3.0.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Transcripts of a vendor whose `POST /audio/transcriptions` is OpenAI's.
+ *
+ * @param post Posts to the vendor.
+ */
+export function transcriptionBy(post: Post): OperationCall {
+  return transcriptsAt("audio/transcriptions", post);
+}
+
+/**
+ * Translations of a vendor whose `POST /audio/translations` is OpenAI's.
+ *
+ * @param post Posts to the vendor.
+ */
+export function audioTranslationBy(post: Post): OperationCall {
+  return transcriptsAt("audio/translations", post);
+}
+
+function transcriptsAt(path: string, post: Post): OperationCall {
+  return async (request, options) => {
+    const { response_format: format } = request.body;
+    const type = transcriptTypeOf(typeof format === "string" ? format : "json");
+    return await transcriptIn(await post(path, request, options), type);
+  };
+}
+
+/** A text where one was asked for; some servers write it into JSON all the same. */
+async function transcriptIn(response: UpstreamResponse, type: string | undefined): Promise<OperationResponse> {
+  const wire = await readBytes(response);
+  const given = response.headers.get("content-type") ?? "";
+  const text = decoder.decode(wire);
+  if (/html/.test(given)) throw broken("a web page");
+  if (type === undefined) return { body: transcriptOf(parseObject(text)), wire };
+  if (!/json/.test(given)) return { body: { text }, content: { type, bytes: wire } };
+  const body = text.startsWith('"') ? { text: stringIn(text) } : transcriptOf(parseObject(text));
+  if (!type.startsWith("text/plain") && !/-->/.test(body.text as string)) throw broken("no subtitles");
+  return { body, content: { type, bytes: new TextEncoder().encode(body.text as string) } };
+}
+
+function stringIn(text: string): string {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw broken("no valid JSON");
+  }
+}
+
+function transcriptOf(body: JsonObject): JsonObject {
+  throwIfError(body);
+  if (typeof body.text !== "string") throw broken("no transcript");
+  return body;
+}
+
+function broken(what: string): UpstreamError {
+  return new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+}

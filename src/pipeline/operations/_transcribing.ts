@@ -1,0 +1,157 @@
+/**
+ * What transcription and translation of speech have in common.
+ * @module
+ */
+import { servesOperation } from "../../capability/operations.ts";
+import type { AudioRequest, AudioResponse, Transcription, TranscriptionFields } from "../../contracts/audio.ts";
+import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
+import { UpstreamError } from "../../errors.ts";
+import { audioSeconds } from "../../util/audio_duration.ts";
+import { transcriptTypeOf } from "../../util/audio_format.ts";
+import { addText, emptyText } from "../../util/text_size.ts";
+import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
+import { tokensOf } from "../estimate.ts";
+import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { AnswerUsage } from "../routed.ts";
+import { isOver, languageLack, refusedBy } from "./_chat_lacks.ts";
+import { dropRefused } from "./_rewording.ts";
+
+const names = ["language", "prompt", "response_format", "temperature", "timestamp_granularities", "stream"];
+const checkMembers = bodyChecker(names);
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/** Gemini counts 32 tokens per second of sound; others fewer. */
+const audioTokensPerSecond = 32;
+/** Fast speech has four words a second or fewer. */
+const textTokensPerSecond = 6;
+/** More than any call takes, seconds: two months. */
+const maxSeconds = 5_000_000;
+
+/**
+ * Makes an operation that takes a sound and answers with a text.
+ *
+ * @param name Its name: a model that has it among what it lacks is skipped.
+ */
+export function transcribing(
+  name: "transcription" | "audio-translation",
+): CheckedOperation<TranscriptionFields, Transcription> {
+  return {
+    name,
+    serves: (leaf) => servesOperation(leaf, name),
+    form: { fields: { temperature: "number", stream: "boolean", mesh: "json" } },
+    check: checkTranscription,
+    needsOf: (body, files) => needsOf(body, { file: fileIn(files), name }),
+    reword: dropRefused,
+    bridge: { extraOf: audioRequest, read: readAudio },
+    isEmpty: () => false, // silence is heard as such
+    usageIn: ({ usage, duration }) => ({ usage: usage ?? { seconds: duration }, written: () => 0 }),
+    readUsage: readTranscriptionUsage,
+  };
+}
+
+function checkTranscription(value: unknown, files: readonly UploadedFile[]): TranscriptionFields {
+  const body = checkMembers(value);
+  const [file, ...others] = files.filter(({ field }) => field === "file");
+  if (file === undefined) throw missing("file");
+  if (others.length > 0) throw invalid('"file" has to be one file', "file");
+  if (file.bytes.length === 0) throw invalid('"file" must not be empty', "file");
+  for (const text of ["language", "prompt", "response_format"]) {
+    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  }
+  checkOptional(body, {
+    name: "temperature",
+    what: "a number from 0 to 1",
+    fits: (one) => typeof one === "number" && one >= 0 && one <= 1,
+  });
+  checkOptional(body, {
+    name: "timestamp_granularities",
+    what: 'an array of "word" and "segment"',
+    fits: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
+  });
+  return body as TranscriptionFields;
+}
+
+/** The sound; {@linkcode checkTranscription} has seen that there is one. */
+function fileIn(files: readonly UploadedFile[]): UploadedFile {
+  return files.find(({ field }) => field === "file")!;
+}
+
+function needsOf(
+  body: TranscriptionFields,
+  { file, name }: { readonly file: UploadedFile; readonly name: "transcription" | "audio-translation" },
+): RequestNeeds {
+  const prompt = emptyText();
+  addText(body.prompt ?? "", prompt);
+  const seconds = audioSeconds(file.bytes);
+  const audioInput = Math.ceil(seconds * audioTokensPerSecond);
+  return {
+    load: {
+      input: Math.ceil(tokensOf(prompt)) + audioInput,
+      output: Math.ceil(seconds * textTokensPerSecond),
+      units: { seconds, audioInput },
+    },
+    lackOf: (model) =>
+      model.lacks?.includes(name) ? `support for ${name}` : lackOf(model, { body, bytes: file.bytes.length }),
+  };
+}
+
+function lackOf(
+  { response_formats: formats, constraints, parameters }: ModelInfo,
+  { body, bytes }: { readonly body: TranscriptionFields; readonly bytes: number },
+): string | undefined {
+  const format = body.response_format || "json";
+  if (formats !== undefined && !formats.includes(format)) return `transcript in the format "${format}"`;
+  if (isOver(bytes, constraints?.max_file_size)) return `room for a file of ${bytes} bytes`;
+  return languageLack(constraints, body.language) ?? refusedBy(parameters, body);
+}
+
+function audioRequest(
+  { response_format: format, language }: TranscriptionFields,
+  { model, files }: { readonly model: ModelInfo; readonly files: readonly UploadedFile[] },
+): AudioRequest {
+  return {
+    input: fileIn(files).bytes,
+    format: format || "json",
+    model: model.id,
+    ...(language ? { language } : {}),
+  };
+}
+
+function readAudio(
+  { text, duration, usage }: AudioResponse,
+  { format }: AudioRequest,
+): CompletionResponse<Transcription> {
+  if (typeof text !== "string") {
+    throw new UpstreamError("The provider's answer has no text", { kind: "invalid_response" });
+  }
+  const body = { text, ...(duration === undefined ? {} : { duration }), ...(usage === undefined ? {} : { usage }) };
+  const type = transcriptTypeOf(format);
+  return type === undefined ? { body } : { body, content: { type, bytes: encoder.encode(text) } };
+}
+
+/** By what the model is priced by: seconds, which the file says too, or tokens. */
+function readTranscriptionUsage(
+  { usage }: AnswerUsage,
+  { load, model }: UsageContext<TranscriptionFields>,
+): TakenUsage {
+  const { seconds, prompt_audio_seconds, input_tokens, prompt_tokens, output_tokens, completion_tokens } = Object(
+    usage,
+  );
+  const { input_token_details: details } = Object(usage);
+  const read = countOf(input_tokens ?? prompt_tokens);
+  const written = countOf(output_tokens ?? completion_tokens);
+  const heard = [seconds, prompt_audio_seconds].find((one) => typeof one === "number" && one > 0 && one < maxSeconds);
+  const byTime = model.pricing?.some((price) => price.per_minute !== undefined) ?? false;
+  const input = read ?? load.input;
+  const output = written ?? load.output ?? 0;
+  const audioInput = read === undefined ? load.units?.audioInput : countOf(Object(details).audio_tokens);
+  return {
+    quantities: { input, output, audioInput, seconds: heard ?? load.units?.seconds },
+    tokens: input + output,
+    isEstimated: byTime ? heard === undefined : read === undefined || written === undefined,
+  };
+}
+
+function countOf(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && value as number >= 0 ? value as number : undefined;
+}

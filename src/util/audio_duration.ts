@@ -1,0 +1,145 @@
+/**
+ * How long a sound lasts, by what its file says of itself: vendors price and limit by it, and many do not report it.
+ *
+ * Sources: RIFF WAVE (Microsoft, 1991), RFC 9639 (FLAC), RFC 3533 and RFC 7845 (Ogg, Opus), ISO/IEC 14496-12 (MP4),
+ * ISO/IEC 11172-3 and 13818-3 (frame headers of MP3), the Xing header (Xing Technology).
+ * @module
+ */
+
+/** Bytes per second of speech in a format that does not say how long it is: 24 kbit/s, low, so that estimates are high. */
+const assumedBytesPerSecond = 3_000;
+/** Boxes and chunks that are looked at: files have a few. */
+const maxParts = 1_000;
+/** The longest page of Ogg (RFC 3533), and a little more. */
+const oggTailBytes = 70_000;
+
+/** Bit rates of MPEG 1 and of MPEG 2, both of layer III, by index, kbit/s. */
+const mpeg1Rates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const mpeg2Rates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+/** Samples per second of MPEG 1, by index; MPEG 2 has half of them, MPEG 2.5 a quarter. */
+const sampleRates = [44_100, 48_000, 32_000];
+
+const formats: readonly ((view: DataView) => number | undefined)[] = [ofWave, ofFlac, ofOgg, ofMp4, ofMp3];
+
+/**
+ * The duration of a sound.
+ *
+ * @param bytes The file.
+ * @returns Seconds; an estimate by its size where the file does not say.
+ *
+ * @example
+ * ```ts ignore
+ * audioSeconds(await Deno.readFile("speech.wav")); // 2.5
+ * ```
+ */
+export function audioSeconds(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (const secondsOf of formats) {
+    const seconds = secondsOf(view);
+    if (seconds !== undefined && Number.isFinite(seconds) && seconds >= 0) return seconds;
+  }
+  return bytes.length / assumedBytesPerSecond;
+}
+
+function hasText(view: DataView, position: number, text: string): boolean {
+  if (position < 0 || position + text.length > view.byteLength) return false;
+  for (let index = 0; index < text.length; index++) {
+    if (view.getUint8(position + index) !== text.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function ofWave(view: DataView): number | undefined {
+  if (!hasText(view, 0, "RIFF") || !hasText(view, 8, "WAVE")) return undefined;
+  let bytesPerSecond: number | undefined;
+  for (let at = 12, parts = 0; at + 8 <= view.byteLength && parts < maxParts; parts++) {
+    const size = view.getUint32(at + 4, true);
+    if (hasText(view, at, "fmt ") && at + 20 <= view.byteLength) bytesPerSecond = view.getUint32(at + 16, true);
+    if (hasText(view, at, "data")) {
+      const present = Math.min(size, view.byteLength - at - 8); // a live recording declares more than there is
+      return bytesPerSecond === undefined ? undefined : present / bytesPerSecond;
+    }
+    at += 8 + size + size % 2;
+  }
+  return undefined;
+}
+
+function ofFlac(view: DataView): number | undefined {
+  if (!hasText(view, 0, "fLaC") || view.byteLength < 26) return undefined;
+  const rate = view.getUint32(18) >>> 12;
+  const samples = (view.getUint8(21) & 0x0f) * 2 ** 32 + view.getUint32(22);
+  return rate === 0 || samples === 0 ? undefined : samples / rate;
+}
+
+/** By the position that the last page has. */
+function ofOgg(view: DataView): number | undefined {
+  if (!hasText(view, 0, "OggS")) return undefined;
+  const isOpus = hasText(view, 28, "OpusHead");
+  if (!isOpus && !hasText(view, 29, "vorbis")) return undefined;
+  const rate = isOpus ? 48_000 : view.byteLength < 44 ? 0 : view.getUint32(40, true);
+  const skipped = isOpus && view.byteLength >= 40 ? view.getUint16(38, true) : 0; // samples before the sound begins
+  const first = Math.max(0, view.byteLength - oggTailBytes);
+  for (let at = view.byteLength - 27; at >= first; at--) {
+    if (!hasText(view, at, "OggS")) continue;
+    const samples = Number(view.getBigUint64(at + 6, true)) - skipped;
+    return rate === 0 ? undefined : samples / rate;
+  }
+  return undefined;
+}
+
+function ofMp4(view: DataView): number | undefined {
+  if (!hasText(view, 4, "ftyp")) return undefined;
+  const movie = boxOf(view, { name: "moov", from: 0, to: view.byteLength });
+  const header = movie && boxOf(view, { name: "mvhd", ...movie });
+  if (header === undefined || header.from + 32 > view.byteLength) return undefined;
+  const isLong = view.getUint8(header.from) === 1;
+  const scale = view.getUint32(header.from + (isLong ? 20 : 12));
+  const duration = isLong ? Number(view.getBigUint64(header.from + 24)) : view.getUint32(header.from + 16);
+  return duration === 0 ? undefined : duration / scale; // in fragments: their sum is not in the header
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The contents of the first box of a name. */
+function boxOf(view: DataView, { name, from, to }: Span & { readonly name: string }): Span | undefined {
+  for (let at = from, parts = 0; at + 16 <= to && parts < maxParts; parts++) {
+    const short = view.getUint32(at);
+    const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short === 0 ? to - at : short;
+    const head = short === 1 ? 16 : 8;
+    if (size < head) return undefined;
+    if (hasText(view, at + 4, name)) return { from: at + head, to: Math.min(at + size, to) };
+    at += size;
+  }
+  return undefined;
+}
+
+/** By the count of frames that many encoders write, else by the bit rate of the first frame. */
+function ofMp3(view: DataView): number | undefined {
+  const hasTag = hasText(view, 0, "ID3") && view.byteLength > 10;
+  const sevenBits = (position: number) => view.getUint8(position) & 0x7f;
+  const tag = hasTag ? 10 + (sevenBits(6) << 21 | sevenBits(7) << 14 | sevenBits(8) << 7 | sevenBits(9)) : 0;
+  if (tag + 4 > view.byteLength) return undefined;
+  const head = view.getUint32(tag);
+  const isFrame = head >>> 21 === 0x7ff && (head >>> 17 & 3) === 1; // synchronised, and layer III
+  const version = head >>> 19 & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5
+  const kilobits = (version === 3 ? mpeg1Rates : mpeg2Rates)[head >>> 12 & 15];
+  const rate = sampleRates[head >>> 10 & 3];
+  if (!isFrame || !kilobits || rate === undefined || version === 1) return undefined;
+  const isMono = (head >>> 6 & 3) === 3;
+  const sideBytes = version === 3 ? (isMono ? 17 : 32) : isMono ? 9 : 17;
+  const frames = framesIn(view, tag + 4 + sideBytes);
+  if (frames === undefined) return (view.byteLength - tag) / (kilobits * 125);
+  const samples = version === 3 ? 1152 : 576;
+  const perSecond = version === 3 ? rate : version === 2 ? rate / 2 : rate / 4;
+  return frames * samples / perSecond;
+}
+
+/** The count in the header of Xing, which LAME writes too; undefined without one. */
+function framesIn(view: DataView, at: number): number | undefined {
+  if (!hasText(view, at, "Xing") && !hasText(view, at, "Info") || at + 12 > view.byteLength) return undefined;
+  const hasFrames = (view.getUint32(at + 4) & 1) === 1;
+  return hasFrames ? view.getUint32(at + 8) : undefined;
+}
