@@ -40,8 +40,8 @@ const tools: ChatCompletionRequest["tools"] = [{
   function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
 }];
 
-/** By status, and whether the same model may be asked again. A body says more only where it is the vendor's own. */
-const kinds: Readonly<Record<number, readonly [kind: FailureKind, isRetryable: boolean]>> = {
+/** Failures by status, and whether the same model may be asked again. A body says more only where it is the vendor's own. */
+export const kinds: Readonly<Record<number, readonly [kind: FailureKind, isRetryable: boolean]>> = {
   400: ["request", false],
   401: ["auth", false],
   402: ["quota_exhausted", false],
@@ -59,7 +59,8 @@ const kinds: Readonly<Record<number, readonly [kind: FailureKind, isRetryable: b
   529: ["server", true],
 };
 
-const senseless: Readonly<Record<string, Behaviour>> = {
+/** Answers of no provider. */
+export const senseless: Readonly<Record<string, Behaviour>> = {
   "a web page": html200(),
   "nothing": emptyBody(),
   "half an answer": truncatedJson(),

@@ -76,7 +76,21 @@ export async function faultsOf(
   return seen[0]!;
 }
 
-function callOf({ connector: id, model, config = {}, path }: ProviderFixture, upstream: Upstream): Call {
+/** The key of every call. */
+export const credential = "key-of-the-vendor-0123456789";
+
+/** A provider at an address on loopback, and what a call of it needs. */
+interface ConnectedProvider {
+  readonly provider: Provider;
+  readonly controller: AbortController;
+  readonly options: CallOptions;
+}
+
+/** Makes the provider of a connector. */
+export function connected(
+  { connector: id, config = {}, path }: Pick<ProviderFixture, "connector" | "config" | "path">,
+  upstream: Upstream,
+): ConnectedProvider {
   const connector = loadedProviders.find((one) => one.id === id);
   assert(connector !== undefined, id);
   const runtime = testRuntime({ send: denoRuntime().send });
@@ -84,13 +98,13 @@ function callOf({ connector: id, model, config = {}, path }: ProviderFixture, up
   const provider = connector.create({ id, baseUrl, config }, runtime);
   const controller = new AbortController();
   const { signal } = controller;
-  const options: CallOptions = {
-    signal,
-    credential: "key-of-the-vendor-0123456789",
-    send: (request) => runtime.send({ ...request, signal }),
-  };
+  return { provider, controller, options: { signal, credential, send: (sent) => runtime.send({ ...sent, signal }) } };
+}
+
+function callOf(fixture: ProviderFixture, upstream: Upstream): Call {
+  const { provider, controller, options } = connected(fixture, upstream);
   const request = (stream: boolean, body: Partial<ChatCompletionRequest> = {}): CompletionRequest => ({
-    model: { id: model },
+    model: { id: fixture.model },
     stream,
     body: { messages: [{ role: "user", content: "Hi" }], ...(stream ? { stream } : {}), ...body },
   });

@@ -1,0 +1,201 @@
+/** The operations other than chat of all provider connectors, by the suite that is the same for each. */
+import { testRuntime } from "../../src/runtime/test.ts";
+import { loadedProviders } from "../support/connectors.ts";
+import { whole } from "../support/upstream.ts";
+import { type OperationFacts, testOperation } from "./_operation.ts";
+
+const bytes = new TextEncoder().encode("of a kind");
+const vectors = [[0.1, 0.2], [0.3, 0.4]];
+const embedded = {
+  object: "list",
+  data: vectors.map((embedding, index) => ({ object: "embedding", index, embedding })),
+  model: "small",
+  usage: { prompt_tokens: 2, total_tokens: 2 },
+};
+const image = { created: 1_700_000_000, data: [{ b64_json: "AAAA" }] };
+const page = { title: "Towers", url: "https://towers.example/", snippet: "The tallest" };
+const found = (usage: object) => ({ object: "search", model: "small", results: [page], usage });
+const parsed = (model: string) => ({
+  object: "document",
+  model,
+  text: "# One",
+  pages: [{ page: 1, markdown: "# One" }],
+  usage: {},
+});
+const url = "https://papers.example/one.pdf";
+
+const embeddings: OperationFacts = {
+  body: { input: ["red", "green"] },
+  sends: { path: "/v1/embeddings", json: { model: "small", input: ["red", "green"] } },
+  replies: embedded,
+  becomes: embedded,
+};
+const moderation = {
+  id: "modr-1",
+  model: "small",
+  results: [{ flagged: false, categories: { hate: false }, category_scores: { hate: 0.1 } }],
+};
+const ranked = [{ index: 1, relevance_score: 0.9 }, { index: 0, relevance_score: 0.1 }];
+const rerank: OperationFacts = {
+  body: { query: "red", documents: ["leaf", "rose"] },
+  sends: { path: "/v1/rerank", json: { model: "small", query: "red", documents: ["leaf", "rose"] } },
+  replies: { results: ranked, usage: { total_tokens: 3 } },
+  becomes: { model: "small", results: ranked, usage: { total_tokens: 3 } },
+};
+const transcript: Omit<OperationFacts, "sends"> = {
+  body: { prompt: "colors" },
+  files: [{ field: "file", name: "a.mp3", type: "audio/mpeg", bytes }],
+  replies: { text: "red" },
+  becomes: { text: "red" },
+};
+const searched = { query: "tower", max_results: 3 };
+
+/** In OpenAI's dialect, and in what others have agreed on. */
+const usual: Readonly<Record<string, OperationFacts>> = {
+  embeddings,
+  rerank,
+  moderation: {
+    body: { input: "red" },
+    sends: { path: "/v1/moderations", json: { model: "small", input: "red" } },
+    replies: moderation,
+    becomes: moderation,
+  },
+  speech: {
+    body: { input: "red", voice: "alloy" },
+    sends: { path: "/v1/audio/speech", json: { model: "small", input: "red", voice: "alloy" } },
+    replies: whole(200, bytes, "audio/mpeg"),
+    becomes: "of a kind",
+  },
+  transcription: { ...transcript, sends: { path: "/v1/audio/transcriptions" } },
+  "audio-translation": { ...transcript, sends: { path: "/v1/audio/translations" } },
+  image: {
+    body: { prompt: "red" },
+    sends: { path: "/v1/images/generations", json: { model: "small", prompt: "red" } },
+    replies: image,
+    becomes: image,
+  },
+  "image-edit": {
+    body: { prompt: "red" },
+    files: [{ field: "image", name: "a.png", type: "image/png", bytes }],
+    sends: { path: "/v1/images/edits" },
+    replies: image,
+    becomes: image,
+  },
+  search: {
+    body: searched,
+    sends: { path: "/v1/search", json: { model: "small", ...searched } },
+    replies: { results: [page], usage: { searches: 2 } },
+    becomes: found({ searches: 2 }),
+  },
+  documents: {
+    body: { url },
+    sends: { path: "/v1/documents/parse", json: { model: "small", url } },
+    replies: { pages: [{ page: 1, markdown: "# One" }] },
+    becomes: parsed("small"),
+  },
+};
+
+/** What vendors have in words of their own. */
+const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = {
+  "google.gemini.v1": {
+    embeddings: {
+      body: { input: ["red", "green"] },
+      sends: {
+        path: "/v1/models/small:batchEmbedContents",
+        json: {
+          requests: ["red", "green"].map((text) => ({ model: "models/small", content: { parts: [{ text }] } })),
+        },
+      },
+      replies: { embeddings: vectors.map((values) => ({ values })) },
+      becomes: { object: "list", data: embedded.data, model: "small" },
+    },
+  },
+  "cohere.nlp.v1": {
+    rerank: {
+      ...rerank,
+      sends: { ...rerank.sends, path: "/v2/rerank" },
+      replies: { results: ranked, meta: { billed_units: { search_units: 1 } } },
+      becomes: { model: "small", results: ranked, usage: { search_units: 1 } },
+    },
+  },
+  "mistral.api.v1": {
+    documents: {
+      model: "mistral-ocr-latest",
+      body: {},
+      files: [{ field: "file", name: "one.pdf", type: "application/pdf", bytes }],
+      sends: {
+        path: "/v1/ocr",
+        json: {
+          model: "mistral-ocr-latest",
+          document: { type: "document_url", document_url: `data:application/pdf;base64,${btoa("of a kind")}` },
+        },
+      },
+      replies: { pages: [{ index: 0, markdown: "# One", images: [] }], usage_info: { pages_processed: 1 } },
+      becomes: parsed("mistral-ocr-latest"),
+    },
+  },
+  "perplexity.search.v1": {
+    search: {
+      body: searched,
+      sends: { path: "/v1/search", json: searched },
+      replies: { id: "1", results: [{ ...page, date: "2026-01-31", last_updated: null }] },
+      becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2026-01-31" }] },
+    },
+  },
+  "tavily.search.v1": {
+    search: {
+      model: "search-advanced",
+      body: { query: "tower", max_results: 50 },
+      sends: { path: "/v1/search", json: { query: "tower", search_depth: "advanced", max_results: 20 } },
+      replies: {
+        query: "tower",
+        results: [{ title: page.title, url: page.url, content: page.snippet, score: 0.9, raw_content: null }],
+      },
+      becomes: { ...found({ searches: 1 }), model: "search-advanced", results: [{ ...page, score: 0.9 }] },
+    },
+  },
+  "serper.search.v1": {
+    search: {
+      body: searched,
+      sends: { path: "/v1/search", json: { q: "tower", num: 3 } },
+      replies: {
+        organic: [{ title: page.title, link: page.url, snippet: page.snippet, date: "2 days ago", position: 1 }],
+        credits: 1,
+      },
+      becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2 days ago" }] },
+    },
+  },
+  "firecrawl.scrape.v1": {
+    search: {
+      body: searched,
+      sends: { path: "/v1/search", json: { query: "tower", limit: 3 } },
+      replies: {
+        success: true,
+        data: { web: [{ title: page.title, url: page.url, description: page.snippet, position: 1 }] },
+        creditsUsed: 4,
+      },
+      becomes: found({ searches: 2 }),
+    },
+    documents: {
+      body: { url },
+      sends: { path: "/v1/scrape", json: { url, formats: ["markdown"] } },
+      replies: { success: true, data: { markdown: "# One", metadata: { title: "One" } } },
+      becomes: parsed("small"),
+    },
+  },
+};
+
+/** What a connector needs to be made at all. */
+const configs: Readonly<Record<string, object>> = {
+  "aws.bedrock.v1": { region: "eu-central-1" },
+  "google.vertex.v1": { project: "my-project", location: "europe-west1" },
+};
+
+for (const { id, create } of loadedProviders) {
+  const settings = { id, baseUrl: "https://provider.example/v1", config: configs[id] ?? {} };
+  for (const operation of create(settings, testRuntime()).operations ?? []) {
+    const facts = own[id]?.[operation] ?? usual[operation];
+    if (facts === undefined) throw new Error(`${id}: add its requests and replies for ${operation}`);
+    testOperation({ ...facts, connector: id, operation });
+  }
+}
