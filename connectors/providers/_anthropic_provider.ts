@@ -5,18 +5,19 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
-import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  NativeRequest,
   RateLimits,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { readSse } from "../../src/util/sse_parse.ts";
+import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
 import { leftOutOf, toMessagesRequest } from "./_anthropic_request.ts";
@@ -24,12 +25,14 @@ import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
-import { type FaultReader, readFault, streamReaderOf } from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
 import { anthropic } from "./anthropic.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
 const maxModelPages = 20;
+
+const decoder = new TextDecoder();
 
 /**
  * Anthropic, with its code.
@@ -84,9 +87,16 @@ export class AnthropicProvider extends BaseProvider {
     this.#ownHeaders = headers;
   }
 
+  /** A cloud's own way to call it is none of the Messages API. */
+  get dialects(): readonly string[] {
+    return this.#place === undefined ? ["messages"] : [];
+  }
+
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
-    return { body: toChatCompletion(await readObject(response), this.#facts(request)) };
+    const bytes = await readBytes(response);
+    const body = toChatCompletion(parseObject(decoder.decode(bytes)), this.#facts(request));
+    return request.native === undefined ? { body } : { body, native: bytes };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
@@ -98,8 +108,10 @@ export class AnthropicProvider extends BaseProvider {
     }
     const stream = new MessageStream(facts);
     for await (const events of readSse(streamReaderOf(response))) {
-      for (const { data } of events) {
-        for (const value of stream.push(data)) yield { value };
+      for (const event of events) {
+        const values = stream.push(event.data);
+        if (request.native !== undefined) yield nativeChunk(event, values, stream);
+        else for (const value of values) yield { value };
         if (stream.finished) return;
       }
     }
@@ -133,25 +145,30 @@ export class AnthropicProvider extends BaseProvider {
     return { model: model.id, created: Math.floor(this.#runtime.clock.now() / 1000) };
   }
 
-  #headers({ credential }: CallOptions): Record<string, string> {
+  #headers({ credential }: CallOptions, native?: NativeRequest): Record<string, string> {
     return {
       "content-type": "application/json",
       ...this.#ownHeaders,
+      ...native?.headers,
       ...(credential === undefined ? {} : { "x-api-key": credential }),
     };
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const message = toMessagesRequest(request);
-    options.reportDropped?.(leftOutOf(request.body, message));
     const response = await options.send({
       url: this.#place?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
-      headers: this.#headers(options),
-      body: JSON.stringify(this.#place?.write(message) ?? message),
+      headers: this.#headers(options, request.native),
+      body: request.native?.text ?? this.#write(request, options),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
     return this.#accepted(response);
+  }
+
+  #write(request: CompletionRequest, options: CallOptions): string {
+    const message = toMessagesRequest(request);
+    options.reportDropped?.(leftOutOf(request.body, message));
+    return JSON.stringify(this.#place?.write(message) ?? message);
   }
 
   async #modelPage(after: string | undefined, options: CallOptions): Promise<Record<string, unknown>> {
@@ -171,6 +188,20 @@ export class AnthropicProvider extends BaseProvider {
     const faults = this.#place?.faults ?? { readError: readAnthropicError, readRetryAfter };
     throw await readFault(response, faults, clock);
   }
+}
+
+/** One event as it came, beside what it means; an event that means nothing to chat, such as a ping, goes on as well. */
+function nativeChunk(
+  { event, data }: SseEvent,
+  values: readonly ChatCompletionChunk[],
+  stream: MessageStream,
+): CompletionChunk {
+  const name = event === "" ? "" : `event: ${event}\n`;
+  const native = `${name}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+  const [first = stream.emptyChunk] = values;
+  const usage = values.at(-1)?.usage;
+  const choices = values.flatMap((value) => value.choices);
+  return { value: { ...first, choices, ...(usage === undefined ? {} : { usage }) }, native };
 }
 
 /** Anthropic's own tools take addresses without the version, ours with it: both will do. */

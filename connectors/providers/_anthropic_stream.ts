@@ -180,6 +180,11 @@ export class MessageStream {
     return [chunk];
   }
 
+  /** A chunk without choices. */
+  get emptyChunk(): ChatCompletionChunk {
+    return { ...this.#chunk({}), choices: [] };
+  }
+
   #callChunk(call: ToolCallDelta): ChatCompletionChunk {
     return this.#chunk({ tool_calls: [call] });
   }

@@ -38,6 +38,10 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.id;
   }
 
+  get dialects(): readonly string[] {
+    return this.#inner.dialects ?? [];
+  }
+
   get operations(): readonly OperationName[] {
     return this.#inner.operations ?? [];
   }

@@ -180,6 +180,16 @@ export interface ResponseContent {
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+/** A chat request in the words of another API, for a provider that speaks those itself. */
+export interface NativeRequest {
+  /** One of {@linkcode Provider.dialects}. */
+  readonly dialect: string;
+  /** The client's own JSON, but for the model's id and what is not for providers. */
+  readonly text: string;
+  /** Headers of the client that belong to it; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A request to one model. */
 export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequest> {
   /**
@@ -202,6 +212,11 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
   readonly files?: readonly UploadedFile[];
   /** The same as the specification's AudioRequest, where sound is asked for or sent. */
   readonly extra?: AudioRequest;
+  /**
+   * The request as the client wrote it, in a dialect of this provider, in place of `body`; the response is returned in
+   * that dialect, too: as `native`.
+   */
+  readonly native?: NativeRequest;
 }
 
 /** A complete response in both views. */
@@ -210,6 +225,8 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly body: Body;
   /** The bytes it came in, when they are OpenAI's shape already. */
   readonly wire?: Uint8Array;
+  /** The bytes it came in, as the response to a {@linkcode CompletionRequest.native}. */
+  readonly native?: Uint8Array;
   /** The response in place of JSON; then `body` has what else is known of it, such as its usage. */
   readonly content?: ResponseContent;
 }
@@ -226,6 +243,11 @@ export interface CompletionChunk {
   readonly value: ChatCompletionChunk;
   /** The JSON text it came in, when that is OpenAI's shape already. */
   readonly wire?: string;
+  /**
+   * The event's text with its blank line, in the response to a {@linkcode CompletionRequest.native}. Every event has one,
+   * also where `value` has no choices.
+   */
+  readonly native?: string;
   /** Further events in the same text, if it has several. */
   readonly others?: readonly ChatCompletionChunk[];
   /** The next event has arrived already: both may be forwarded at once. */
@@ -401,6 +423,8 @@ export interface Provider
    * Which of its models do what, their capabilities say.
    */
   readonly operations?: readonly OperationName[];
+  /** Dialects beside chat's in which it takes chat requests: see {@linkcode CompletionRequest.native}. */
+  readonly dialects?: readonly string[];
 }
 
 /** An error response as a provider's connector read it. */

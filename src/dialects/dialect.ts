@@ -13,7 +13,7 @@ import type {
 import type { PlainRequest } from "../contracts/shell.ts";
 
 /** What a dialect may read of a request beside its body. */
-type DialectRequest = Pick<PlainRequest, "headers" | "url">;
+export type DialectRequest = Pick<PlainRequest, "headers" | "url">;
 
 /** An error, and the HTTP status of its row in the error table. */
 export interface DialectFault {
@@ -41,6 +41,13 @@ export interface Dialect {
   translate(body: unknown, request: DialectRequest): Translation;
   /** The body of an error response. */
   errorBody(fault: DialectFault): JsonObject;
+  /** Counting the tokens of a request, where the dialect has an endpoint for that. */
+  readonly counting?: {
+    /** The request in chat's words. Throws as `translate` does. */
+    chatOf(body: unknown, request: DialectRequest): ChatCompletionRequest;
+    /** The answer. */
+    bodyOf(tokens: number): JsonObject;
+  };
 }
 
 /** A request in chat's words, and the way back for its answer. */
@@ -51,6 +58,16 @@ export interface Translation {
   readonly session?: string | undefined;
   /** Members of the request without words in chat, which an answer can do without: named in `x-mesh-dropped-params`. */
   readonly dropped?: readonly string[];
+  /**
+   * The request for providers that speak the dialect (`Provider.dialects`): the client's own text, but for `edits`; their
+   * answers are passed on as they come. Left out where they are to get chat's form like all others.
+   */
+  readonly native?: {
+    /** Members that differ for a model, by its id; undefined removes one. Our own members are removed anyway. */
+    readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
+    /** Headers that belong to the request; names in lower case. */
+    readonly headers: Readonly<Record<string, string>>;
+  } | undefined;
   /** The body of a whole answer. */
   whole(completion: ChatCompletion): JsonObject;
   /** The way back for a streamed answer. */

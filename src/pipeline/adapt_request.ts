@@ -3,9 +3,10 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { OperationRequest } from "../contracts/provider.ts";
+import type { NativeRequest, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
-import type { RoutedRequest } from "./request.ts";
+import { editMembers } from "../util/json_members.ts";
+import type { OriginalRequest, RoutedRequest } from "./request.ts";
 
 /** Fields that steer us, or that would let a caller choose the target or the key. */
 export const privateFields: readonly string[] = [
@@ -31,7 +32,8 @@ export interface AdaptedRequest {
  * @param model The model that it is sent to.
  */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
-  const { operation, body, text, files } = request;
+  const { operation, body, text, files, original } = request;
+  const native = nativeOf(original, model);
   const { edits: own, dropped } = operation.reword(body, model);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
@@ -45,10 +47,19 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       body: reworded,
       ...(text === undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
+      ...(native === undefined ? {} : { native }),
       ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
     },
-    dropped,
+    dropped: native !== undefined ? [] : original === undefined ? dropped : [...original.dropped, ...dropped],
   };
+}
+
+/** The request in its own words, for a provider that speaks them. */
+function nativeOf(original: OriginalRequest | undefined, { info, instance }: ModelEntry): NativeRequest | undefined {
+  if (original?.native === undefined || !instance.provider?.dialects?.includes(original.dialect)) return undefined;
+  const { dialect, native: { text, edits, headers } } = original;
+  const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
+  return { dialect, text: editMembers(text, { ...edits(info.id), ...hidden }), headers };
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

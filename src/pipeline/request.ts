@@ -19,6 +19,22 @@ export interface RequestClient {
   readonly budget?: Budget | undefined;
 }
 
+/** A chat request as its client wrote it, where that was in the words of another API. */
+export interface OriginalRequest {
+  /** Those words: the dialect's name. */
+  readonly dialect: string;
+  /** Members that chat's form of the request lacks. */
+  readonly dropped: readonly string[];
+  /** For providers that speak the dialect; undefined: they get chat's form like all others. */
+  readonly native?: {
+    /** The JSON. */
+    readonly text: string;
+    /** What differs from it for a model; undefined removes a member. */
+    readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
+    readonly headers: Readonly<Record<string, string>>;
+  } | undefined;
+}
+
 /** One request, of a program or of the proxy's client. */
 export interface RoutedRequest<Body extends RequestBody = RequestBody, Response = unknown> {
   /** Its id. */
@@ -35,6 +51,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly files?: readonly UploadedFile[];
   /** The body's own text, when it came over HTTP. */
   readonly text?: string;
+  /** What `body` was translated from, where it was. */
+  readonly original?: OriginalRequest | undefined;
   /** Aborts it. */
   readonly signal?: StopSignal;
   /** Longest time to an answer, or to a stream's first content, ms. */

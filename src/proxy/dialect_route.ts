@@ -27,12 +27,13 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     isWork: true,
     dialect,
     handle: async (exchange) => {
-      const work = await readWork(exchange);
-      const translation = dialect.translate(work.value, exchange.request);
-      const { chat: body, session } = translation;
-      if (body.model === undefined) throw missing("model");
-      const withUsage = body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
-      const answer = await performRequest(exchange, { operation: chat, body: withUsage, session, time: work.time });
+      const { value, text = "", time } = await readWork(exchange);
+      const translation = dialect.translate(value, exchange.request);
+      const { chat: asked, session, dropped = [], native } = translation;
+      if (asked.model === undefined) throw missing("model");
+      const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
+      const original = { dialect: dialect.name, dropped, native: native && { text, ...native } };
+      const answer = await performRequest(exchange, { operation: chat, body, session, original, time });
       return responseOf(answer, translation, exchange);
     },
   };
@@ -40,8 +41,7 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
 
 function responseOf(answer: Answer<ChatCompletion>, translation: Translation, exchange: Exchange): PlainResponse {
   const { headers, requestId, onEnd } = exchange;
-  const dropped = [...answer.dropped, ...(translation.dropped ?? [])];
-  addRoutingHeaders(headers, { ...answer, dropped });
+  addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     const events = translation.events();
     headers["content-type"] = events.contentType ?? "text/event-stream";
@@ -49,16 +49,23 @@ function responseOf(answer: Answer<ChatCompletion>, translation: Translation, ex
     return { status: 200, headers, body: new EventBody(answer.stream, { writer: writerOf(events, requestId), onEnd }) };
   }
   if (answer.kind === "content") throw new TypeError("Chat does not answer with content");
-  return json(translation.whole(answer.response.body), { headers });
+  const { native, body } = answer.response;
+  if (native === undefined) return json(translation.whole(body), { headers });
+  headers["content-type"] = "application/json";
+  return { status: 200, headers, body: native };
 }
 
+/** A provider's own events go on as they came, with their end; one answer has none but those, or none of those. */
 function writerOf(events: EventTranslator, requestId: string): EventWriter {
+  let isNative = false;
   return {
-    chunk({ value, others }: CompletionChunk) {
+    chunk({ value, others, native }: CompletionChunk) {
+      isNative ||= native !== undefined;
+      if (isNative) return native ?? ""; // the usage has stood in an event before
       const text = events.push(value);
       return others === undefined ? text : others.reduce((sum, other) => sum + events.push(other), text);
     },
-    end: () => events.end(),
+    end: () => isNative ? "" : events.end(),
     fail: (error) => {
       const { status, body } = errorRowOf(error, requestId);
       return events.fail({ status, error: body.error });

@@ -27,7 +27,7 @@ interface Work extends RequestParts {
 
 /** What is to be performed. */
 interface CheckedRequest<Body extends RequestBody, Response>
-  extends Pick<RoutedRequest<Body, Response>, "operation" | "body" | "text" | "files"> {
+  extends Pick<RoutedRequest<Body, Response>, "operation" | "body" | "text" | "files" | "original"> {
   /** What an HTTP request without `model` goes to. */
   readonly defaultModel?: string | undefined;
   /** The session that the request names in words of its own. */
@@ -55,7 +55,7 @@ export async function readWork({ mesh, request, body }: Exchange, form?: FormRul
  */
 export function performRequest<Body extends RequestBody, Response>(
   { mesh, request, requestId, client }: Exchange,
-  { operation, body, text, files, defaultModel, session: named, time }: CheckedRequest<Body, Response>,
+  { operation, body, text, files, original, defaultModel, session: named, time }: CheckedRequest<Body, Response>,
 ): Promise<Answer<Response>> {
   const { startedAt, limitMs } = time;
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
@@ -69,6 +69,7 @@ export function performRequest<Body extends RequestBody, Response>(
     body,
     ...(text === undefined ? {} : { text }),
     ...(files === undefined ? {} : { files }),
+    ...(original === undefined ? {} : { original }),
     signal: request.signal,
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,

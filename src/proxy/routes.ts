@@ -18,6 +18,7 @@ import { search } from "../pipeline/operations/search.ts";
 import { transcription } from "../pipeline/operations/transcription.ts";
 import { type ModelList, modelList } from "../registry/model_list.ts";
 import { version } from "../version.ts";
+import { countRoute } from "./count_route.ts";
 import { dialectRoute } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { events, metrics, status } from "./mesh_routes.ts";
@@ -31,6 +32,7 @@ const prefix = "/v1/";
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
   "messages": dialectRoute(messages),
+  "messages/count_tokens": countRoute(messages),
   "embeddings": operationRoute(embeddings),
   "images/edits": operationRoute(imageEdit),
   "images/generations": operationRoute(image),

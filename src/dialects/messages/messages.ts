@@ -4,10 +4,13 @@
  * Source: https://platform.claude.com/docs/en/api/messages
  * @module
  */
+import type { JsonObject } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
 import type { Dialect } from "../dialect.ts";
 import { messageOf } from "./_answer.ts";
 import { errorBodyOf } from "./_errors.ts";
 import { MessageEvents } from "./_events.ts";
+import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
 
 /** Messages: `system` beside the conversation, content in blocks, results of tools in the user's turn. */
@@ -15,16 +18,21 @@ export const messages: Dialect = {
   name: "messages",
   tokenHint: "x-api-key: <token>",
   tokenOf: ({ headers }) => headers.get("x-api-key") ?? undefined,
-  translate(value) {
+  translate(value, { headers }) {
     const { chat, session, dropped } = chatRequestOf(value);
     const stops = chat.stop as string[] | undefined;
     return {
       chat,
       session,
       dropped,
+      native: nativeOf(value as JsonObject, headers),
       whole: (completion) => messageOf(completion, stops),
       events: () => new MessageEvents(stops),
     };
   },
   errorBody: errorBodyOf,
+  counting: {
+    chatOf: (value) => chatRequestOf(isObject(value) ? { max_tokens: 1, ...value } : value).chat,
+    bodyOf: (tokens) => ({ input_tokens: tokens }),
+  },
 };

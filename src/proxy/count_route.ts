@@ -1,0 +1,33 @@
+/**
+ * The endpoints of dialects that count the tokens of a request: by our own estimate, without a call.
+ * @module
+ */
+import type { Dialect } from "../dialects/dialect.ts";
+import { missing } from "../pipeline/check_body.ts";
+import { estimateTokens } from "../pipeline/estimate.ts";
+import { poolFor } from "../pipeline/select_pool.ts";
+import type { RouteEntry } from "./exchange.ts";
+import { json } from "./json.ts";
+import { readWork } from "./perform_request.ts";
+
+/**
+ * Makes the route that counts. The name has to stand for something, as where it is asked.
+ *
+ * @param dialect One with {@linkcode Dialect.counting}.
+ */
+export function countRoute(dialect: Dialect): RouteEntry {
+  const counting = dialect.counting!;
+  return {
+    methods: ["POST"],
+    isWork: true,
+    dialect,
+    handle: async (exchange) => {
+      const { value } = await readWork(exchange);
+      const body = counting.chatOf(value, exchange.request);
+      if (body.model === undefined) throw missing("model");
+      const { client, mesh: { registry }, headers } = exchange;
+      poolFor(body.model, { client }, registry);
+      return json(counting.bodyOf(estimateTokens(body).input), { headers });
+    },
+  };
+}
