@@ -44,6 +44,10 @@ export interface CatalogueEntry {
   readonly hasFixedSize?: boolean;
   /** The space of its embeddings; its own, which its id names, when left out. */
   readonly space?: string;
+  /** Whether it makes one image for a request: one for several skips it. */
+  readonly hasOneImage?: boolean;
+  /** Images that a request may bring. */
+  readonly maxImages?: number;
   /** The vendor's voices, with spaces between; the first one speaks for any that it lacks. */
   readonly voices?: string;
   /** Response formats of a transcription or of images, or formats of the sound of a speech, with spaces between. */
@@ -95,7 +99,7 @@ function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
   const features = serves === undefined
     ? { ...featuresOf(can), ...vendor.features, ...entry.features }
     : entry.features;
-  const parameters = entry.hasFixedSize ? { refuse: ["dimensions"] } : chatRules(entry, vendor.rulesOf?.(entry));
+  const parameters = fixedRules(entry) ?? chatRules(entry, vendor.rulesOf?.(entry));
   return {
     id,
     capabilities,
@@ -133,6 +137,12 @@ function soundFacts({ voices, formats, lacks }: CatalogueEntry): Partial<ModelIn
   };
 }
 
+/** What a model that does not chat has no choice of. */
+function fixedRules({ hasFixedSize, hasOneImage }: CatalogueEntry): ParameterRules | undefined {
+  if (hasFixedSize) return { refuse: ["dimensions"] };
+  return hasOneImage ? { refuse: ["n"] } : undefined;
+}
+
 /** A model that does not reason refuses an effort; one that does takes some of the efforts. */
 function chatRules(
   { can, serves, efforts }: CatalogueEntry,
@@ -154,11 +164,12 @@ function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly Capabilit
   ];
 }
 
-function constraintsOf({ window, maxOutput, maxFile, languages }: CatalogueEntry): ModelConstraints {
+function constraintsOf({ window, maxOutput, maxFile, maxImages, languages }: CatalogueEntry): ModelConstraints {
   return {
     ...(window === undefined ? {} : { context_window: window }),
     ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
     ...(maxFile === undefined ? {} : { max_file_size: maxFile }),
+    ...(maxImages === undefined ? {} : { max_images: maxImages }),
     ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
 }

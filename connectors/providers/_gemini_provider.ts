@@ -25,6 +25,7 @@ import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
 import { leftOutOfEmbedding, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
+import { leftOutOfImages, toImageContent, toImages } from "./_gemini_images.ts";
 import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
@@ -65,7 +66,11 @@ export class GeminiProvider extends BaseProvider {
   }
 
   protected override get calls(): OperationTable {
-    return { embeddings: (request, options) => this.#embed(request, options) };
+    return {
+      embeddings: (request, options) => this.#embed(request, options),
+      image: (request, options) => this.#draw(request, options),
+      "image-edit": (request, options) => this.#draw(request, options),
+    };
   }
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -120,6 +125,17 @@ export class GeminiProvider extends BaseProvider {
       body: JSON.stringify(content),
     });
     return { body: toEmbeddings(await readObject(await this.#accepted(response)), request) };
+  }
+
+  async #draw(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+    options.reportDropped?.(leftOutOfImages(request));
+    const response = await options.send({
+      url: this.#address(request.model.id, "generateContent"),
+      headers: this.#headers(options),
+      body: JSON.stringify(toImageContent(request)),
+    });
+    const [answer = {}] = this.#answersIn(await readText(await this.#accepted(response)));
+    return { body: { ...toImages(answer, Math.floor(this.#runtime.clock.now() / 1000)) } };
   }
 
   /** The key goes into a header: addresses end up in logs. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DocumentDialect } from "./_documents.ts";
+import type { ImageDialect } from "./_image_dialect.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
 import type { SearchDialect } from "./_search.ts";
 
@@ -38,6 +39,15 @@ export const openAiImages: VendorOperation = /* @__PURE__ */ lazily(async () =>
 export const openAiImageEdits: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_images.ts")).imagesAt("images/edits")
 );
+
+/**
+ * Images by a vendor that takes other requests.
+ *
+ * @param load Imports how it takes them.
+ */
+export function imagesLazily(load: () => Promise<ImageDialect>): VendorOperation {
+  return lazily(async () => (await import("./_image_dialect.ts")).imagesByDialect(await load()));
+}
 
 /** Text to speech, by `POST /audio/speech`. */
 export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>

@@ -7,7 +7,7 @@
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { imagesLazily, openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cloudflare.ts";
 
@@ -29,7 +29,10 @@ export const cloudflare: OpenAiCompatible = {
       about: "The account's id; else the variable `CLOUDFLARE_ACCOUNT_ID` where the provider is detected.",
     },
   },
-  operations: { embeddings: openAiEmbeddings },
+  operations: {
+    embeddings: openAiEmbeddings,
+    image: imagesLazily(async () => (await import("./_cloudflare_images.ts")).cloudflareImages),
+  },
 };
 
 function addressOf(settings: ProviderSettings): string {

@@ -5,7 +5,13 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiAudioTranslation, openAiEmbeddings, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
+import {
+  imagesLazily,
+  openAiAudioTranslation,
+  openAiEmbeddings,
+  openAiSpeech,
+  openAiTranscription,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/together.ts";
 
@@ -22,6 +28,7 @@ export const together: OpenAiCompatible = {
   models: () => knownModels(entries),
   operations: {
     embeddings: openAiEmbeddings,
+    image: imagesLazily(async () => (await import("./_together_images.ts")).togetherImages),
     speech: openAiSpeech,
     transcription: openAiTranscription,
     "audio-translation": openAiAudioTranslation,

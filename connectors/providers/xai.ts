@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { imagesLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/xai.ts";
 
@@ -17,4 +18,8 @@ export const xai: OpenAiCompatible = {
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   models: () => knownModels(entries, { rulesOf: () => parameters }),
+  operations: {
+    image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
+    "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),
+  },
 };

@@ -28,8 +28,10 @@ const room = { field: "image", name: "room.png", type: "image/png", bytes: bytes
 
 describe("POST /v1/images/edits", () => {
   it("answers in OpenAI's shape, and passes every field and file on", async () => {
-    await using scene = await stage({ a: images({ b64_json: drawn }, { usage: imageUsage }) });
-    const form = formOf({ n: "2", mask: png("mask.png", 4), size: "1024x1024", mesh: undefined });
+    await using scene = await stage({ a: images({ b64_json: drawn }, { usage: imageUsage }) }, {
+      capability: "inpainting",
+    });
+    const form = formOf({ n: "2", mask: png("mask.png", 4), size: "1024x1024" });
     const response = await scene.post("images/edits", {}, asForm(form));
     assertEquals(response.status, 200);
     assertMatchesSchema("ImagesResponse", response.json);
@@ -66,6 +68,14 @@ describe("POST /v1/images/edits", () => {
     await using other = await stage({ a: images() }, { capability: "text-to-image" });
     const refused = await other.post("images/edits", {}, asForm(formOf()));
     assertEquals([refused.status, refused.json.error.code], [400, "unsupported_by_pool"]);
+  });
+
+  it("sends a mask to models that paint by one", async () => {
+    const models = { b: { capabilities: ["image-to-image", "inpainting"] } };
+    await using scene = await stage({ a: images(), b: images() }, { models });
+    const modelFor = async (form: FormData) =>
+      (await scene.post("images/edits", {}, asForm(form))).headers.get("x-mesh-model");
+    assertEquals([await modelFor(formOf({ mask: png("mask.png", 4) })), await modelFor(formOf())], ["b", "a"]);
   });
 
   it("leaves out models for which a file is too large, or that take fewer of them", async () => {
@@ -171,7 +181,7 @@ describe("A bad request for an edit", () => {
 
 describe("client.images.edit", () => {
   it("sends blobs and files, one or several", async () => {
-    await using scene = await stage({ a: images() });
+    await using scene = await stage({ a: images() }, { capability: "inpainting" });
     await scene.client.images.edit({ image: new Blob([bytes(1, 2)]), mask: png("mask.png", 3), prompt });
     await scene.client.images.edit({ image: [png("1.png", 1), png("2.png", 2)], prompt });
     const [one, several] = scene.upstreams.a!.requests.map((request) => received(request).files);

@@ -30,6 +30,7 @@ function operationsOf(leaves: readonly string[]): OperationName[] {
     "speech",
     "transcription",
     "image",
+    "image-edit",
     "moderation",
     "rerank",
     "search",

@@ -151,7 +151,17 @@ Deno.test("every vendor with models has one or two defaults for chat, and defaul
 
 Deno.test("vendors with other endpoints have defaults for them", () => {
   const expected: Record<string, string[]> = {
-    "openai.llm.v1": ["text-embeddings", "text-to-speech", "speech-to-text", "text-to-image", "content-moderation"],
+    "openai.llm.v1": [
+      "text-embeddings",
+      "text-to-speech",
+      "speech-to-text",
+      "text-to-image",
+      "inpainting",
+      "content-moderation",
+    ],
+    "google.gemini.v1": ["text-to-image", "image-to-image"],
+    "xai.grok.v1": ["text-to-image", "image-to-image"],
+    "cloudflare.workers-ai.v1": ["text-to-image"],
     "groq.api.v1": ["text-to-speech", "speech-to-text"],
     "mistral.api.v1": ["text-embeddings"],
     "cohere.nlp.v1": ["text-embeddings", "reranking"],

@@ -1,5 +1,5 @@
 /**
- * Cloudflare Workers AI's models.
+ * Cloudflare Workers AI's models. Images are billed by tiles and steps, which prices here do not have.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -24,5 +24,14 @@ export const entries: readonly CatalogueEntry[] = [
     isDefault: true,
     pricing: [{ input: 0.067 }],
     source: ["Portkey", "2026-08-21"],
+  },
+  {
+    id: "@cf/black-forest-labs/flux-1-schnell",
+    serves: ["generation.image.text-to-image"],
+    hasOneImage: true,
+    formats: "b64_json",
+    isDefault: true,
+    pricing: null,
+    source: ["developers.cloudflare.com", "2026-11-22"],
   },
 ];

@@ -155,6 +155,8 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gemini-3.1-flash-image",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image"],
+    hasOneImage: true,
+    formats: "b64_json",
     isDefault: true,
     pricing: [{ input: 0.5, output: 60 }],
     source: ["models.dev, Portkey", "2026-08-21"],
@@ -162,6 +164,8 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gemini-3-pro-image",
     serves: ["generation.image.text-to-image", "generation.image.image-to-image"],
+    hasOneImage: true,
+    formats: "b64_json",
     pricing: [{ input: 2, output: 120 }],
     source: ["LiteLLM, Portkey", "2026-08-21"],
   },

@@ -1,5 +1,5 @@
 /**
- * xAI's models. No source has the price of images.
+ * xAI's models.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -44,9 +44,11 @@ export const entries: readonly CatalogueEntry[] = [
   },
   {
     id: "grok-imagine-image",
-    serves: ["generation.image.text-to-image"],
+    serves: ["generation.image.text-to-image", "generation.image.image-to-image"],
+    maxImages: 1,
+    formats: "url b64_json",
     isDefault: true,
-    pricing: null,
-    source: ["models.dev", "2026-07-02"],
+    pricing: [{ per_image: 0.02 }],
+    source: ["docs.x.ai, docs.crazyrouter.com, docs.laozhang.ai", "2026-11-22"],
   },
 ];

@@ -4,7 +4,7 @@
  */
 import { servesOperation } from "../../capability/operations.ts";
 import type { ImageOptions, ImagesResponse } from "../../contracts/images.ts";
-import type { UploadedFile } from "../../contracts/provider.ts";
+import type { ModelInfo, UploadedFile } from "../../contracts/provider.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import type { CheckedOperation } from "../operation.ts";
 import {
@@ -32,13 +32,22 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     checkOptional(body, { name: "input_fidelity", what: "a string", fits: (one) => typeof one === "string" });
     return body as unknown as ImageOptions;
   },
-  needsOf: needsOfImages,
+  needsOf(body, files) {
+    const needs = needsOfImages(body, files);
+    const hasMask = files.some(({ field }) => field === "mask");
+    return { ...needs, lackOf: (model) => hasMask && !takesMasks(model) ? "inpainting" : needs.lackOf(model) };
+  },
   reword: rewordForImages,
   finish: inFormAskedFor,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: usageInImages,
   readUsage: readImageUsage,
 };
+
+/** A mask says where to paint; what is not known of a model is no lack. */
+function takesMasks({ capabilities }: ModelInfo): boolean {
+  return capabilities?.some((path) => path === "inpainting" || path.endsWith(".inpainting")) ?? true;
+}
 
 /** One image or several, and at most one mask: `image[]` is what clients call each of several. */
 function checkFiles(files: readonly UploadedFile[], body: Readonly<Record<string, unknown>>): void {

@@ -1,0 +1,80 @@
+/**
+ * Images by Gemini's own API: `generateContent` with the modality of images.
+ *
+ * Sources: https://ai.google.dev/api/generate-content (`responseModalities`, `imageConfig`, `inlineData`),
+ * https://ai.google.dev/gemini-api/docs/image-generation; github.com/vercel/ai, `packages/google` (no sizes, no masks).
+ * @module
+ */
+import type { ImagesResponse } from "../../src/contracts/images.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationRequest } from "../../src/contracts/provider.ts";
+import { toBase64 } from "../../src/util/base64.ts";
+import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { aspectRatioOf, checkIsOne } from "./_image_dialect.ts";
+
+const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
+/** Members that are translated, and those that mean nothing to it. */
+const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "model",
+  "prompt",
+  "n",
+  "response_format",
+  "user",
+  "stream",
+]);
+
+/**
+ * The body of `generateContent`.
+ *
+ * @param request With the images to edit as its files.
+ * @throws {UpstreamError} `request`, for several images.
+ */
+export function toImageContent(request: OperationRequest): JsonObject {
+  const { body, files = [] } = request;
+  checkIsOne(request);
+  const images = files.map(({ type, bytes }) => ({ inlineData: { mimeType: type, data: toBase64(bytes) } }));
+  const aspectRatio = aspectRatioOf(body.size, ratios);
+  return {
+    contents: [{ role: "user", parts: [{ text: body.prompt }, ...images] }],
+    generationConfig: {
+      responseModalities: ["IMAGE"],
+      ...(aspectRatio === undefined ? {} : { imageConfig: { aspectRatio } }),
+    },
+  };
+}
+
+/**
+ * The parameters that the translation leaves out.
+ *
+ * @param request The request.
+ */
+export function leftOutOfImages({ body }: OperationRequest): string[] {
+  return Object.keys(body).filter((name) => !carried.has(name) && body[name] !== undefined && body[name] !== null);
+}
+
+/**
+ * A response in OpenAI's shape; one that was stopped has no images.
+ *
+ * @param answer Of `generateContent`.
+ * @param created Unix time, seconds.
+ */
+export function toImages(answer: JsonObject, created: number): ImagesResponse {
+  const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
+  const data = parts.flatMap(({ inlineData, thought }) => {
+    const bytes = asText(asObject(inlineData)?.data);
+    return bytes === undefined || thought === true ? [] : [{ b64_json: bytes }];
+  });
+  const usage = asObject(answer.usageMetadata);
+  const input = asNumber(usage?.promptTokenCount);
+  const written = asNumber(usage?.candidatesTokenCount);
+  if (input === undefined || written === undefined) return { created, data };
+  const output = written + (asNumber(usage?.thoughtsTokenCount) ?? 0);
+  const images = asObjects(usage?.promptTokensDetails).find(({ modality }) => modality === "IMAGE");
+  const read = Math.min(input, asNumber(images?.tokenCount) ?? 0);
+  const details = { text_tokens: input - read, image_tokens: read };
+  return {
+    created,
+    data,
+    usage: { input_tokens: input, output_tokens: output, total_tokens: input + output, input_tokens_details: details },
+  };
+}

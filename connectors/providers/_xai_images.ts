@@ -1,0 +1,32 @@
+/**
+ * Images by xAI: shapes in place of sizes, and edits of an image that comes as a data URL.
+ *
+ * Sources: docs.x.ai, image generation; github.com/vercel/ai, `packages/xai`; reports of refused arguments
+ * (docs.crazyrouter.com).
+ * @module
+ */
+import type { OperationRequest } from "../../src/contracts/provider.ts";
+import { aspectRatioOf, dataUrlOf, type ImageDialect, without, type WrittenImages } from "./_image_dialect.ts";
+
+const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"];
+const refused = ["size", "quality", "style", "moderation", "background", "output_compression", "input_fidelity"];
+
+/** New images. */
+export const xaiImages: ImageDialect = { pathOf: () => "images/generations", write: written };
+
+/** Edits of one image. */
+export const xaiImageEdits: ImageDialect = {
+  pathOf: () => "images/edits",
+  write(request) {
+    const { body, dropped } = written(request);
+    const [image] = request.files ?? [];
+    return { body: { ...body, image: { url: image && dataUrlOf(image), type: "image_url" } }, dropped };
+  },
+};
+
+/** A size with a shape that the vendor knows goes as that, and is named all the same: its pixels are lost. */
+function written({ model, body: given }: OperationRequest): WrittenImages {
+  const { body, dropped } = without({ ...given, model: model.id }, refused);
+  const ratio = aspectRatioOf(given.size, ratios);
+  return { body: ratio === undefined ? body : { aspect_ratio: ratio, ...body }, dropped };
+}
