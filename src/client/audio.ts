@@ -3,26 +3,30 @@
  * @module
  */
 import type { CallContext } from "./call_context.ts";
-import { Speech } from "./speech.ts";
-import { Transcriptions, Translations } from "./transcriptions.ts";
+import { type Lazy, lazy } from "./lazy.ts";
+import type { Speech } from "./speech.ts";
+import type { Transcriptions, Translations } from "./transcriptions.ts";
 
 /** Sound. */
-export class Audio {
+export interface Audio {
   /** Text to speech. */
-  readonly speech: Speech;
+  readonly speech: Lazy<Speech>;
   /** Speech to text. */
-  readonly transcriptions: Transcriptions;
+  readonly transcriptions: Lazy<Transcriptions>;
   /** Speech to text in English. */
-  readonly translations: Translations;
+  readonly translations: Lazy<Translations>;
+}
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
-  constructor(context: CallContext) {
-    this.speech = new Speech(context);
-    this.transcriptions = new Transcriptions(context);
-    this.translations = new Translations(context);
-  }
+/**
+ * Makes it.
+ *
+ * @param context Of the client.
+ */
+export function audioOf(context: CallContext): Audio {
+  const load = () => import("./transcriptions.ts");
+  return {
+    speech: lazy(async () => new (await import("./speech.ts")).Speech(context), "create"),
+    transcriptions: lazy(async () => new (await load()).Transcriptions(context), "create"),
+    translations: lazy(async () => new (await load()).Translations(context), "create"),
+  };
 }

@@ -7,14 +7,13 @@ import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts"
 import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import type { Answer } from "../pipeline/perform.ts";
+import type { Answer } from "../pipeline/answer.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { routingConstraintsOf } from "./routing_constraints_of.ts";
-import { ChatStream } from "./stream.ts";
 
 /** What is called. */
 interface Call<Body extends RequestBody, Response, Result> {
@@ -24,7 +23,7 @@ interface Call<Body extends RequestBody, Response, Result> {
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
   /** What the program gets. */
-  readonly resultOf: (answer: Answer<Response>) => Result;
+  readonly resultOf: (answer: Answer<Response>) => Result | Promise<Result>;
 }
 
 /** Middleware for any operation: its types speak of chat, its context names the operation. */
@@ -115,13 +114,15 @@ async function send<Body extends RequestBody, Response, Result>(
     session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId),
     routingConstraints,
   });
-  const result = resultOf(answer);
+  const result = await resultOf(answer);
   if (typeof result === "object" && result !== null) rememberRouting(result, answer.routing);
   return result;
 }
 
+/** Streams can be cancelled; whole responses have no such member. */
 function cancel(response: unknown): void {
-  if (response instanceof ChatStream) response.cancel();
+  const { cancel } = Object(response);
+  if (typeof cancel === "function") cancel.call(response);
   else if (response instanceof Response) response.body?.cancel().catch(() => {}); // who reads it cancels it
 }
 

@@ -13,17 +13,18 @@ import type { Explanation } from "../pipeline/explain.ts";
 import type { Pool } from "../registry/registry.ts";
 import type { ModelList } from "../registry/model_list.ts";
 import type { CallContext } from "./call_context.ts";
-import { Audio } from "./audio.ts";
+import { type Audio, audioOf } from "./audio.ts";
 import { Chat } from "./chat.ts";
 import { describe, type Description } from "./describe.ts";
-import { Documents } from "./documents.ts";
-import { Embeddings } from "./embeddings.ts";
+import type { Documents } from "./documents.ts";
+import type { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
-import { Moderations } from "./moderations.ts";
-import { Images } from "./images.ts";
+import { type Lazy, lazy } from "./lazy.ts";
+import type { Moderations } from "./moderations.ts";
+import type { Images } from "./images.ts";
 import type { Middleware } from "./options.ts";
-import { Rerank } from "./rerank.ts";
-import { Search } from "./search.ts";
+import type { Rerank } from "./rerank.ts";
+import type { Search } from "./search.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
 interface ClientParts {
@@ -58,17 +59,17 @@ export class MeshClient {
   /** Sound: speech, transcripts, translations. */
   readonly audio: Audio;
   /** Embeddings. */
-  readonly embeddings: Embeddings;
+  readonly embeddings: Lazy<Embeddings>;
   /** New images, and edits of images. */
-  readonly images: Images;
+  readonly images: Lazy<Images>;
   /** Moderation. */
-  readonly moderations: Moderations;
+  readonly moderations: Lazy<Moderations>;
   /** Reranking. */
-  readonly rerank: Rerank;
+  readonly rerank: Lazy<Rerank>;
   /** Web search. */
-  readonly search: Search;
+  readonly search: Lazy<Search>;
   /** Document parsing. */
-  readonly documents: Documents;
+  readonly documents: Lazy<Documents>;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -86,13 +87,13 @@ export class MeshClient {
     const ready = () => this.ready();
     const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
     this.chat = new Chat(context);
-    this.audio = new Audio(context);
-    this.embeddings = new Embeddings(context);
-    this.images = new Images(context);
-    this.moderations = new Moderations(context);
-    this.rerank = new Rerank(context);
-    this.search = new Search(context);
-    this.documents = new Documents(context);
+    this.audio = audioOf(context);
+    this.embeddings = lazy(async () => new (await import("./embeddings.ts")).Embeddings(context), "create");
+    this.images = lazy(async () => new (await import("./images.ts")).Images(context), "generate", "edit");
+    this.moderations = lazy(async () => new (await import("./moderations.ts")).Moderations(context), "create");
+    this.rerank = lazy(async () => new (await import("./rerank.ts")).Rerank(context), "create");
+    this.search = lazy(async () => new (await import("./search.ts")).Search(context), "create");
+    this.documents = lazy(async () => new (await import("./documents.ts")).Documents(context), "parse");
     this.models = {
       list: async () => {
         await ready();

@@ -18,7 +18,8 @@ import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
 import type { StatisticsReports } from "../observe/statistics_reports.ts";
-import { type Answer, perform } from "../pipeline/perform.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import { perform } from "../pipeline/perform.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue, loadConnectors } from "../registry/catalogue.ts";
@@ -282,7 +283,7 @@ export class Engine implements Mesh {
     const { settings: written, addPools } = this.#current;
     const { settings, secrets } = await this.resolveSecrets(written);
     this.#secrets = secrets;
-    this.hub.configure(await sinksOf(settings, this));
+    await this.hub.configure(await sinksOf(settings, this));
     await this.#startReports();
     await loadLimits(settings, this.#parts.stateBefore !== undefined);
     await loadConnectors(settings, this.catalogue);

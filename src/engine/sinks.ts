@@ -6,7 +6,7 @@ import type { RenewedMesh } from "../background/key_renewal.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { ConfiguredSink } from "../observe/output.ts";
-import { type ConnectorCatalogue, loadSinks } from "../registry/catalogue.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
 /** Whose sinks they are. */
 interface SinkOwner extends RenewedMesh {
@@ -22,7 +22,9 @@ interface SinkOwner extends RenewedMesh {
  * @throws {ConnectorError} When code cannot be imported.
  */
 export async function sinksOf(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
-  const sinks = await loadSinks(settings, owner);
+  const sinks = settings.observability.length === 0
+    ? []
+    : await (await import("../registry/sinks.ts")).loadSinks(settings, owner);
   if (!settings.secrets?.reloadOnRotation) return sinks;
   const { KeyRenewal } = await import("../background/key_renewal.ts");
   return [...sinks, { id: "mesh", sink: new KeyRenewal(owner), routing: { includeMetadata: true } }];

@@ -10,7 +10,7 @@ import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "./notify.ts";
 import { type ConfiguredSink, Output, rankOf, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
-import { requestLogOf } from "./request_log.ts";
+import type { requestLogOf } from "./request_log.ts";
 
 type Listeners = { readonly [Kind in keyof HubEvents]: ((event: HubEvents[Kind]) => void)[] };
 
@@ -42,6 +42,7 @@ export class Hub {
   #outputs: readonly Output[] = [];
   #minRank = Infinity;
   #logged: readonly Output[] = [];
+  #requestLogOf: typeof requestLogOf | undefined;
   #payloadBytes = 0;
   readonly #listeners: Listeners = {
     event: [],
@@ -76,8 +77,11 @@ export class Hub {
     this.#use([...this.#outputs, this.#own.at(-1)!]);
   }
 
-  /** Replaces the sinks of the configuration. */
-  configure(sinks: readonly ConfiguredSink[]): void {
+  /** Replaces the sinks of the configuration; what writes the request log is imported where one logs requests. */
+  async configure(sinks: readonly ConfiguredSink[]): Promise<void> {
+    if (sinks.some(({ logging }) => logging !== undefined)) {
+      this.#requestLogOf = (await import("./request_log.ts")).requestLogOf;
+    }
     const losses = new Map<Observability, SinkLosses>();
     const outputs = sinks.map(({ id, ...output }) => {
       const known = losses.get(output.sink) ?? new SinkLosses(id, output.sink);
@@ -144,7 +148,7 @@ export class Hub {
       if (output.takes.routing !== undefined) this.#write(output, (sink) => sink.emit(request.record, request.tries));
     }
     for (const output of this.#logged) {
-      this.#write(output, (sink) => sink.log?.(requestLogOf(request, output.takes.logging!, this.#redact)));
+      this.#write(output, (sink) => sink.log?.(this.#requestLogOf!(request, output.takes.logging!, this.#redact)));
     }
     this.publish("request_finished", request);
   }

@@ -10,6 +10,7 @@ import type { ModelState } from "../state/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";
+import { modelChoice } from "./model_choice.ts";
 import type { RoutedRequest } from "./request.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./selection_context.ts";
@@ -45,7 +46,8 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const excluded: ExcludedModel[] = [];
   const pool = poolFor(request.model, request, registry);
   const applyFilter = collectingFilter(excluded);
-  const found = eligibility({ request, pool, registry, applyFilter });
+  const choice = modelChoice({ request, pool, registry });
+  const found = eligibility({ request, pool, registry, choice, applyFilter });
   const context = new RequestContext({ request, pool, ...found }, deps);
   try {
     const order = orderOf(context);

@@ -2,7 +2,7 @@
  * The whole promise of the product: from a virtual name to an answer.
  * @module
  */
-import { eligibility } from "./eligibility.ts";
+import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
@@ -17,9 +17,16 @@ import { poolFor } from "./select_pool.ts";
  * @param deps What the pipeline works with.
  * @throws A `MeshError`, or the client's abort.
  */
-export function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
+export async function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
   const { registry } = deps;
   const pool = poolFor(request.model, request, registry); // 1 capability resolution, 2 pool selection
-  const found = eligibility({ request, pool, registry }); // 3 filters by delivery and by request
-  return new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+  const choice = request.routingConstraints && await choiceOf({ request, pool, registry });
+  const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+}
+
+/** Most requests have no routing constraints: what applies them is imported with the first. */
+async function choiceOf(context: EligibilityContext): Promise<ModelChoice | undefined> {
+  const { modelChoice } = await import("./model_choice.ts");
+  return modelChoice(context);
 }

@@ -6,7 +6,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import type { Dialect, EventTranslator, Translation } from "../dialects/dialect.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { ChatCompletion } from "../contracts/openai.ts";
-import type { Answer } from "../pipeline/perform.ts";
+import type { Answer } from "../pipeline/answer.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { missing } from "../pipeline/check_body.ts";
 import { errorRowOf } from "./error_body.ts";

@@ -6,7 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { missing } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import type { Answer } from "../pipeline/perform.ts";
+import type { Answer } from "../pipeline/answer.ts";
 import { ContentBody } from "./content_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { performRequest, readWork } from "./perform_request.ts";

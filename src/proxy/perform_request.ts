@@ -5,7 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { FormRules } from "../pipeline/operation.ts";
-import type { Answer } from "../pipeline/perform.ts";
+import type { Answer } from "../pipeline/answer.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";

@@ -3,6 +3,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { type Eligibility, eligibility, type EligibilityContext } from "../../src/pipeline/eligibility.ts";
+import { modelChoice } from "../../src/pipeline/model_choice.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import type { Member, ProviderInstance } from "../../src/registry/registry.ts";
@@ -39,7 +40,8 @@ function apply(mesh: object, { header, ...fields }: { header?: string; [field: s
     routingConstraints,
   };
   const context = { request, pool: { ...poolOf([]), members: pool }, registry: { instances: [] } };
-  return eligibility(context as unknown as EligibilityContext);
+  const constrained = context as unknown as EligibilityContext;
+  return eligibility({ ...constrained, choice: modelChoice(constrained) });
 }
 
 describe("eligibility() by routing constraints", () => {

@@ -1,0 +1,19 @@
+/**
+ * Resources of a client whose code is imported at their first call: most pages make none.
+ * @module
+ */
+
+/** The calls of a resource. */
+export type Lazy<Resource> = Pick<Resource, keyof Resource>;
+
+/**
+ * Makes a resource of which only the names are here.
+ *
+ * @param load Imports the resource.
+ * @param names Its calls.
+ */
+export function lazy<Resource>(load: () => Promise<Resource>, ...names: (keyof Resource)[]): Lazy<Resource> {
+  const callOf = (name: keyof Resource) => async (...given: unknown[]) =>
+    await (await load() as Record<keyof Resource, (...given: unknown[]) => unknown>)[name](...given);
+  return Object.fromEntries(names.map((name) => [name, callOf(name)])) as unknown as Lazy<Resource>;
+}

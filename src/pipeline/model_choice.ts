@@ -1,0 +1,139 @@
+/**
+ * What routing constraints choose among the models of a pool.
+ * @module
+ */
+import { MeshError, UnsupportedRequestError } from "../errors.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import type { Load } from "../state/usage.ts";
+import { formatUsd } from "../util/cost.ts";
+import { nearest } from "../util/nearest.ts";
+import type { EligibilityContext, ModelChoice, Prefer } from "./eligibility.ts";
+import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
+import { poolFor } from "./select_pool.ts";
+
+/** A request with routing constraints, its pool, and what exists. */
+type ConstrainedContext = Pick<EligibilityContext, "request" | "pool" | "registry">;
+
+/**
+ * Reads what a request's routing constraints choose.
+ *
+ * @param context The request, its pool, and what exists.
+ * @returns Undefined where they choose no models.
+ */
+export function modelChoice(context: ConstrainedContext): ModelChoice | undefined {
+  const { routingConstraints: constraints } = context.request;
+  if (constraints === undefined || !choosesModels(constraints)) return undefined;
+  const { order } = constraints;
+  return {
+    choose(members, load) {
+      checkConstraints(constraints, context);
+      return constrained(members, constraints, load);
+    },
+    isNamed: (member) => isNamedBy(constraints, member),
+    preferenceAmong: (members) => order && preferredBy(ranksBy(order, members)),
+  };
+}
+
+/** A deadline constrains no model. */
+function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): boolean {
+  return (only ?? ignore ?? order ?? maxPrice) !== undefined;
+}
+
+/** A name may belong to another pool of the request's list; the model asked for is part of it. */
+function checkConstraints({ only, ignore, order }: RoutingConstraints, context: ConstrainedContext): void {
+  const { request: { model, body: { models } }, pool } = context;
+  const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolNamed(name, context));
+  const known = new Set<string>();
+  for (const { members } of [pool, ...others]) {
+    for (const { model: { name, instance } } of members) known.add(name).add(instance.entry.id).add(instance.vendor);
+  }
+  for (const list of [only, ignore, order]) if (list !== undefined) checkNames(list, known);
+}
+
+function poolNamed(name: string, { request, registry }: ConstrainedContext): Pool[] {
+  try {
+    return [poolFor(name, request, registry)];
+  } catch (error) {
+    if (MeshError.isInstance(error)) return []; // thrown when it is that name's turn
+    throw error;
+  }
+}
+
+/** `only`, then `ignore`, then the price limit; `order` leaves no model out. */
+function constrained(
+  members: readonly Member[],
+  { only, ignore, maxPrice }: RoutingConstraints,
+  load: Load,
+): readonly Member[] {
+  let left = members;
+  if (only !== undefined) {
+    const reason = "none of those it names can take this request";
+    left = keep(left, { isKept: named(only), param: only.param, reason });
+  }
+  if (ignore !== undefined) {
+    const isIgnored = named(ignore);
+    const reason = "it ignores all that can take this request";
+    left = keep(left, { isKept: (member) => !isIgnored(member), param: ignore.param, reason });
+  }
+  if (maxPrice !== undefined) {
+    const { nano, param } = maxPrice;
+    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nano;
+    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nano)} USD or less` });
+  }
+  return left;
+}
+
+/** The strategy comes to the others only when those of the first position are gone. */
+function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
+  return (candidates) => {
+    const rankOf = (member: Member) => ranks.get(member) ?? Infinity;
+    let first = Infinity;
+    for (const candidate of candidates) first = Math.min(first, rankOf(candidate));
+    return candidates.filter((candidate) => rankOf(candidate) === first);
+  };
+}
+
+/** The position of each member in the list; one that it does not name comes last. */
+function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<Member, number> {
+  const positions = new Map(names.map((name, position) => [name, position]));
+  const positionOf = (name: string) => positions.get(name) ?? names.length;
+  return new Map(members.map((member) => {
+    const { name, instance } = member.model;
+    return [member, Math.min(positionOf(name), positionOf(instance.entry.id), positionOf(instance.vendor))];
+  }));
+}
+
+function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolean {
+  return (only === undefined || named(only)(member)) && (ignore === undefined || !named(ignore)(member));
+}
+
+function named({ names }: NameList): (member: Member) => boolean {
+  const wanted = new Set(names);
+  return ({ model: { name, instance } }) =>
+    wanted.has(name) || wanted.has(instance.entry.id) || wanted.has(instance.vendor);
+}
+
+function checkNames({ names, param }: NameList, known: ReadonlySet<string>): void {
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  const [likely] = nearest(unknown, known, 1);
+  const hint = likely === undefined ? "" : `; did you mean "${likely}"?`;
+  const name = JSON.stringify(unknown.length > 80 ? `${unknown.slice(0, 80)}…` : unknown);
+  throw new UnsupportedRequestError(
+    `"${param}" names ${name}, which is no model, provider or vendor of the pool${hint}`,
+    { code: "invalid_value", param },
+  );
+}
+
+/** What a constraint leaves of the members; the field and the reason are for the error when that is none. */
+function keep(
+  members: readonly Member[],
+  { isKept, param, reason }: { isKept: (member: Member) => boolean; param: string; reason: string },
+): readonly Member[] {
+  const kept = members.filter(isKept);
+  if (kept.length > 0) return kept;
+  throw new UnsupportedRequestError(`"${param}" leaves no model of the pool: ${reason}`, {
+    code: "unsupported_by_pool",
+    param,
+  });
+}

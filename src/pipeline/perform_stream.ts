@@ -1,0 +1,29 @@
+/**
+ * Requests for streamed answers.
+ * @module
+ */
+import type { CompletionRequest } from "../contracts/provider.ts";
+import { factsOf, type StreamedAnswer } from "./answer.ts";
+import { AnswerStream } from "./answer_stream.ts";
+import type { RouteDeps } from "./deps.ts";
+import { interruptOf } from "./interrupt.ts";
+import { type OpenStream, openStream } from "./open_stream.ts";
+import type { RoutedRequest } from "./request.ts";
+import type { Call } from "./routed.ts";
+import { route } from "./route.ts";
+
+const stream: Call<OpenStream> = ({ model }, completion, connection) =>
+  openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
+
+/** Asks for a stream. */
+export async function performStream(request: RoutedRequest, deps: RouteDeps): Promise<StreamedAnswer> {
+  const routed = await route(request, stream, deps);
+  const wantsUsage = Object(request.body.stream_options).include_usage === true;
+  const { redact, hub: { payloadBytes: keptBytes } } = deps;
+  const onInterrupt = interruptOf(request, routed, deps);
+  return {
+    kind: "stream",
+    ...factsOf(request, routed),
+    stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
+  };
+}

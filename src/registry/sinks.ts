@@ -1,0 +1,33 @@
+/**
+ * Sinks by the connectors that settings name.
+ * @module
+ */
+import type { SinkSettings } from "../config/settings/observability.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import type { Observability } from "../contracts/observability.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { ConfiguredSink } from "../observe/output.ts";
+import type { ConnectorCatalogue } from "./catalogue.ts";
+
+/**
+ * Creates the sinks that settings name, one for all entries with the same connector and attributes.
+ *
+ * @throws {ConnectorError} When code cannot be imported.
+ */
+export async function loadSinks(
+  { observability }: Pick<Settings, "observability">,
+  { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Runtime },
+): Promise<ConfiguredSink[]> {
+  const made = new Map<string, Promise<Observability>>();
+  const sinkOf = ({ connector, config }: SinkSettings) => {
+    const key = JSON.stringify([connector, config]);
+    const sink = made.get(key) ??
+      catalogue.load("observability", connector).then(({ create }) => create(config, runtime));
+    made.set(key, sink);
+    return sink;
+  };
+  return await Promise.all(observability.map(async (settings) => {
+    const { connector: id, config: _, ...takes } = settings;
+    return { id, sink: await sinkOf(settings), ...takes };
+  }));
+}
