@@ -8,6 +8,8 @@
 
 /** Bytes per second of speech in a format that does not say how long it is: 24 kbit/s, low, so that estimates are high. */
 const assumedBytesPerSecond = 3_000;
+/** Fewer bytes than silence takes in any format: a file that claims to last longer is damaged, or lies. */
+const minBytesPerSecond = 25;
 /** Boxes and chunks that are looked at: files have a few. */
 const maxParts = 1_000;
 /** The longest page of Ogg (RFC 3533), and a little more. */
@@ -36,7 +38,7 @@ export function audioSeconds(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const secondsOf of formats) {
     const seconds = secondsOf(view);
-    if (seconds !== undefined && Number.isFinite(seconds) && seconds >= 0) return seconds;
+    if (seconds !== undefined && seconds >= 0 && seconds <= bytes.length / minBytesPerSecond) return seconds;
   }
   return bytes.length / assumedBytesPerSecond;
 }
@@ -56,7 +58,8 @@ function ofWave(view: DataView): number | undefined {
     const size = view.getUint32(at + 4, true);
     if (hasText(view, at, "fmt ") && at + 20 <= view.byteLength) bytesPerSecond = view.getUint32(at + 16, true);
     if (hasText(view, at, "data")) {
-      const present = Math.min(size, view.byteLength - at - 8); // a live recording declares more than there is
+      const rest = view.byteLength - at - 8;
+      const present = size === 0 ? rest : Math.min(size, rest); // a live recording declares nothing, or more than there is
       return bytesPerSecond === undefined ? undefined : present / bytesPerSecond;
     }
     at += 8 + size + size % 2;
@@ -81,7 +84,9 @@ function ofOgg(view: DataView): number | undefined {
   const first = Math.max(0, view.byteLength - oggTailBytes);
   for (let at = view.byteLength - 27; at >= first; at--) {
     if (!hasText(view, at, "OggS")) continue;
-    const samples = Number(view.getBigUint64(at + 6, true)) - skipped;
+    const position = view.getBigInt64(at + 6, true);
+    if (position < 0) continue; // no packet ends on this page
+    const samples = Number(position) - skipped;
     return rate === 0 ? undefined : samples / rate;
   }
   return undefined;

@@ -19,8 +19,10 @@ Deno.test("a variable bit rate is no matter where the file counts its frames", a
 Deno.test("a wave file lasts as long as it has samples, whatever it declares", () => {
   assertEquals(audioSeconds(waveOf(2.5)), 2.5);
   const live = waveOf(2.5);
-  new DataView(live.buffer).setUint32(40, 0xffffffff, true);
-  assertEquals(audioSeconds(live), 2.5);
+  for (const declared of [0xffffffff, 0]) { // what recorders write that do not come back
+    new DataView(live.buffer).setUint32(40, declared, true);
+    assertEquals(audioSeconds(live), 2.5);
+  }
 });
 
 Deno.test("an MP4 file's header says how long it is, in either version", () => {
@@ -42,6 +44,20 @@ Deno.test("an MP4 file's header says how long it is, in either version", () => {
     const file = new Uint8Array([...box("ftyp", new Uint8Array(8)), ...box("mdat", new Uint8Array(64)), ...movie]);
     assertEquals(audioSeconds(file), 2.5);
   }
+});
+
+Deno.test("a last page of Ogg on which no packet ends has no position", async () => {
+  const bytes = await fixture("opus.ogg");
+  const page = bytes.slice(bytes.length - 27);
+  page.set(new TextEncoder().encode("OggS"));
+  page.fill(255, 6, 14);
+  assertEquals(audioSeconds(new Uint8Array([...bytes, ...page])), audioSeconds(bytes));
+});
+
+Deno.test("a duration that so few bytes cannot have is not believed", async () => {
+  const flac = await fixture("tone.flac");
+  new DataView(flac.buffer).setUint32(22, 0xffffffff); // 27 hours in 12 KB
+  assertEquals(audioSeconds(flac), flac.length / 3_000);
 });
 
 Deno.test("what says nothing of its duration counts by its size, and what is broken does not throw", async () => {
