@@ -29,7 +29,8 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     handle: async (exchange) => {
       const { value, text = "", time } = await readWork(exchange);
       const translation = dialect.translate(value, exchange.request);
-      const { chat: asked, session, dropped = [], native } = translation;
+      const { session, dropped = [], native } = translation;
+      const asked = chat.check(translation.chat, []); // what was packed into a text is bounded here
       if (asked.model === undefined) throw missing("model");
       const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
       const original = { dialect: dialect.name, dropped, native: native && { text, ...native } };

@@ -49,6 +49,25 @@ describe("POST /v1/messages", () => {
     assertEquals([scene.routing.model, scene.routing.tokens_in], ["b", 10]);
   });
 
+  it("refuses what is nested too deep within a block that carries state, without asking a model", async () => {
+    await using scene = await stage({ a: ok() });
+    const state = `{"openai-compatible":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const content = [
+      { type: "redacted_thinking", data: `mesh:${btoa(state)}` },
+      { type: "tool_use", id: "c1", name: "look", input: {} },
+    ];
+    const { status: code, json: body } = await scene.post("messages", {
+      ...hello,
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", content },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "" }] },
+      ],
+    });
+    assertEquals([code, body.error.type], [400, "invalid_request_error"]);
+    assertEquals(scene.upstreams.a!.calls, 0);
+  });
+
   it("streams the events in order, after a failover that does not show", async () => {
     const broken = stream({ error: { after: "headers" } });
     await using scene = await stage({ a: broken, b: stream({ pieces: ["Good", " day"] }) }, { pool: noRetry });
