@@ -52,6 +52,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/failover_broken_test.ts`]: {
     "a provider on whose port no server listens": refused,
   },
+  [`${b}/failover_dialects_test.ts`]: {
+    "a provider fails a client of messages, another is up > nobody who listens: the other one's stream comes": refused,
+  },
   [`${b}/failover_stream_test.ts`]: {
     "a stream that breaks before its first content > nobody who listens: the client reads the other provider's stream and nothing else":
       refused,

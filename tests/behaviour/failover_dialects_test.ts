@@ -1,0 +1,74 @@
+/**
+ * Every provider that misbehaves, asked by clients of other dialects: what goes unnoticed by a client of chat goes
+ * unnoticed by them; what does not is an error in their words.
+ */
+import { assertEquals, assertNotMatch } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { brokenAnswers } from "../support/_broken_answers.ts";
+import { earlyBreaks, lateBreaks } from "../support/_broken_streams.ts";
+import { type DialectClient, dialectClients } from "../support/_dialect_clients.ts";
+import { failingStatuses, voted } from "../support/_failing_statuses.ts";
+import { refusing, type Stage, stage } from "../support/_failover.ts";
+import { answer, stream } from "../support/upstream.ts";
+
+const pool = { deactivation: { retry_limit: 1 } };
+const fromB = answer({ text: "from b" });
+const secrets = /Scripted|html|key-of-a|127\.0\.0\.1/;
+
+async function ask(scene: Stage, { request }: DialectClient, isStream: boolean): Promise<Response> {
+  const { path, body } = request(isStream);
+  return await fetch(scene.proxy.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+for (const client of dialectClients) {
+  describe(`a provider fails a client of ${client.name}, another is up`, () => {
+    for (const { name, behaviour, calls = 3, state = voted } of [...failingStatuses, ...brokenAnswers]) {
+      it(`${name}: the other one answers`, async () => {
+        await using scene = await stage({ a: behaviour, b: fromB }, { pool });
+        const response = await ask(scene, client, false);
+        assertEquals([response.status, client.textOf(await response.json())], [200, "from b"]);
+        assertEquals([scene.calls, scene.states()], [{ a: calls, b: 1 }, { a: state, b: "active" }]);
+        assertEquals(response.headers.get("x-mesh-fallbacks"), "1");
+      });
+    }
+
+    for (const { name, behaviour, calls = 3, state = voted } of earlyBreaks) {
+      it(`${name}: the other one's stream comes`, async () => {
+        await using scene = await stage({ a: behaviour, b: fromB }, { pool });
+        const response = await ask(scene, client, true);
+        const { text, end } = client.readStream(await response.text());
+        assertEquals([response.status, text, end], [200, "from b", "complete"]);
+        assertEquals(scene.calls, behaviour === refusing ? { b: 1 } : { a: calls, b: 1 });
+        assertEquals(scene.states(), { a: state, b: "active" });
+      });
+    }
+  });
+
+  describe(`the only provider fails a client of ${client.name}`, () => {
+    for (const { name, behaviour, alone } of failingStatuses) {
+      it(`${name}: ${alone.status}`, async () => {
+        await using scene = await stage({ a: behaviour }, { pool });
+        const response = await ask(scene, client, false);
+        const { type, message } = client.errorOf(await response.json());
+        assertEquals([response.status, type], [alone.status, client.typeOf(alone.status)]);
+        assertNotMatch(message, secrets);
+      });
+    }
+
+    for (const { name, breaks, pieces = 2 } of lateBreaks) {
+      it(`${name}: what was sent stays, then comes one error`, async () => {
+        const options = { pieces: ["one", " two"] };
+        await using scene = await stage({ a: stream({ ...options, ...breaks }), b: fromB }, { pool });
+        const all = await (await ask(scene, client, true)).text();
+        const { text, end } = client.readStream(all);
+        assertEquals([text, end], [options.pieces.slice(0, pieces).join(""), "error"]);
+        assertNotMatch(all, /127\.0\.0\.1|key-of/);
+        assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: voted, b: "active" }]);
+      });
+    }
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * Providers whose streams break, as tables: what each does, what the records call it, what its model's state is after it.
+ * @module
+ */
+import { refusing } from "./_failover.ts";
+import {
+  type Behaviour,
+  errorIn200,
+  headOf,
+  html200,
+  raw,
+  reset,
+  status,
+  stream,
+  type StreamOptions,
+  truncatedJson,
+} from "./upstream.ts";
+
+const brokenJson = 'data: {"choices":[{"del';
+
+/** One way to break before the first content. */
+interface EarlyRow {
+  readonly name: string;
+  readonly behaviour: Behaviour | typeof refusing;
+  readonly outcome: string;
+  /** Calls it gets; 3 unless said. */
+  readonly calls?: number;
+  readonly state?: string;
+}
+
+const sse = (text: string) => raw(headOf(200, { "content-type": "text/event-stream" }) + text);
+/** A stream that breaks off there. */
+export const cutAfter = (
+  after: "headers" | number,
+  how: "end" | "close" | "reset",
+  options: StreamOptions = {},
+): Behaviour => stream({ ...options, cut: { after, how } });
+/** A stream that reports an error before any content. */
+export const errorFirst = (error: Record<string, unknown>, after: "headers" | 0 = "headers"): Behaviour =>
+  stream({ error: { after, error } });
+/** An event without content. */
+const contentless = 'data: {"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}\n\n';
+
+/** Streams that break before their first content. */
+export const earlyBreaks: readonly EarlyRow[] = [
+  { name: "500", behaviour: status(500), outcome: "server" },
+  { name: "401", behaviour: status(401), outcome: "auth", calls: 1 },
+  { name: "nobody who listens", behaviour: refusing, outcome: "network", calls: 1 },
+  { name: "a reset at once", behaviour: reset(), outcome: "network" },
+  { name: "the head, then a clean end", behaviour: cutAfter("headers", "end"), outcome: "invalid_response" },
+  { name: "the head, then a close", behaviour: cutAfter("headers", "close"), outcome: "network" },
+  { name: "the head, then a reset", behaviour: cutAfter("headers", "reset"), outcome: "network" },
+  { name: "the role, then a clean end", behaviour: cutAfter(0, "end"), outcome: "invalid_response" },
+  { name: "the role, then a close", behaviour: cutAfter(0, "close"), outcome: "network" },
+  { name: "the role, then a reset", behaviour: cutAfter(0, "reset"), outcome: "network" },
+  { name: "comments, then a clean end", behaviour: sse(": ping\n\n".repeat(9)), outcome: "invalid_response" },
+  { name: "[DONE] alone", behaviour: sse("data: [DONE]\n\n"), outcome: "invalid_response" },
+  { name: "60 KiB without content", behaviour: sse(contentless.repeat(700)), outcome: "invalid_response" },
+  { name: "an error first", behaviour: errorFirst({}), outcome: "server" },
+  { name: "an error after the role", behaviour: errorFirst({}, 0), outcome: "server" },
+  { name: "an overload first", behaviour: errorFirst({ code: 529 }), outcome: "server" },
+  { name: "a rate limit first", behaviour: errorFirst({ code: "rate_limit_exceeded" }), outcome: "rate_limited" },
+  {
+    name: "no quota first",
+    behaviour: errorFirst({ code: "insufficient_quota" }),
+    outcome: "quota_exhausted",
+    calls: 1,
+    state: "quota_exhausted for 21600s",
+  },
+  { name: "a bad key first", behaviour: errorFirst({ code: "invalid_api_key" }), outcome: "auth", calls: 1 },
+  {
+    name: "broken JSON first",
+    behaviour: stream({ garbage: { after: "headers", text: brokenJson } }),
+    outcome: "invalid_response",
+  },
+  {
+    name: "broken JSON after the role",
+    behaviour: stream({ garbage: { after: 0, text: brokenJson } }),
+    outcome: "invalid_response",
+  },
+  {
+    name: "an event named error",
+    behaviour: sse('event: error\ndata: {"message":"Overloaded"}\n\ndata: [DONE]\n\n'),
+    outcome: "server",
+  },
+  { name: "data: null", behaviour: sse("data: null\n\n"), outcome: "invalid_response" },
+  { name: "a web page", behaviour: html200(), outcome: "invalid_response" },
+  { name: "JSON that breaks off", behaviour: truncatedJson(), outcome: "invalid_response" },
+  { name: "JSON that is an error", behaviour: errorIn200(), outcome: "server" },
+];
+
+/** One way to break after the first content: the piece "one" and, unless said, " two". */
+interface LateRow {
+  readonly name: string;
+  readonly breaks: StreamOptions;
+  readonly pieces?: 1;
+}
+
+/** Streams that break after their first content. */
+export const lateBreaks: readonly LateRow[] = [
+  ...(["end", "close", "reset"] as const).flatMap((how): LateRow[] => [
+    { name: `${how} after the first piece`, breaks: { cut: { after: 1, how } }, pieces: 1 },
+    { name: `${how} after the second piece`, breaks: { cut: { after: 2, how } } },
+  ]),
+  { name: "an error after the first piece", breaks: { error: { after: 1 } }, pieces: 1 },
+  { name: "a rate limit after the second piece", breaks: { error: { after: 2, error: { code: 429 } } } },
+  {
+    name: "an event named error after the first piece",
+    breaks: { garbage: { after: 1, text: 'event: error\ndata: {"message":"Overloaded"}' } },
+    pieces: 1,
+  },
+  { name: "broken JSON after the first piece", breaks: { garbage: { after: 1, text: brokenJson } }, pieces: 1 },
+  { name: "broken JSON after the second piece", breaks: { garbage: { after: 2, text: brokenJson } } },
+  { name: "data: null after the second piece", breaks: { garbage: { after: 2, text: "data: null" } } },
+  { name: "no finish reason and no [DONE]", breaks: { finishReason: null, done: false, usage: null } },
+];

@@ -1,0 +1,47 @@
+/**
+ * What a client of each dialect sends to the pool `chat`, and reads of the answer.
+ * @module
+ */
+
+/** One dialect as its clients have it. */
+export interface DialectClient {
+  /** Its endpoint. */
+  readonly name: string;
+  /** A request to the pool `chat`. */
+  request(isStream: boolean): { readonly path: string; readonly body: object };
+  /** The text of a whole answer. */
+  // deno-lint-ignore no-explicit-any
+  textOf(answer: any): string;
+  /** The text of a stream, and how it ends. */
+  readStream(text: string): { readonly text: string; readonly end: "complete" | "error" | "nothing" };
+  /** The class of an error that a client with this status reads, and its message. */
+  // deno-lint-ignore no-explicit-any
+  errorOf(answer: any): { readonly type: string; readonly message: string };
+  /** The class of an error by its status. */
+  typeOf(status: number): string;
+}
+
+const messages: DialectClient = {
+  name: "messages",
+  request: (stream) => ({
+    path: "/v1/messages",
+    body: { model: "chat", max_tokens: 64, messages: [{ role: "user", content: "Hi" }], stream },
+  }),
+  textOf: ({ content }) => content.map(({ text = "" }) => text).join(""),
+  readStream(text) {
+    const events = text.split("\n\n").slice(0, -1).map((event) => {
+      const [, name, data] = /^event: (\w+)\ndata: (.+)$/.exec(event)!;
+      return { name, data: JSON.parse(data!) };
+    });
+    const last = events.at(-1)?.name;
+    return {
+      text: events.map(({ data }) => data.delta?.text ?? "").join(""),
+      end: last === "message_stop" ? "complete" : last === "error" ? "error" : "nothing",
+    };
+  },
+  errorOf: ({ error }) => error,
+  typeOf: (status) => ({ 429: "rate_limit_error", 503: "overloaded_error" })[status] ?? "api_error",
+};
+
+/** All of them. */
+export const dialectClients: readonly DialectClient[] = [messages];
