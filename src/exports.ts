@@ -32,10 +32,10 @@ export type { Moderations } from "./client/moderations.ts";
 export type { Rerank } from "./client/rerank.ts";
 export type { Search } from "./client/search.ts";
 export type { FileInput } from "./client/files_of.ts";
-export { Speech } from "./client/speech.ts";
-export {
-  type TextTranscriptionRequest,
-  type TranscriptionRequest,
+export type { Speech } from "./client/speech.ts";
+export type {
+  TextTranscriptionRequest,
+  TranscriptionRequest,
   Transcriptions,
   Translations,
 } from "./client/transcriptions.ts";

@@ -15,11 +15,11 @@ import type {
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { ChunkReader, nameThoughts } from "./_chunk_reader.ts";
 import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
+import { nameThoughts } from "./_openai_message.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { bodyOf, completionOf, editsOf, jsonOf, readStream } from "./_openai_wire.ts";
+import { bodyOf, completionOf, editsOf, jsonOf, streamOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -100,17 +100,15 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** A streamed response, each event's text kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat !== undefined) return super.stream(request, options);
-    const chunks = new ChunkReader();
-    return readStream(this.#post(request, options), {
+    return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
         const chunk = chunks.read(data);
         // some vendors begin with notes about the prompt; many a client takes a choice for granted
         return chunk.value.choices.length > 0 || chunk.value.usage ? chunk : undefined;
       },
-      chunks,
       joins: request.wire !== undefined,
-    });
+    }));
   }
 
   /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */

@@ -5,15 +5,12 @@
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { writeForm } from "../../src/util/multipart.ts";
-import { readSse } from "../../src/util/sse_parse.ts";
-import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
-import { chunksOf } from "./_chunks.ts";
-import { EventBatches } from "./_event_batches.ts";
-import { streamReaderOf, throwIfError } from "./_http.ts";
+import { throwIfError } from "./_http.ts";
+import type { StreamParts } from "./_openai_stream.ts";
 
 /** What a request's body lacks for the provider: its own name of the model, and that usage is to be reported. */
 export function editsOf(
@@ -80,55 +77,30 @@ export function completionOf(body: Record<string, unknown>): ChatCompletion {
   return body as unknown as ChatCompletion;
 }
 
-/** How a streamed response is read. */
-interface StreamParts {
-  /** Reads a complete response, which some servers send in place of a stream. */
-  readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
-  /** Reads an event's data; undefined: it has nothing to pass on. */
-  readonly readChunk: (data: string) => CompletionChunk | undefined;
-  /** Where the events that were read went: it knows whether the response is finished. */
-  readonly chunks: ChunkReader;
-  /** Only the events' text is wanted once a response has begun: those that arrive together may become one chunk. */
-  readonly joins?: boolean;
-}
+let modules: typeof import("./_openai_stream.ts") | undefined;
 
 /**
- * Reads a streamed response. It ends by `[DONE]`, or where every choice has its finish reason.
+ * Reads a streamed response. What reads streams is imported with the first: a page that asks for none goes without.
  *
  * @param opening The response, once its head is read.
- * @param parts How it is read.
- * @throws {UpstreamError} For an error event, and for a stream that ends before the response does.
+ * @param partsOf How it is read.
  */
-export async function* readStream(
+export function streamOf(
   opening: Promise<UpstreamResponse>,
-  { readWhole, readChunk, chunks, joins = false }: StreamParts,
-): AsyncGenerator<CompletionChunk> {
-  const response = await opening;
-  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield* chunksOf(readWhole(await readObject(response)));
-    return;
-  }
-  const batches = new EventBatches(readChunk, joins);
-  let unfinished = "";
-  let isDone = false;
-  let empty = true;
-  try {
-    for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
-      const batch = batches.read(events);
-      for (const chunk of batch.chunks) {
-        yield chunk;
-        empty = false;
-      }
-      if (batch.failure !== undefined) throw batch.failure;
-      isDone = batch.isDone;
-      if (isDone) break;
-    }
-  } catch (error) {
-    // a connection that breaks after the response's end is harmless
-    if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
-  }
-  if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
-    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
-  }
-  if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
+  partsOf: (chunks: ChunkReader) => Omit<StreamParts, "chunks">,
+): AsyncIterableIterator<CompletionChunk> {
+  const read = ({ ChunkReader, readStream }: typeof import("./_openai_stream.ts")) => {
+    const chunks = new ChunkReader();
+    return readStream(opening, { ...partsOf(chunks), chunks });
+  };
+  if (modules !== undefined) return read(modules);
+  opening.catch(() => {}); // thrown when it is read
+  const stream = import("./_openai_stream.ts").then((loaded) => read(modules = loaded));
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: async () => await (await stream).next(),
+    return: async () => await (await stream).return(undefined),
+  };
 }

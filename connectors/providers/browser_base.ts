@@ -15,10 +15,10 @@ import type {
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { chunkOf, ChunkReader } from "./_chunk_reader.ts";
 import { readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { completionOf, editsOf, readStream } from "./_openai_wire.ts";
+import { chunkOf } from "./_openai_message.ts";
+import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 /**
  * A provider at an address of the program's own. As it stands it speaks OpenAI's dialect; a subclass replaces what is
@@ -220,10 +220,8 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /** A streamed response. */
-  override stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const chunks = new ChunkReader();
-    return readStream(this.#post(request, options), {
-      chunks,
+  override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
+    return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => this.#readWhole(body),
       readChunk: (data) => {
         const value = run("_parseSseChunk", () => this._parseSseChunk(data));
@@ -231,7 +229,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
         chunks.complete(value);
         return { value };
       },
-    });
+    }));
   }
 
   /** The models it was configured with. */
