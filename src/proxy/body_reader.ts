@@ -63,6 +63,10 @@ export class BodyMemory {
 export interface BodyBounds {
   /** Bytes. */
   readonly maxBytes: number;
+  /** The key below `proxy` that this bound is configured by. */
+  readonly limitKey: "body_limit" | "upload_limit";
+  /** The one for all bodies together. */
+  readonly memoryKey: "body_memory" | "upload_limit";
   /** Shared by all bodies being read. */
   readonly memory: BodyMemory;
   /** Of all bodies together, bytes. */
@@ -129,21 +133,21 @@ class BodyReading {
       this.#reserve(Number(declared));
       return await request.bytes();
     }
-    const chunks: Uint8Array[] = [];
+    const received = new ReceivedBody(declared === null ? undefined : Number(declared));
     for await (const chunk of request.body ?? []) {
       if (this.#isOver) break; // the promise is settled already
       this.#reserve(chunk.length);
       this.#arrivedInWindow += chunk.length;
-      chunks.push(chunk);
+      received.add(chunk);
     }
-    return concat(chunks);
+    return received.bytes;
   }
 
   #reserve(bytes: number): void {
-    const { memory, maxBytes } = this.#bounds;
+    const { memory, maxBytes, memoryKey } = this.#bounds;
     if (this.#reserved + bytes > maxBytes) throw this.#tooLarge();
     if (!memory.reserve(bytes, this.#bounds)) {
-      throw new HttpError("The bodies that are being read leave no room for this one (proxy.body_memory)", {
+      throw new HttpError(`The bodies that are being read leave no room for this one (proxy.${memoryKey})`, {
         status: 503,
         type: "server_error",
         code: "overloaded",
@@ -185,11 +189,46 @@ class BodyReading {
   }
 
   #tooLarge(): HttpError {
-    return new HttpError(`The body is over the limit of ${this.#bounds.maxBytes} bytes (proxy.body_limit)`, {
+    const { maxBytes, limitKey } = this.#bounds;
+    return new HttpError(`The body is over the limit of ${maxBytes} bytes (proxy.${limitKey})`, {
       status: 413,
       code: "request_too_large",
       headers: unread,
     });
+  }
+}
+
+/**
+ * The chunks of a body. Its memory is allocated once half of it has arrived: it is never held twice, and a client that declares
+ * a large body and sends none takes nothing.
+ */
+class ReceivedBody {
+  readonly #declared: number | undefined;
+  #chunks: Uint8Array[] = [];
+  #whole: Uint8Array | undefined;
+  #size = 0;
+
+  /** @param declared Its length, where it is declared, bytes. */
+  constructor(declared: number | undefined) {
+    this.#declared = declared;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#whole?.subarray(0, this.#size) ?? concat(this.#chunks);
+  }
+
+  add(chunk: Uint8Array): void {
+    if (this.#whole === undefined) this.#chunks.push(chunk);
+    else this.#whole.set(chunk, this.#size);
+    this.#size += chunk.length;
+    if (this.#whole !== undefined || this.#declared === undefined || this.#size * 2 < this.#declared) return;
+    this.#whole = new Uint8Array(Math.max(this.#declared, this.#size));
+    let at = 0;
+    for (const one of this.#chunks) {
+      this.#whole.set(one, at);
+      at += one.length;
+    }
+    this.#chunks = [];
   }
 }
 

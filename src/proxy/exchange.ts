@@ -11,6 +11,12 @@ import type { BodyBounds } from "./body_reader.ts";
 import type { RecordRing } from "./record_ring.ts";
 import type { Client } from "./client.ts";
 
+/** How a body is read. */
+export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
+  /** It carries files, for which there are bounds of their own. */
+  readonly isUpload?: boolean;
+}
+
 /** One request at the proxy. */
 export interface Exchange {
   readonly mesh: Engine;
@@ -33,9 +39,9 @@ export interface Exchange {
   /**
    * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
    *
-   * @param time When the request arrived, monotonic ms, and how long the body may take from then on, ms.
+   * @param options When the request arrived, monotonic ms, how long the body may take from then on, ms, and its kind.
    */
-  readonly body: (time: Pick<BodyBounds, "startedAt" | "limitMs">) => Promise<Uint8Array>;
+  readonly body: (options: BodyOptions) => Promise<Uint8Array>;
   /** To be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

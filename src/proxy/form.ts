@@ -13,8 +13,8 @@ import { HttpError } from "./error_body.ts";
 
 /** How a request is read. */
 interface RequestReading {
-  /** Reads its bytes. */
-  readonly read: () => Promise<Uint8Array>;
+  /** Reads its bytes; of a form with files as an upload. */
+  readonly read: (isUpload: boolean) => Promise<Uint8Array>;
   /** How a form becomes a body; undefined: only JSON is read. */
   readonly form: FormRules | undefined;
 }
@@ -42,7 +42,7 @@ export async function readRequest(
 ): Promise<RequestParts> {
   const type = request.headers.get("content-type");
   const isForm = /^\s*multipart\//i.test(type ?? "");
-  if (form === undefined || form.takesJson && !isForm) return await readJson(request, read);
+  if (form === undefined || form.takesJson && !isForm) return await readJson(request, () => read(false));
   if (!isForm) {
     throw new HttpError("The content type has to be multipart/form-data", {
       status: 415,
@@ -50,7 +50,7 @@ export async function readRequest(
     });
   }
   const boundary = boundaryOf(type);
-  const bytes = await read();
+  const bytes = await read(true);
   const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
   if (parts === undefined) {
     throw new UnsupportedRequestError("The body is no form: its boundary is wrong, or it is cut short", {

@@ -11,10 +11,10 @@ import type { LogFacts } from "../observe/hub.ts";
 import { RequestMetrics } from "../observe/request_metrics.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { type AcceptedToken, Authenticator, type Caller } from "./authenticator.ts";
-import { BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
+import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { Client } from "./client.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
-import type { Exchange, RouteEntry } from "./exchange.ts";
+import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { RecordRing } from "./record_ring.ts";
@@ -65,7 +65,13 @@ export class ProxyInstance {
 
   constructor(mesh: Engine, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
     this.#shared = before === undefined
-      ? { inFlight: 0, bodies: new BodyMemory(), lines: new LogRateLimit(), records: new RecordRing() }
+      ? {
+        inFlight: 0,
+        bodies: new BodyMemory(),
+        uploads: new BodyMemory(),
+        lines: new LogRateLimit(),
+        records: new RecordRing(),
+      }
       : before.#shared;
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
@@ -152,8 +158,8 @@ export class ProxyInstance {
       if (hasSlot) this.#shared.inFlight--;
       if (--this.#underWay === 0) this.#onIdle?.();
     };
-    const body: Exchange["body"] = async (time) => {
-      const bytes = await this.#read(incoming, time);
+    const body: Exchange["body"] = async (options) => {
+      const bytes = await this.#read(incoming, options);
       this.#checkSlots();
       incoming.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
@@ -187,16 +193,27 @@ export class ProxyInstance {
     };
   }
 
-  #read({ request, from }: IncomingRequest, time: Parameters<Exchange["body"]>[0]): Promise<Uint8Array> {
-    const { bodyLimit, bodyMemory } = this.#proxy;
-    return readBody(request, {
-      maxBytes: bodyLimit,
-      memory: this.#shared.bodies,
-      memoryBytes: bodyMemory,
-      client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
-      clock: this.#mesh.runtime.clock,
-      ...time,
-    });
+  #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Promise<Uint8Array> {
+    const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
+    const { bodies, uploads } = this.#shared;
+    const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
+      ? {
+        maxBytes: uploadLimit,
+        limitKey: "upload_limit",
+        memoryKey: "upload_limit",
+        memory: uploads,
+        memoryBytes: uploadLimit,
+        client: undefined, // one upload may take all there is
+      }
+      : {
+        maxBytes: bodyLimit,
+        limitKey: "body_limit",
+        memoryKey: "body_memory",
+        memory: bodies,
+        memoryBytes: bodyMemory,
+        client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
+      };
+    return readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
   /** Refuses requests while stopping, and when all slots are taken. */
@@ -249,6 +266,7 @@ interface SharedCounts {
   /** Slots taken. */
   inFlight: number;
   readonly bodies: BodyMemory;
+  readonly uploads: BodyMemory;
   readonly lines: LogRateLimit;
   readonly records: RecordRing;
 }

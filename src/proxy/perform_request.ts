@@ -44,7 +44,7 @@ interface CheckedRequest<Body extends RequestBody, Response>
 export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
   const startedAt = mesh.runtime.clock.monotonic();
   const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
-  return { ...await readRequest(request, { read: () => body(time), form }), time };
+  return { ...await readRequest(request, { read: (isUpload) => body({ ...time, isUpload }), form }), time };
 }
 
 /**

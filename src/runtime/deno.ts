@@ -38,8 +38,9 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
  * TLS, and for streams, `fetch` is quicker.
  */
 function send(request: UpstreamRequest): Promise<UpstreamResponse> {
-  const isPlain = request.isWhole === true && request.url.startsWith("http:") && !isProxied();
-  return isPlain ? sendByNode(request) : sendByFetch(request);
+  const isPlain = request.isWhole === true && request.url.startsWith("http:");
+  // a form's chunks are sent from where they are: `fetch` would need all of them in one more piece of memory
+  return (isPlain || Array.isArray(request.body)) && !isProxied() ? sendByNode(request) : sendByFetch(request);
 }
 
 let trusting: typeof fetch | undefined;
@@ -54,11 +55,12 @@ function trustingFetch(): typeof fetch {
   return trusting = (input, init) => fetch(input, { ...init, client });
 }
 
+const proxyVariables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 let proxied: boolean | undefined;
 
 /** `fetch` uses the environment's outbound proxies by itself, `node:http` does not. */
 function isProxied(): boolean {
-  return proxied ??= ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some((name) => (env(name) ?? "") !== "");
+  return proxied ??= proxyVariables.some((name) => (env(name) ?? "") !== "");
 }
 
 const files: FileSystem = {

@@ -165,7 +165,7 @@ describe("A bad request for an edit", () => {
   });
 
   it("is refused: a body over the limit", async () => {
-    await using scene = await stage({ a: images() }, { config: { proxy: { body_limit: "1000B" } } });
+    await using scene = await stage({ a: images() }, { config: { proxy: { upload_limit: "1000B" } } });
     const form = formOf({ image: png("large.png", ...new Array(1_000).fill(1)) });
     const response = await scene.post("images/edits", {}, asForm(form));
     assertEquals([response.status, response.json.error.code, scene.calls.a], [413, "request_too_large", 0]);

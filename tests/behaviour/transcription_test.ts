@@ -238,6 +238,16 @@ describe("A bad transcription request", () => {
     });
   }
 
+  it("is refused over the limit of uploads, which is none of other bodies", async () => {
+    const proxy = { upload_limit: "20KiB", body_limit: "1KiB" };
+    await using scene = await stage({ a: heard }, { config: { proxy } });
+    const small = upload({ file: new File([sound.subarray(0, 15_000)], "a.wav") });
+    assertEquals((await scene.post("audio/transcriptions", {}, small)).status, 200);
+    const { status: code, json: { error } } = await scene.post("audio/transcriptions", {}, upload());
+    assertEquals([code, error.code], [413, "request_too_large"]);
+    assertStringIncludes(error.message, "(proxy.upload_limit)");
+  });
+
   it("is what a provider says it is, when all say so", async () => {
     await using scene = await stage({ a: status(400) });
     const response = await scene.post("audio/transcriptions", {}, upload());

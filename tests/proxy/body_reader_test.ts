@@ -14,6 +14,8 @@ function slowBody(clock: FakeClock, limitMs = 600_000) {
   const memory = new BodyMemory();
   const bounds = {
     maxBytes: 1 << 20,
+    limitKey: "body_limit" as const,
+    memoryKey: "body_memory" as const,
     memory,
     memoryBytes: 1 << 22,
     client: "c",

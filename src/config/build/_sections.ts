@@ -77,6 +77,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     allowedHosts: values.allowed_hosts ?? [],
     maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
     ...bodyBounds(values, parts.report),
+    uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     ...(values.listener === undefined ? {} : { listener: values.listener }),
   };

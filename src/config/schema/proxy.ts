@@ -5,7 +5,7 @@
 import { credentialProblem, hostProblem, originProblem } from "./formats.ts";
 import { either, list, object } from "./_containers.ts";
 import type { Field } from "./field.ts";
-import { duration, flag, integer, later, oneOf, size, text } from "./_fields.ts";
+import { duration, flag, integer, oneOf, size, text } from "./_fields.ts";
 import { defaultCors, defaultDeadlineMs, defaultProxy } from "../settings/defaults.ts";
 import { budget, type BudgetValues } from "./providers.ts";
 
@@ -40,6 +40,7 @@ export interface ProxyValues {
   readonly max_concurrent?: number;
   readonly body_limit?: number;
   readonly body_memory?: number;
+  readonly upload_limit?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
   readonly listener?: "node";
@@ -129,8 +130,8 @@ export const proxy = (): Field<ProxyValues> =>
      * token, else its address, unless that is the own machine's) gets a quarter.
      */
     body_memory: size({ default: defaultProxy.bodyMemory }),
-    /** Largest upload of sound or files. */
-    upload_limit: later(size({ default: 536_870_912 })),
+    /** Largest upload of sound or files, and what all of them may take together while they are being read. */
+    upload_limit: size({ default: defaultProxy.uploadLimit }),
     /** Deadline of a request. */
     request_timeout: duration({ default: defaultDeadlineMs }),
     /** Time between the signal to stop and refusing connections, in which only `/ready` says so. */

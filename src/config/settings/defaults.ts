@@ -114,6 +114,7 @@ export const defaultProxy: {
   readonly maxConcurrent: number;
   readonly bodyLimit: number;
   readonly bodyMemory: number;
+  readonly uploadLimit: number;
   readonly drainDelayMs: number;
 } = {
   host: "127.0.0.1",
@@ -121,6 +122,7 @@ export const defaultProxy: {
   maxConcurrent: 1000,
   bodyLimit: 33_554_432,
   bodyMemory: 268_435_456,
+  uploadLimit: 536_870_912,
   drainDelayMs: 0,
 };
 

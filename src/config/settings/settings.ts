@@ -154,6 +154,8 @@ export interface ProxySettings {
   readonly bodyLimit: number;
   /** All bodies being read together, bytes. */
   readonly bodyMemory: number;
+  /** Largest upload, and all uploads being read together, bytes. */
+  readonly uploadLimit: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }
