@@ -5,11 +5,14 @@
 import type { UploadedFile } from "../contracts/provider.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { invalid } from "../pipeline/check_body.ts";
+import { invalid, maxContainers } from "../pipeline/check_body.ts";
 import type { FormRules } from "../pipeline/operation.ts";
 import { boundaryOf, type Form, readForm } from "../util/multipart.ts";
 import { readJson } from "./body.ts";
 import { HttpError } from "./error_body.ts";
+
+/** Characters of one field's JSON: it has no room for more objects and arrays than a body may have. */
+const maxJsonChars = 2 * maxContainers;
 
 /** How a request is read. */
 interface RequestReading {
@@ -81,6 +84,7 @@ function valueOf(
   if (rule === "boolean" && (text === "true" || text === "false")) return text === "true";
   if (rule === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
   if (rule === "json") {
+    if (text.length > maxJsonChars) throw invalid(`"${name}" has over ${maxJsonChars} characters`, name);
     try {
       return JSON.parse(text);
     } catch {

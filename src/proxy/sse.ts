@@ -83,6 +83,7 @@ export class EventBody implements PlainStream {
     } catch (error) {
       if (this.#stream.isStopped) throw error;
       text += writer.fail(error);
+      this.#stream.cancel(); // it is open still where the writer failed
     }
     this.#isOver = true;
     return text;

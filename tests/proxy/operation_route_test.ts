@@ -148,6 +148,12 @@ describe("A form", () => {
       "cut short",
     ],
     ["a text for a number", { body: formOf({ temperature: "warm" }) }, 400, '"temperature" has to be a number'],
+    [
+      "JSON of millions of lists",
+      { body: formOf({ words: `[${"[],".repeat(2_000_000)}[]]` }) },
+      400,
+      '"words" has over',
+    ],
     ["broken JSON", { body: formOf({ words: "{" }) }, 400, '"words" has to be JSON'],
   ];
   for (const [what, init, code, says] of refused) {
