@@ -18,6 +18,7 @@ import { firecrawl } from "./providers/firecrawl.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
 import { huggingface } from "./providers/huggingface.ts";
+import { jina } from "./providers/jina.ts";
 import { lmstudio } from "./providers/lmstudio.ts";
 import { localai } from "./providers/localai.ts";
 import { mistral } from "./providers/mistral.ts";
@@ -33,6 +34,7 @@ import { tavily } from "./providers/tavily.ts";
 import { together } from "./providers/together.ts";
 import { vertex } from "./providers/vertex.ts";
 import { vllm } from "./providers/vllm.ts";
+import { voyage } from "./providers/voyage.ts";
 import { xai } from "./providers/xai.ts";
 import * as secrets from "./secrets/declarations.ts";
 import { envSecrets } from "./secrets/env.ts";
@@ -66,6 +68,8 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
+  lazyOpenAiCompatible(jina),
+  lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),
   lazyOpenAiCompatible(serper),
   lazyOpenAiCompatible(firecrawl),

@@ -8,6 +8,7 @@
 import type { EmbeddingResponse, JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { normalized } from "./_embeddings.ts";
 import { asObjects } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 
@@ -53,16 +54,10 @@ export function toEmbeddings(answer: JsonObject, { model, body }: OperationReque
   if (vectors.length !== [body.input].flat().length || !vectors.every(isVector)) {
     throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
   }
-  const shape = body.dimensions === undefined ? (vector: number[]) => vector : normalized;
+  const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
   return {
     object: "list",
     data: vectors.map((vector, index) => ({ object: "embedding", index, embedding: shape(vector) })),
     model: model.id,
   };
-}
-
-/** Of length 1, as OpenAI's are at any size. */
-function normalized(vector: number[]): number[] {
-  const length = Math.hypot(...vector);
-  return length > 0 ? vector.map((value) => value / length) : vector;
 }

@@ -4,8 +4,10 @@
  * @module
  */
 import type { DocumentDialect } from "./_documents.ts";
+import type { EmbeddingDialect } from "./_embeddings.ts";
 import type { ImageDialect } from "./_image_dialect.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
+import type { RerankDialect } from "./_rerank.ts";
 import type { SearchDialect } from "./_search.ts";
 
 /** Embeddings, by `POST /embeddings`. */
@@ -13,21 +15,30 @@ export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async ()
   (await import("./_openai_embeddings.ts")).embeddingsBy
 );
 
+/**
+ * Embeddings by a vendor with names of its own.
+ *
+ * @param dialect How the vendor embeds.
+ */
+export function embeddingsLazily(dialect: EmbeddingDialect): VendorOperation {
+  return lazily(async () => (await import("./_embeddings.ts")).embeddingsIn(dialect));
+}
+
 /** Moderation, by `POST /moderations`. */
 export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_moderation.ts")).moderationBy
 );
 
 /** Reranking, by `POST /rerank` as Cohere's and Jina's dialects have it. */
-export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily("rerank");
+export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily({ path: "rerank" });
 
 /**
- * The same at a path of the vendor's own.
+ * The same in the vendor's own words.
  *
- * @param path Below the vendor's address, or from it by `../`.
+ * @param dialect How the vendor reranks.
  */
-export function rerankLazily(path: string): VendorOperation {
-  return lazily(async () => (await import("./_rerank.ts")).rerankAt(path));
+export function rerankLazily(dialect: RerankDialect): VendorOperation {
+  return lazily(async () => (await import("./_rerank.ts")).rerankIn(dialect));
 }
 
 /** Images, by `POST /images/generations`. */

@@ -1,10 +1,12 @@
 /**
  * Reranking: one request and answer under several names.
  *
- * Sources: docs.cohere.com, `POST /v2/rerank`; docs.vllm.ai and localai.io, `POST /v1/rerank`, which follow it.
+ * Sources: docs.cohere.com, `POST /v2/rerank`; docs.vllm.ai and localai.io, `POST /v1/rerank`, which follow it;
+ * docs.voyageai.com/reference/reranker-api.
  * @module
  */
-import type { OperationCall } from "../../src/contracts/provider.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
@@ -12,16 +14,27 @@ import type { Post } from "./_openai_vendor.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
+/** How a vendor reranks. */
+export interface RerankDialect {
+  /** Below the vendor's address, or from it by `../`. */
+  readonly path: string;
+  /** What it calls `top_n`. */
+  readonly topName?: string;
+  /** What it calls `results`. */
+  readonly resultsName?: string;
+}
+
 /**
- * Reranking by a vendor that answers with `results` of an `index` and a `relevance_score` each.
+ * Reranking by a vendor that answers with a list of an `index` and a `relevance_score` each.
  *
- * @param path Below the vendor's address, or from it by `../`.
+ * @param dialect The vendor's.
  */
-export function rerankAt(path: string): (post: Post) => OperationCall {
+export function rerankIn({ path, topName, resultsName = "results" }: RerankDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
-    const body = parseObject(decoder.decode(await readBytes(await post(path, request, options))));
+    const sent = topName === undefined ? request : { ...request, json: renamed(request, topName) };
+    const body = parseObject(decoder.decode(await readBytes(await post(path, sent, options))));
     throwIfError(body);
-    const { results, usage, meta } = body;
+    const { [resultsName]: results, usage, meta } = body;
     const { length } = request.body.documents as readonly unknown[];
     const isResult = (one: unknown) =>
       isObject(one) && Number.isInteger(one.index) && (one.index as number) >= 0 && (one.index as number) < length &&
@@ -33,4 +46,8 @@ export function rerankAt(path: string): (post: Post) => OperationCall {
     const units = billed.search_units === undefined ? {} : { search_units: billed.search_units };
     return { body: { model: request.model.id, results, usage: { ...Object(usage), ...units } } };
   };
+}
+
+function renamed({ body: { top_n, ...rest }, model }: OperationRequest, topName: string): JsonObject {
+  return { ...rest, model: model.id, ...(top_n === undefined ? {} : { [topName]: top_n }) };
 }

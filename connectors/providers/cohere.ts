@@ -1,11 +1,12 @@
 /**
- * Cohere, by its compatibility base. Its rerank endpoint is not under that base.
+ * Cohere: chat by its compatibility base, embeddings and reranking by its own API, which alone has sizes of vectors.
  *
- * Source: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters).
+ * Sources: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters);
+ * cohere-openapi.yaml, `POST /v2/embed` and `POST /v2/rerank`.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings, rerankLazily } from "./_openai_operations.ts";
+import { embeddingsLazily, rerankLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
 
@@ -21,5 +22,28 @@ export const cohere: OpenAiCompatible = {
     refuse: ["n", "top_logprobs"],
   },
   models: () => knownModels(entries),
-  operations: { embeddings: openAiEmbeddings, rerank: rerankLazily("../../v2/rerank") },
+  operations: {
+    embeddings: embeddingsLazily({
+      path: "../../v2/embed",
+      purposeName: "input_type",
+      purposes: {
+        query: "search_query",
+        document: "search_document",
+        classification: "classification",
+        clustering: "clustering",
+      },
+      own: ["truncate", "max_tokens", "priority"],
+      // its models have to know; its compatibility base says this of texts without a word
+      write: ({ model, texts, dimensions, purpose = "search_document" }) => ({
+        model,
+        texts,
+        input_type: purpose,
+        embedding_types: ["float"],
+        ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
+      }),
+      vectorsIn: ({ embeddings }) => Object(embeddings).float,
+      tokensIn: ({ meta }) => Object(Object(meta).billed_units).input_tokens,
+    }),
+    rerank: rerankLazily({ path: "../../v2/rerank" }),
+  },
 };

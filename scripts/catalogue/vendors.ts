@@ -20,6 +20,7 @@ const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   gemini: { "models.dev": ["google"], "genai-prices": ["google"], LiteLLM: ["gemini"] },
   groq: { "models.dev": ["groq"], "genai-prices": ["groq"], LiteLLM: ["groq"] },
   huggingface: { "models.dev": ["huggingface"] },
+  jina: { LiteLLM: ["jina_ai"] },
   mistral: { "models.dev": ["mistral"], "genai-prices": ["mistral"], LiteLLM: ["mistral"] },
   nvidia: { "models.dev": ["nvidia"], LiteLLM: ["nvidia_nim"] },
   openai: { "models.dev": ["openai"], "genai-prices": ["openai"], LiteLLM: ["openai"] },
@@ -30,6 +31,7 @@ const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   tavily: { LiteLLM: ["tavily"] },
   together: { "models.dev": ["togetherai"], "genai-prices": ["together"], LiteLLM: ["together_ai"] },
   vertex: { "models.dev": ["google-vertex"], LiteLLM: ["vertex_ai-language-models"] },
+  voyage: { "genai-prices": ["voyageai"], LiteLLM: ["voyage"] },
   xai: { "models.dev": ["xai"], "genai-prices": ["x-ai"], LiteLLM: ["xai"] },
 };
 

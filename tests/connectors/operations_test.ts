@@ -30,6 +30,7 @@ const embeddings: OperationFacts = {
   replies: embedded,
   becomes: embedded,
 };
+const sized = { input: ["red", "green"], dimensions: 2, input_type: "query", encoding_format: "base64" };
 const moderation = {
   id: "modr-1",
   model: "small",
@@ -111,11 +112,54 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
     },
   },
   "cohere.nlp.v1": {
+    embeddings: {
+      body: sized,
+      sends: {
+        path: "/v2/embed",
+        json: {
+          ...{ model: "small", texts: sized.input, output_dimension: 2 },
+          ...{ input_type: "search_query", embedding_types: ["float"] },
+        },
+      },
+      replies: { id: "1", embeddings: { float: vectors }, meta: { billed_units: { input_tokens: 2 } } },
+      becomes: embedded,
+    },
     rerank: {
       ...rerank,
       sends: { ...rerank.sends, path: "/v2/rerank" },
       replies: { results: ranked, meta: { billed_units: { search_units: 1 } } },
       becomes: { model: "small", results: ranked, usage: { search_units: 1 } },
+    },
+  },
+  "jina.ai.v1": {
+    embeddings: {
+      body: sized,
+      sends: {
+        path: "/v1/embeddings",
+        json: { model: "small", input: sized.input, task: "retrieval.query", dimensions: 2 },
+      },
+      replies: { data: [{ index: 1, embedding: [3, 4] }, { index: 0, embedding: [0, 9] }], usage: { total_tokens: 2 } },
+      becomes: {
+        ...embedded,
+        data: [[0, 1], [0.6, 0.8]].map((embedding, index) => ({ object: "embedding", index, embedding })),
+      },
+    },
+  },
+  "voyage.embeddings.v1": {
+    embeddings: {
+      body: sized,
+      sends: {
+        path: "/v1/embeddings",
+        json: { model: "small", input: sized.input, input_type: "query", output_dimension: 2 },
+      },
+      replies: { ...embedded, usage: { total_tokens: 2 } },
+      becomes: embedded,
+    },
+    rerank: {
+      body: { ...rerank.body, top_n: 1 },
+      sends: { path: "/v1/rerank", json: { model: "small", ...rerank.body, top_k: 1 } },
+      replies: { object: "list", data: ranked, model: "small", usage: { total_tokens: 3 } },
+      becomes: rerank.becomes,
     },
   },
   "mistral.api.v1": {

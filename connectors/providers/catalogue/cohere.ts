@@ -29,7 +29,6 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["representation.embeddings.text-embeddings"],
     window: 128_000,
     dimensions: 1_536,
-    hasFixedSize: true,
     isDefault: true,
     pricing: [{ input: 0.12 }],
     source: ["genai-prices, LiteLLM", "2026-08-21"],
