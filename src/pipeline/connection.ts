@@ -128,7 +128,8 @@ export class Connection implements CallOptions {
       response = await this.#runtime.send(upstream);
     }
     this.answered = true;
-    this.#spending?.observe(response.headers);
+    const reading = this.#spending?.observe(response.headers);
+    if (reading !== undefined) await reading;
     this.#silence?.touch();
     return response;
   };

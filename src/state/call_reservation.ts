@@ -3,7 +3,6 @@
  * @module
  */
 import type { RateLimits } from "../contracts/provider.ts";
-import { readRateHeaders } from "../util/rate_headers.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
 import type { Budget, Reservation } from "./limits/budget.ts";
@@ -11,6 +10,25 @@ import type { Quota, QuotaReservation } from "./limits/quota.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
 import type { Usage, UsageTrackerParts } from "./usage.ts";
+
+type RateReader = typeof import("../util/rate_headers.ts");
+
+interface ResponseHeaders {
+  get(name: string): string | null;
+}
+
+let reader: RateReader | undefined;
+
+/** Of each family of headers about limits, the one that is always sent. */
+const rateHeaders = [
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-remaining-tokens-minute",
+  "anthropic-ratelimit-requests-remaining",
+  "ratelimit",
+  "ratelimit-remaining",
+  "x-ratelimit-remaining",
+];
 
 /** What an error takes, and a call that was not sent. */
 const nothing: Usage = { tokens: 0, costNano: 0 };
@@ -65,11 +83,22 @@ export class CallReservation {
     return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
   }
 
-  /** Reads limits from the response's headers. */
-  observe(headers: { get(name: string): string | null }): void {
-    const { shared: { rate }, clock, outages } = this.#tracker;
+  /**
+   * Reads limits from the response's headers.
+   *
+   * @returns Undefined where they are read; what reads them is imported with the first response that has any.
+   */
+  observe(headers: ResponseHeaders): Promise<void> | undefined {
     this.#isAnswered = true;
-    outages.answered();
+    this.#tracker.outages.answered();
+    if (reader !== undefined) return this.#read(headers, reader);
+    if (rateHeaders.every((name) => headers.get(name) === null)) return undefined;
+    const read = (loaded: RateReader) => this.#read(headers, reader = loaded);
+    return import("../util/rate_headers.ts").then(read, () => {}); // an answer counts, also where its limits cannot be read
+  }
+
+  #read(headers: ResponseHeaders, { readRateHeaders }: RateReader): undefined {
+    const { shared: { rate }, clock } = this.#tracker;
     const reading = readRateHeaders(headers, clock.now());
     if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#parts.rate);
   }
