@@ -203,7 +203,7 @@ class BodyReading {
  * a large body and sends none takes nothing.
  */
 class ReceivedBody {
-  readonly #declared: number | undefined;
+  #declared: number | undefined;
   #chunks: Uint8Array[] = [];
   #whole: Uint8Array | undefined;
   #size = 0;
@@ -218,10 +218,14 @@ class ReceivedBody {
   }
 
   add(chunk: Uint8Array): void {
+    if (this.#whole !== undefined && this.#size + chunk.length > this.#whole.length) { // the length was not its own
+      this.#chunks = [this.#whole.subarray(0, this.#size)];
+      this.#whole = this.#declared = undefined;
+    }
     if (this.#whole === undefined) this.#chunks.push(chunk);
     else this.#whole.set(chunk, this.#size);
     this.#size += chunk.length;
-    if (this.#whole !== undefined || this.#declared === undefined || this.#size * 2 < this.#declared) return;
+    if (this.#whole !== undefined || this.#declared === undefined || !(this.#size * 2 >= this.#declared)) return;
     this.#whole = new Uint8Array(Math.max(this.#declared, this.#size));
     let at = 0;
     for (const one of this.#chunks) {
