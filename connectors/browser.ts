@@ -4,6 +4,8 @@
  */
 import type { GivenProvider, VendorOptions } from "../src/contracts/browser_provider.ts";
 import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
+import { healthMonitor } from "./discovery/health_monitor.ts";
+import { registrySync } from "./discovery/registry_sync.ts";
 import { consoleObservability } from "./observability/console.ts";
 import { nullObservability } from "./observability/null.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
@@ -57,6 +59,8 @@ export function browserConnectors(): readonly Connector[] {
     envSecrets,
     consoleObservability,
     nullObservability,
+    registrySync,
+    healthMonitor,
   ];
 }
 

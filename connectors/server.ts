@@ -3,6 +3,7 @@
  * @module
  */
 import type { PluggableConnector } from "../src/contracts/connector.ts";
+import * as discovery from "./discovery/declarations.ts";
 import * as sinks from "./observability/declarations.ts";
 import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
 import { declarationOf } from "./providers/_openai_vendor.ts";
@@ -113,5 +114,13 @@ export const serverConnectors: readonly PluggableConnector[] = [
   {
     ...sinks.localFileDeclaration,
     load: async () => (await import("./observability/local_file.ts")).localFileObservability,
+  },
+  {
+    ...discovery.registrySyncDeclaration,
+    load: async () => (await import("./discovery/registry_sync.ts")).registrySync,
+  },
+  {
+    ...discovery.healthMonitorDeclaration,
+    load: async () => (await import("./discovery/health_monitor.ts")).healthMonitor,
   },
 ];

@@ -9,6 +9,7 @@ export type * from "./contracts/connector.ts";
 export type * from "./contracts/events.ts";
 export type * from "./contracts/images.ts";
 export type * from "./contracts/metrics.ts";
+export type * from "./contracts/discovery.ts";
 export type * from "./contracts/observability.ts";
 export type * from "./contracts/openai.ts";
 export type * from "./contracts/provider.ts";

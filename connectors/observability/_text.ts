@@ -5,6 +5,7 @@
 import type {
   LogRecord,
   MeshEvent,
+  NoticeRecord,
   RequestLogRecord,
   RoutingRecord,
   Severity,
@@ -13,7 +14,7 @@ import type {
 } from "../../src/contracts/events.ts";
 
 /** Whatever is written as it happens. */
-export type MeshRecord = MeshEvent | RoutingRecord | LogRecord | RequestLogRecord | TraceEntry;
+export type MeshRecord = MeshEvent | RoutingRecord | LogRecord | RequestLogRecord | NoticeRecord | TraceEntry;
 
 /** A record as a line for people. */
 export function textOf(record: MeshRecord | StatsRecord): string {
@@ -27,6 +28,7 @@ function messageOf(record: MeshRecord | StatsRecord): string {
     case "routing":
       return routingText(record);
     case "log":
+      if ("component" in record) return `${record.level} ${record.component}: ${record.message}`;
       return "path" in record ? logText(record) : requestText(record);
     case "stats":
       return statsText(record);
@@ -116,6 +118,7 @@ function colorOf(record: MeshRecord | StatsRecord): number {
     case "routing":
       return ofStatus(record.status ?? 200);
     case "log":
+      if ("component" in record) return ofSeverity[record.level];
       return "path" in record ? yellow : ofStatus(record.status);
     case "trace":
       return ofSeverity[record.severity];

@@ -15,6 +15,8 @@ const kinds: readonly (readonly [path: RegExp, kind: Kind])[] = [
   [/^secrets\.store$/, "secretStore"],
   [/^storage\.connector$/, "storage"],
   [/^observability\.\w+\.connector$/, "observability"],
+  [/^discovery\.sync\.connector$/, "discovery"],
+  [/^discovery\.health\.connector$/, "discovery"],
 ];
 
 /** Kinds in words. */
@@ -24,6 +26,7 @@ const titles: readonly (readonly [kind: Kind, title: string])[] = [
   ["secretStore", "Secret stores"],
   ["storage", "Storages"],
   ["observability", "Sinks"],
+  ["discovery", "Discovery"],
 ];
 
 /**

@@ -2,6 +2,7 @@
  * Probes of providers: those that fail them go into standby, those that pass them again recover.
  * @module
  */
+import type { HealthMonitoring, ProviderHealth } from "../contracts/discovery.ts";
 import type { ProviderDeactivation } from "../config/settings/routing.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
@@ -19,10 +20,8 @@ interface HealthParts {
   readonly state: MeshState;
   /** Asks a provider, with the limit given, ms. */
   readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
-  /** Failed probes in a row that set a provider aside. */
-  readonly failureThreshold: number;
-  /** Limit of a probe, ms. */
-  readonly timeoutMs: number;
+  /** Says when a provider is unhealthy. */
+  readonly monitoring: HealthMonitoring;
 }
 
 /** Reasons of a standby that an answered probe disproves. */
@@ -44,12 +43,15 @@ const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
 /** Probes providers, each at most once at a time. */
 export class HealthMonitor {
   readonly #parts: HealthParts;
-  readonly #failures = new Map<string, number>();
-  readonly #underWay = new Map<string, Promise<ProbeResult>>();
+  /** Those that are in standby for it. */
+  readonly #unhealthy: Set<string>;
+  readonly #underWay = new Map<string, Promise<ProviderHealth | undefined>>();
   readonly #cancels: Cancel[] = [];
 
   constructor(parts: HealthParts) {
     this.#parts = parts;
+    const report = parts.monitoring.getHealthReport();
+    this.#unhealthy = new Set(report.flatMap(({ provider, status }) => status === "unhealthy" ? provider : []));
   }
 
   /**
@@ -61,8 +63,8 @@ export class HealthMonitor {
   watch(intervalMs: number, instances: readonly ProviderInstance[]): void {
     const probeAll = async () =>
       void await Promise.all(instances.map(async (instance) => {
-        const result = await this.check(instance);
-        if ("failure" in result) this.#fail(instance, result.failure.kind);
+        const health = await this.check(instance);
+        if (health?.status === "unhealthy") this.#fail(instance, health.failure ?? "probe");
       }));
     this.#cancels.push(this.#parts.clock.every(intervalMs, probeAll));
   }
@@ -102,33 +104,48 @@ export class HealthMonitor {
    * Probes one provider, which recovers when it answers. A failed probe does not extend a standby.
    *
    * @param instance The provider, opened.
+   * @returns Its health; undefined where the connector failed, which is traced.
    */
-  async check(instance: ProviderInstance): Promise<ProbeResult> {
-    const known = this.#underWay.get(instance.entry.id);
+  async check(instance: ProviderInstance): Promise<ProviderHealth | undefined> {
+    const { id } = instance.entry;
+    const known = this.#underWay.get(id);
     if (known !== undefined) return await known;
-    const asked = this.#parts.probe(instance, this.#parts.timeoutMs);
-    this.#underWay.set(instance.entry.id, asked);
-    const result = await asked;
-    this.#underWay.delete(instance.entry.id);
-    if (!("failure" in result)) this.#succeed(instance);
-    return result;
+    const asked = this.#probe(instance);
+    this.#underWay.set(id, asked);
+    const health = await asked;
+    this.#underWay.delete(id);
+    if (health !== undefined && health.failure === undefined) this.#succeed(instance);
+    return health;
+  }
+
+  async #probe(instance: ProviderInstance): Promise<ProviderHealth | undefined> {
+    const { monitoring, probe, hub } = this.#parts;
+    const ask = async (_id: string, timeoutMs: number) => {
+      const result = await probe(instance, timeoutMs);
+      return "failure" in result ? result.failure.kind : undefined;
+    };
+    try {
+      return await monitoring.probe(instance.entry.id, { ask });
+    } catch {
+      const message = `The health monitor failed at the provider "${instance.entry.id}"`;
+      hub.trace({ severity: "error", component: "provider", message });
+      return undefined;
+    }
   }
 
   #fail({ entry }: ProviderInstance, kind: string): void {
-    const { failureThreshold, state, clock } = this.#parts;
-    const failures = (this.#failures.get(entry.id) ?? 0) + 1;
-    this.#failures.set(entry.id, failures);
-    if (failures !== failureThreshold) return;
+    const { state, clock } = this.#parts;
+    if (this.#unhealthy.has(entry.id)) return;
+    this.#unhealthy.add(entry.id);
     this.#emit(entry.id, "healthy", "unhealthy", kind);
     const override = state.overrides.get({ provider: entry.id }, "health_probe");
     state.report(override.open("health_probe", clock.monotonic(), Infinity));
   }
 
   #succeed(instance: ProviderInstance): void {
-    const { failureThreshold, state } = this.#parts;
+    const { state } = this.#parts;
     const { entry } = instance;
-    if ((this.#failures.get(entry.id) ?? 0) >= failureThreshold) this.#emit(entry.id, "unhealthy", "healthy", "probe");
-    this.#failures.delete(entry.id);
+    if (this.#unhealthy.delete(entry.id)) this.#emit(entry.id, "unhealthy", "healthy", "probe");
     for (const breaker of state.breakers) {
       if (this.#isOver(breaker, instance)) state.report(breaker.close(undefined, true));
     }

@@ -4,7 +4,7 @@
  */
 import { defaultSink } from "../config/settings/defaults.ts";
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
-import type { LogRecord, RequestLogRecord, Severity } from "../contracts/events.ts";
+import type { LogRecord, NoticeRecord, RequestLogRecord, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import { implementationOf } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
@@ -31,7 +31,7 @@ export async function consoleConnector(
   const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
   const implementation = await implementationOf(connector);
   /** The level of a line about a routed request says how much is in it, and is no severity. */
-  const isLogged = ({ level }: LogRecord | RequestLogRecord) => {
+  const isLogged = ({ level }: LogRecord | RequestLogRecord | NoticeRecord) => {
     const rank = severities.indexOf(level as Severity);
     return rank < 0 || rank >= minLevel;
   };

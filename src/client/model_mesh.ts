@@ -10,6 +10,7 @@ import { saveConfigFile, storeConfig } from "../config/load/save.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/config_source.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
+import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
@@ -182,6 +183,43 @@ export class ModelMeshBase implements Mesh {
    */
   stats(): readonly StatsRecord[] {
     return this.#engine.stats();
+  }
+
+  /**
+   * Asks providers for their lists of models, and brings the models of this mesh up to date, as `discovery.sync` does
+   * at its interval. Works without an interval, too.
+   *
+   * @returns What was done, for each provider asked.
+   *
+   * @example
+   * ```ts ignore
+   * for (const { provider, added, problem } of await mesh.sync()) console.log(provider, problem ?? added);
+   * ```
+   */
+  async sync(): Promise<readonly SyncStatus[]> {
+    await this.ready();
+    return await this.#engine.monitoring.sync();
+  }
+
+  /** What the latest sync of every provider did. */
+  getSyncStatus(): readonly SyncStatus[] {
+    return this.#engine.monitoring.getSyncStatus();
+  }
+
+  /**
+   * Probes a provider by the cheapest call it has. One that answers recovers.
+   *
+   * @param provider Its entry id.
+   * @throws {ModelNotFoundError} When there is none of this id.
+   */
+  async probe(provider: string): Promise<ProviderHealth> {
+    await this.ready();
+    return await this.#engine.monitoring.probe(provider);
+  }
+
+  /** The health of every provider that was probed. */
+  getHealthReport(): readonly ProviderHealth[] {
+    return this.#engine.monitoring.getHealthReport();
   }
 
   /**

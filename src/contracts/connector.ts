@@ -2,6 +2,7 @@
  * What can be plugged in, and how it is described.
  * @module
  */
+import type { Discovery } from "./discovery.ts";
 import type { Observability } from "./observability.ts";
 import type { ModelInfo, ParameterRules, Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
@@ -24,6 +25,8 @@ export interface ConnectorKinds {
   storage: Storage;
   /** A place records go to. */
   observability: Observability;
+  /** Keeps the list of models up to date, or watches over providers. */
+  discovery: Discovery;
 }
 
 /**

@@ -126,7 +126,7 @@ export interface TraceEntry {
   readonly timestamp: string;
   /** How bad. */
   readonly severity: Severity;
-  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider`. */
+  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider`, `registry`. */
   readonly component: string;
   /** What. */
   readonly message: string;
@@ -156,6 +156,24 @@ export interface LogRecord {
   readonly code: string;
   /** Refused requests since the last line that got none of their own: there are at most 10 lines a second. */
   readonly suppressed?: number;
+}
+
+/** A line about something else than a request, such as a model that a provider does not list any more. */
+export interface NoticeRecord {
+  /** Always `log`. */
+  readonly type: "log";
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** How bad. */
+  readonly level: Severity;
+  /** The component: `registry`. */
+  readonly component: string;
+  /** What. */
+  readonly message: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** The model, by its upstream id. */
+  readonly model: string;
 }
 
 /** How much of a request is logged: its facts, 200 characters of its payloads too, or all of them. */

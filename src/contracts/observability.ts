@@ -6,6 +6,7 @@ import type {
   LogRecord,
   MeshEvent,
   ModelTry,
+  NoticeRecord,
   RequestLogRecord,
   RoutingRecord,
   Severity,
@@ -36,7 +37,7 @@ export interface Observability {
    */
   emit(record: MeshEvent | RoutingRecord, tries?: readonly ModelTry[]): void;
   /** Takes a line of the request log; a sink without it gets none. */
-  log?(record: LogRecord | RequestLogRecord): void;
+  log?(record: LogRecord | RequestLogRecord | NoticeRecord): void;
   /** Takes a trace entry. */
   trace(entry: TraceEntry): void;
   /**

@@ -292,7 +292,7 @@ export class Engine implements Mesh {
     this.#recovery.schedule(assembly.state);
     assembly.registry.onMembersChanged = () => this.publishMembers();
     this.publishMembers();
-    await this.monitoring.start({ ...this.routeDeps, ...assembly });
+    await this.monitoring.start({ ...this.routeDeps, ...assembly, catalogue: this.catalogue });
     this.#isReady = true;
     const { pools, instances } = assembly.registry;
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;

@@ -2,7 +2,7 @@
  * Passes records to all sinks and events to listeners. A sink that throws or hangs affects no request and no other sink.
  * @module
  */
-import type { LogRecord, MeshEvent, Severity, TraceEntry } from "../contracts/events.ts";
+import type { LogRecord, MeshEvent, NoticeRecord, Severity, TraceEntry } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
@@ -157,6 +157,14 @@ export class Hub {
   log(facts: LogFacts): void {
     const record: LogRecord = { type: "log", timestamp: this.timestamp(), ...facts };
     for (const output of this.#outputs) if (output.takesRefused) this.#write(output, (sink) => sink.log?.(record));
+  }
+
+  /** Writes a line about something else than a request to all sinks with a log, and the same as a trace. */
+  notice({ level, component, message, ...facts }: Omit<NoticeRecord, "type" | "timestamp">): void {
+    const details = redactAll({ message, ...facts }, this.#redact);
+    const record: NoticeRecord = { type: "log", timestamp: this.timestamp(), level, component, ...details };
+    for (const output of this.#outputs) if (output.takesRefused) this.#write(output, (sink) => sink.log?.(record));
+    this.trace({ severity: level, component, ...details });
   }
 
   /** Whether some sink takes traces of a severity: what is traced on the way of every request asks first. */

@@ -22,6 +22,7 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
   secret_store: "secretStore",
   storage: "storage",
   observability: "observability",
+  discovery: "discovery",
 };
 
 /**

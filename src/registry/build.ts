@@ -49,12 +49,13 @@ export function addLeafPools(registry: Registry): void {
 
 function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderInstance {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
-  const listProblem = discovered?.get(entry.id)?.problem;
+  const { problem: listProblem, models: listed } = discovered?.get(entry.id) ?? {};
   const own = answers?.get(entry.id);
   const facts = {
     entry,
     retryBudget,
     ...(own && { answers: own }),
+    ...(listed && { listed: new Set(listed.map(({ id }) => id)) }),
     ...(listProblem === undefined ? {} : { listProblem }),
   };
   if (entry.instance !== undefined) return { ...facts, vendor: entry.id };

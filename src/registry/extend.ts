@@ -44,22 +44,40 @@ export function extend(
     retryBudget: state.retryBudget(entry.id, entry.retryBudget),
   };
   growing(registry.instances).push(instance);
+  extendBy(instance, registry, { drafted, settings, state });
+}
+
+/**
+ * Puts the models of a draft that a provider does not have yet, and their memberships in pools, into a registry.
+ *
+ * @param instance The provider, which is in the registry.
+ * @param parts The draft, the states, and the settings of the draft.
+ * @returns The models that are new.
+ */
+export function extendBy(
+  instance: ProviderInstance,
+  registry: Registry,
+  { drafted, settings, state }: Pick<BuildParts, "settings" | "state"> & { readonly drafted: Draft },
+): readonly ModelEntry[] {
+  const known = new Set(registry.models.filter((model) => model.instance === instance).map(({ info }) => info.id));
   for (const model of drafted.registry.models) {
-    if (model.instance === drafted.instance) addDistinct({ ...model, instance }, registry);
+    if (model.instance === drafted.instance && !known.has(model.info.id)) addDistinct({ ...model, instance }, registry);
   }
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
     for (const model of newModels(pool, instance, registry, drafted)) {
+      if (known.has(model.info.id)) continue;
       const { name, routing, strategy: policies } = pool;
-      const facts = { ...model, pool: name, provider: entry, routing, budget, policies };
+      const facts = { ...model, pool: name, provider: instance.entry, routing, budget, policies };
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
     }
     pool.membersByDelivery.clear();
   }
   registry.onMembersChanged();
+  return registry.models.filter((model) => model.instance === instance && !known.has(model.info.id));
 }
 
-/** The models of the new provider that belong into a pool. */
+/** The models of a provider that belong into a pool. */
 function newModels(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
   const ids = configured?.members.filter(({ model }) => model.instance === drafted.instance).map(({ model }) =>

@@ -23,6 +23,8 @@ export interface ProviderInstance {
   readonly vendor: string;
   /** Why it could not be asked for its models: `did not list its models: …`. */
   readonly listProblem?: string;
+  /** Upstream ids of the models that it listed at the start; undefined: it was not asked, or did not list any. */
+  readonly listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
   /** By the provider's own model ids; undefined before it was asked. */
   answers?: ReadonlyMap<string, ModelAnswers>;

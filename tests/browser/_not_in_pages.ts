@@ -61,6 +61,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
+  [`${b}/mesh_override_test.ts`]: {
+    "POST /mesh/activate and /mesh/deactivate > are never for pages of another origin, whatever CORS allows": server,
+  },
   [`${b}/metrics_test.ts`]: {
     "a client's stats() > are those of its mesh": environment,
   },

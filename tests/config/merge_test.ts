@@ -150,13 +150,15 @@ Deno.test("money is counted in whole nano-dollars, as far as sums of them are ex
 
 Deno.test("providers are probed once there is an interval", () => {
   const providers = { "acme.llm.v1": {}, second: { connector: "acme.llm.v1" }, "zeta.api.v1": {} };
-  const standard = { enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
+  const connector = "mesh.health-monitor.v1";
+  const standard = { connector, enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
   assertEquals(given(validate({ providers }, { known }).health!), standard);
   const { health } = validate({
     providers,
     discovery: { health: { interval: "1m", timeout: "2s", failure_threshold: 5, providers: ["acme"], enabled: false } },
   }, { known });
   assertEquals(health, {
+    connector,
     enabled: false,
     intervalMs: 60_000,
     timeoutMs: 2000,

@@ -30,7 +30,7 @@ async function evaluatedBy(path: string): Promise<string[]> {
 /** What declares connectors, and the small ones that most starts use. */
 const declarations = [
   /^server\.ts$/,
-  /^(observability|secrets|storage)\/declarations\.ts$/,
+  /^(discovery|observability|secrets|storage)\/declarations\.ts$/,
   /^strategies\/all\.ts$/,
   /^secrets\/(env|memory)\.ts$/,
   /^storage\/(_lock|memory)\.ts$/,

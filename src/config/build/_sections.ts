@@ -1,23 +1,16 @@
 /**
- * The sections `secrets`, `discovery.health` and `proxy`.
+ * The sections `secrets` and `proxy`.
  * @module
  */
-import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
-import {
-  defaultCors,
-  defaultHealth,
-  defaultProxy,
-  defaultSecretStore,
-  defaultSecretTtlMs,
-} from "../settings/defaults.ts";
+import { defaultCors, defaultProxy, defaultSecretStore, defaultSecretTtlMs } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { HealthValues, SecretValues } from "../schema/schema.ts";
+import type { SecretValues } from "../schema/schema.ts";
 import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
-import type { CorsSettings, HealthSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
+import type { CorsSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
 import { buildClients, type ClientParts, warnOfToken } from "./_clients.ts";
 
 /** Checks the store's connector and attributes, and adds defaults. */
@@ -43,25 +36,6 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
     reloadOnRotation: resolution?.reload_on_rotation ?? true,
   });
-}
-
-/** Resolves the names of probed providers, and adds defaults. */
-export function buildHealth(
-  values: HealthValues,
-  { report, ...parts }: ProviderParts & { readonly report: Report },
-): HealthSettings {
-  checkProviders(values.providers, "discovery.health.providers", { ...parts, report });
-  if (values.interval === undefined) {
-    const idle = (["enabled", "timeout", "failure_threshold", "providers"] as const).filter((key) => values[key]);
-    for (const key of idle) report.warn(`discovery.health.${key}`, 'has no effect without "interval"');
-  }
-  return {
-    enabled: values.enabled ?? defaultHealth.enabled,
-    intervalMs: values.interval,
-    timeoutMs: values.timeout ?? defaultHealth.timeoutMs,
-    failureThreshold: values.failure_threshold ?? defaultHealth.failureThreshold,
-    providers: values.providers && expandProviders(values.providers, parts),
-  };
 }
 
 /** Adds defaults to the proxy's section and resolves its clients. */

@@ -2,13 +2,13 @@
  * From what was read to settings.
  * @module
  */
-import { checkProviders } from "../check/provider_names.ts";
 import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { ConfigError } from "../../errors.ts";
 import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
+import { buildDiscovery } from "./_discovery.ts";
 import { buildObservability } from "./_observability.ts";
-import { buildHealth, buildProxy, buildSecrets } from "./_sections.ts";
+import { buildProxy, buildSecrets } from "./_sections.ts";
 import { buildStorage } from "./_storage.ts";
 import { checkBudgets } from "../check/budgets.ts";
 import { checkMembers } from "../check/members.ts";
@@ -51,6 +51,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     budget: budgetOf([values.budget]),
     storage: buildStorage(values.storage, options.known, report),
     health: domain.health,
+    sync: domain.sync,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
     proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
@@ -75,8 +76,8 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   }
   const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
   const names = new ModelNames(entries, connectorOf, models);
-  checkProviders(values.discovery?.sync?.providers, "discovery.sync.providers", { entries, connectorOf, report });
-  const health = buildHealth(values.discovery?.health ?? {}, { entries, connectorOf, report });
+  const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf, known, report });
+  const { health } = discovery;
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
     connectorOf,
@@ -92,7 +93,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   if (report.problems.length === 0) {
     checkMembers(values, { entries, connectorOf, members, health, pools: routed.pools, report });
   }
-  return { entries, models, names, health, ...routed };
+  return { entries, models, names, ...discovery, ...routed };
 }
 
 /** The tree with the document's own leaves; without invalid ones, so that one mistake is one problem. */

@@ -54,6 +54,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     },
     budget: budgetOf([value.budget]),
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
+    refreshMs: value.catalogue?.refresh_interval,
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };

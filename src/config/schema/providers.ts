@@ -53,7 +53,7 @@ export interface ProviderValues {
   readonly quota?: { readonly reset_schedule?: ProviderEntry["quotaReset"] };
   readonly budget?: BudgetValues;
   readonly discovery?: { readonly enumerate_models?: boolean };
-  readonly catalogue?: { readonly auto_discover?: boolean };
+  readonly catalogue?: { readonly auto_discover?: boolean; readonly refresh_interval?: number };
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -176,8 +176,8 @@ const provider = () =>
     catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
       /** The same as `discovery.enumerate_models`. */
       auto_discover: flag(),
-      /** How often it is asked for again. */
-      refresh_interval: later(duration()),
+      /** How often it is asked for again, in place of `discovery.sync.interval`. */
+      refresh_interval: duration(),
     }),
     /** What calls cost. */
     pricing: object({

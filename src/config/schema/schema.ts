@@ -5,9 +5,9 @@
  */
 import { either, list, mapOf, object } from "./_containers.ts";
 import type { Field } from "./field.ts";
-import { duration, flag, integer, later, oneOf, text } from "./_fields.ts";
+import { duration, flag, integer, oneOf, text } from "./_fields.ts";
 import { hashProblem } from "./formats.ts";
-import { defaultHealth, defaultSecretStore, defaultSecretTtlMs } from "../settings/defaults.ts";
+import { defaultHealth, defaultSecretStore, defaultSecretTtlMs, defaultSync } from "../settings/defaults.ts";
 import { models, type ModelValues } from "./models.ts";
 import { observability, type ObservabilityValues } from "./observability.ts";
 import { pools, type PoolValues } from "./pools.ts";
@@ -28,6 +28,7 @@ export interface SecretValues {
 }
 
 export interface HealthValues {
+  readonly connector?: string;
   readonly enabled?: boolean;
   readonly interval?: number;
   readonly timeout?: number;
@@ -35,8 +36,14 @@ export interface HealthValues {
   readonly providers?: readonly string[];
 }
 
-interface SyncValues {
+export interface SyncValues {
+  readonly connector?: string;
+  readonly enabled?: boolean;
+  readonly interval?: number;
+  readonly auto_register?: boolean;
   readonly providers?: readonly string[];
+  readonly on_new_model?: "register" | "notify" | "ignore";
+  readonly on_deprecated_model?: "deactivate" | "notify" | "ignore";
 }
 
 export interface PackageValues {
@@ -87,21 +94,28 @@ const discovery = () =>
   object<NonNullable<DocumentValues["discovery"]>>({
     /** Keeping the list of models up to date; runs once an interval is given. */
     sync: object<SyncValues>({
+      /** What keeps it. */
+      connector: text({ isLiteral: true, default: defaultSync.connector }),
       /** False switches it off. */
-      enabled: later(flag({ default: true }), true, false),
+      enabled: flag({ default: defaultSync.enabled }),
       /** How often providers are asked. */
-      interval: later(duration()),
-      /** Take in models that are found. */
-      auto_register: later(flag({ default: true })),
+      interval: duration(),
+      /** False: new models are only noticed, never added. */
+      auto_register: flag({ default: true }),
       /** Providers that are asked; all unless given. */
-      providers: later(providerNames()),
-      /** What happens with a new model. */
-      on_new_model: later(oneOf(["register", "notify", "ignore"], "register")),
-      /** What happens with a model that is going away. */
-      on_deprecated_model: later(oneOf(["deactivate", "notify", "ignore"], "notify")),
+      providers: providerNames(),
+      /** What happens with a model that a list has for the first time: it is added, or a line of the log says so. */
+      on_new_model: oneOf(["register", "notify", "ignore"], "register"),
+      /**
+       * What happens with a model that is missing from a list that had it: it is in standby until it is back, or a line
+       * of the log says so.
+       */
+      on_deprecated_model: oneOf(["deactivate", "notify", "ignore"], "notify"),
     }),
     /** Probing providers; runs once an interval is given. */
     health: object<HealthValues>({
+      /** What watches over them. */
+      connector: text({ isLiteral: true, default: defaultHealth.connector }),
       /** False switches it off. */
       enabled: flag({ default: defaultHealth.enabled }),
       /** How often providers are probed. */

@@ -14,6 +14,7 @@ import type {
   RecoverySettings,
   RetryBudgetSettings,
   RetrySettings,
+  SyncSettings,
 } from "./settings.ts";
 import type { LoggingSettings } from "./observability.ts";
 import type { StorageSettings } from "./storage.ts";
@@ -91,7 +92,15 @@ export const defaultBalanceMode: BalanceMode = "absolute";
 export const defaultMaxRetries = 0;
 
 /** Applies once an interval is configured. */
-export const defaultHealth: HealthSettings = { enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
+export const defaultHealth: HealthSettings = {
+  connector: "mesh.health-monitor.v1",
+  enabled: true,
+  timeoutMs: 10_000,
+  failureThreshold: 3,
+};
+
+/** Keeping the list of models up to date. */
+export const defaultSync: SyncSettings = { connector: "mesh.registry-sync.v1", enabled: true, actions: {} };
 
 /** For strategies that weigh models. */
 export const defaultWeight = 1;

@@ -21,6 +21,8 @@ export interface KnownConnectors {
   readonly secretStores: readonly string[];
   readonly storages: readonly string[];
   readonly observability: readonly string[];
+  /** Undefined: the built-in ones. */
+  readonly discovery?: readonly string[];
   /** Undefined where the connector declares no attributes. */
   readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink has an effect in; undefined: all. */
@@ -44,6 +46,7 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
     secretStores: idsOf("secretStore"),
     storages: idsOf("storage"),
     observability: idsOf("observability"),
+    discovery: idsOf("discovery"),
     attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
     sectionsOf: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
   };

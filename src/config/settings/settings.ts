@@ -73,6 +73,8 @@ export interface ProviderEntry {
   readonly budget?: BudgetSettings;
   /** Whether its models are listed at the start; undefined: if it has no catalogue and no configured models. */
   readonly enumerateModels?: boolean;
+  /** How often its list is asked for again, ms; undefined: as often as those of others. */
+  readonly refreshMs?: number;
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -174,6 +176,8 @@ export interface SecretSettings {
 
 /** Background probes of providers. */
 export interface HealthSettings {
+  /** Connector id. */
+  readonly connector: string;
   /** False: no probes, whatever the interval. */
   readonly enabled: boolean;
   /** ms; undefined: no probes. */
@@ -184,6 +188,20 @@ export interface HealthSettings {
   readonly failureThreshold: number;
   /** Entry ids; undefined: all enabled providers. */
   readonly providers?: readonly string[];
+}
+
+/** Keeping the list of models up to date. */
+export interface SyncSettings {
+  /** Connector id. */
+  readonly connector: string;
+  /** False: no sync, whatever the intervals. */
+  readonly enabled: boolean;
+  /** ms; undefined: only providers with an interval of their own. */
+  readonly intervalMs?: number;
+  /** Entry ids; undefined: all enabled providers. */
+  readonly providers?: readonly string[];
+  /** What it does with what it finds, as written. */
+  readonly actions: Readonly<Record<string, unknown>>;
 }
 
 export interface Settings {
@@ -206,6 +224,7 @@ export interface Settings {
   /** Undefined: state lives in memory. */
   readonly storage?: StorageSettings;
   readonly health?: HealthSettings;
+  readonly sync?: SyncSettings;
   /** From name to pool or model. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Paths of leaves added to the tree. */

@@ -25,8 +25,8 @@ export interface BreakerOwner {
   readonly provider: string;
 }
 
-/** What opens a manual override: the health monitor, the calendar, an operator. */
-export type OverrideCause = "health_probe" | "maintenance_window" | "manual";
+/** What opens a manual override: the health monitor, the calendar, the registry sync, an operator. */
+export type OverrideCause = "health_probe" | "maintenance_window" | "model_not_found" | "manual";
 
 /** What distinguishes a breaker from all others. */
 export interface BreakerNames extends BreakerOwner {

@@ -1,0 +1,54 @@
+/**
+ * Health by failed probes in a row.
+ * @module
+ */
+import type { Connector } from "../../src/contracts/connector.ts";
+import type { HealthMonitoring, ProbeHost, ProviderHealth } from "../../src/contracts/discovery.ts";
+import type { Clock } from "../../src/contracts/runtime.ts";
+import { healthMonitorDeclaration } from "./declarations.ts";
+
+/** When a provider counts as unhealthy. */
+interface HealthRules {
+  /** Limit of a probe, ms. */
+  readonly timeout: number;
+  /** Failed probes in a row. */
+  readonly failure_threshold: number;
+}
+
+/** `mesh.health-monitor.v1`. */
+export const healthMonitor: Connector<"discovery"> = {
+  ...healthMonitorDeclaration,
+  create: (settings, { clock }) => new FailureCount(settings as unknown as HealthRules, clock),
+};
+
+/** Counts each provider's failed probes. */
+class FailureCount implements HealthMonitoring {
+  readonly #rules: HealthRules;
+  readonly #clock: Clock;
+  readonly #latest = new Map<string, ProviderHealth>();
+
+  constructor(rules: HealthRules, clock: Clock) {
+    this.#rules = rules;
+    this.#clock = clock;
+  }
+
+  async probe(provider: string, host: ProbeHost): Promise<ProviderHealth> {
+    const from = this.#clock.monotonic();
+    const failure = await host.ask(provider, this.#rules.timeout);
+    const failures = failure === undefined ? 0 : (this.#latest.get(provider)?.failures ?? 0) + 1;
+    const health: ProviderHealth = {
+      provider,
+      status: failures >= this.#rules.failure_threshold ? "unhealthy" : "healthy",
+      failures,
+      at: this.#clock.now(),
+      latencyMs: this.#clock.monotonic() - from,
+      ...(failure === undefined ? {} : { failure }),
+    };
+    this.#latest.set(provider, health);
+    return health;
+  }
+
+  getHealthReport(): readonly ProviderHealth[] {
+    return [...this.#latest.values()];
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The discovery connectors that settings name. They are kept while the settings change: they remember lists and failures.
+ * @module
+ */
+import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
+import type { Discovery } from "../contracts/discovery.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import { ConnectorError } from "../errors.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+
+interface ConnectorParts {
+  readonly settings: Pick<Settings, "sync" | "health">;
+  readonly catalogue: ConnectorCatalogue;
+  readonly runtime: Runtime;
+}
+
+/** Makes discovery connectors, each once. */
+export class DiscoveryConnectors {
+  readonly #made = new Map<string, Promise<Discovery>>();
+
+  /**
+   * What syncs and probes under these settings.
+   *
+   * @throws {ConnectorError} When code cannot be imported, or lacks a method.
+   */
+  async load(parts: ConnectorParts): Promise<Required<Discovery>> {
+    const { sync = defaultSync, health = defaultHealth } = parts.settings;
+    const rules = { timeout: health.timeoutMs, failure_threshold: health.failureThreshold };
+    const [syncing, monitoring] = await Promise.all([
+      this.#make(sync.connector, sync.actions, parts),
+      this.#make(health.connector, rules, parts),
+    ]);
+    return {
+      sync: bound(syncing, "sync", sync.connector),
+      getSyncStatus: bound(syncing, "getSyncStatus", sync.connector),
+      probe: bound(monitoring, "probe", health.connector),
+      getHealthReport: bound(monitoring, "getHealthReport", health.connector),
+    };
+  }
+
+  #make(
+    id: string,
+    settings: Readonly<Record<string, unknown>>,
+    { catalogue, runtime }: ConnectorParts,
+  ): Promise<Discovery> {
+    const key = JSON.stringify([id, settings]);
+    const made = this.#made.get(key) ??
+      catalogue.load("discovery", id).then(({ create }) => create(settings, runtime));
+    this.#made.set(key, made);
+    return made;
+  }
+}
+
+function bound<Name extends keyof Discovery>(discovery: Discovery, name: Name, id: string): Required<Discovery>[Name] {
+  const method: unknown = discovery[name];
+  if (typeof method === "function") return method.bind(discovery);
+  throw new ConnectorError(`The discovery connector "${id}" has no ${name}()`);
+}

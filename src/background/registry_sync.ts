@@ -1,0 +1,104 @@
+/**
+ * The mesh as a registry sync sees it: lists of providers in, models and standbys out.
+ * @module
+ */
+import type { Settings } from "../config/settings/settings.ts";
+import type { RegistryNotice, SyncHost } from "../contracts/discovery.ts";
+import type { ModelInfo } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import { draft, extendBy } from "../registry/extend.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
+import type { MeshState } from "../state/mesh_state.ts";
+import { askProviders } from "./ask_providers.ts";
+import type { ProbeResult } from "./probe.ts";
+
+/** Longest wait for a list, ms. */
+const listLimitMs = 30_000;
+
+/** What a sync works on. */
+interface SyncParts {
+  readonly settings: Settings;
+  readonly catalogue: ConnectorCatalogue;
+  readonly registry: Registry;
+  readonly state: MeshState;
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Asks a provider for its list, with the limit given, ms. */
+  readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
+}
+
+/** A mesh that is brought up to date. */
+export class MeshSync implements SyncHost {
+  readonly providers: readonly string[];
+  readonly #parts: SyncParts;
+
+  /**
+   * @param providers Entry ids of those to ask.
+   */
+  constructor(parts: SyncParts, providers: readonly string[]) {
+    this.#parts = parts;
+    this.providers = providers;
+  }
+
+  modelsOf(provider: string): ReadonlySet<string> {
+    return new Set(this.#models(provider).map(({ info }) => info.id));
+  }
+
+  listedAtStart(provider: string): ReadonlySet<string> | undefined {
+    return this.#instance(provider).listed;
+  }
+
+  async listModels(provider: string): Promise<readonly ModelInfo[]> {
+    const result = await this.#parts.probe(this.#instance(provider), listLimitMs);
+    if ("failure" in result) throw new Error(result.failure.message);
+    return result.models;
+  }
+
+  async register(provider: string, models: readonly ModelInfo[]): Promise<void> {
+    const { runtime, hub, registry } = this.#parts;
+    const instance = this.#instance(provider);
+    const discovered = new Map([[provider, { models }]]);
+    const first = draft(provider, { ...this.#parts, discovered });
+    if (first.instance === undefined) return;
+    Object.assign(first.instance, { provider: instance.provider, credential: instance.credential });
+    const answers = await askProviders([first.instance], first.registry, { runtime, hub });
+    const drafted = answers === undefined ? first : draft(provider, { ...this.#parts, discovered, answers });
+    instance.answers = new Map([...answers?.get(provider) ?? [], ...instance.answers ?? []]);
+    for (const { name, info: { id } } of extendBy(instance, registry, { ...this.#parts, drafted })) {
+      const message = `The provider "${provider}" has a new model "${id}": it is registered as "${name}"`;
+      hub.trace({ severity: "info", component: "registry", message, provider, model: id });
+    }
+  }
+
+  deactivate(provider: string, id: string): void {
+    const { state, runtime: { clock } } = this.#parts;
+    for (const { name: model } of this.#models(provider).filter(({ info }) => info.id === id)) {
+      const override = state.overrides.get({ model, provider }, "model_not_found");
+      state.report(override.open("model_not_found", clock.monotonic(), Infinity));
+    }
+  }
+
+  restore(provider: string, id: string): void {
+    const { state } = this.#parts;
+    const names = new Set(this.#models(provider).filter(({ info }) => info.id === id).map(({ name }) => name));
+    for (const breaker of state.breakers) {
+      const { cause, owner } = breaker;
+      const isMeant = cause === "model_not_found" && owner.provider === provider && names.has(owner.model ?? "");
+      if (isMeant) state.report(breaker.close());
+    }
+  }
+
+  notify({ severity: level, ...facts }: RegistryNotice): void {
+    this.#parts.hub.notice({ level, component: "registry", ...facts });
+  }
+
+  #models(provider: string) {
+    return this.#parts.registry.models.filter(({ instance }) => instance.entry.id === provider);
+  }
+
+  #instance(provider: string): ProviderInstance {
+    return this.#parts.registry.instances.find(({ entry }) => entry.id === provider)!;
+  }
+}
