@@ -18,6 +18,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const packages = [
   "deno-std@1.4.0",
   "openai@7.55.0",
+  "@anthropic-ai/sdk@1.12.0",
   "ajv@8.20.0",
   "fflate@0.8.3",
   ...Object.entries(optionalPackages).map(([name, version]) => `${name}@${version}`),
@@ -109,7 +110,7 @@ const names: Plugin = {
     onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
     onResolve({ filter: /^@std\/dotenv/ }, () => ({ path: `${root}scripts/std/dotenv/stringify.ts` }));
     onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));
-    onResolve({ filter: /^openai$/ }, () => external("openai"));
+    onResolve({ filter: /^(openai|@anthropic-ai\/sdk)$/ }, ({ path }) => external(path));
     onResolve({ filter: /^npm:/ }, ({ path }) => external(path.replace(/^npm:(@?[^@]+)@[^/]+/, "$1")));
     onResolve({ filter: /^(\.\.\/)+(mod|browser|proxy|cli)\.ts$/ }, ({ path }) => {
       const entry = path.replace(/^[./]*|\.ts$/g, "");

@@ -29,7 +29,7 @@ const machine: Plugin = {
       return standIn === undefined ? undefined : { path: inPage + standIn };
     });
     // a test that needs one fails, but its file can be read
-    onResolve({ filter: /^(node:|openai$)/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onResolve({ filter: /^(node:|openai$|@anthropic-ai\/sdk$)/ }, ({ path }) => ({ path, namespace: "absent" }));
     onLoad({ filter: /./, namespace: "absent" }, () => ({ contents: "module.exports = {};" }));
   },
 };

@@ -8,7 +8,7 @@ const environment = "finds providers in the environment, which a page does not h
 const processes = "starts processes";
 const server = "is about HTTP between a proxy and its clients; a page listens nowhere";
 const sockets = "talks to the proxy by a socket";
-const sdk = "asks a proxy by npm's openai, which wants a server";
+const sdk = "asks a proxy by a vendor's own npm package, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
 const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
 const redirected = "a page is not told where a redirect leads";
@@ -68,6 +68,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "a client's stats() > are those of its mesh": environment,
   },
   [`${b}/offered_models_test.ts`]: environment,
+  [`${b}/messages_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
   [`${b}/program_test.ts`]: processes,

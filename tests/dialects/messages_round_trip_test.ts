@@ -1,0 +1,231 @@
+/** Messages → chat → Messages: what goes there comes back as it was, whatever the conversation has in it. */
+import { assertEquals } from "@std/assert";
+import { toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
+import type {
+  AssistantMessage,
+  ChatCompletion,
+  ChatCompletionChunk,
+  Delta,
+  FinishReason,
+  JsonObject,
+} from "../../src/contracts/openai.ts";
+import { messages } from "../../src/dialects/messages/messages.ts";
+
+const rounds = 300;
+const model = "claude-haiku-4-5";
+const request = { url: "http://localhost/v1/messages", headers: new Headers() };
+
+/** Chance by a seed (mulberry32): the same conversation every time. */
+class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** From 0 to below `count`. */
+  roll(count: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
+  }
+
+  times<Value>(most: number, make: (index: number) => Value): Value[] {
+    return Array.from({ length: this.roll(most + 1) }, (_, index) => make(index));
+  }
+
+  word(): string {
+    return ["Hello", "wörld 🌍", 'a "quote"\n', "\\", "{}", "data: x"][this.roll(6)]!;
+  }
+
+  /** A JSON object, some levels deep. */
+  object(depth = 2): JsonObject {
+    return Object.fromEntries(this.times(3, (index) => [
+      `${index}${this.word()}`,
+      depth > 0 && this.roll(2) === 0 ? this.object(depth - 1) : [this.word(), this.roll(9), null, true][this.roll(4)],
+    ]));
+  }
+}
+
+const text = (value: string) => ({ type: "text", text: value });
+
+function userBlock(dice: Dice): JsonObject {
+  if (dice.roll(3) > 0) return text(dice.word());
+  const data = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
+  return { type: "image", source: dice.roll(2) === 0 ? data : { type: "url", url: "https://img.example/1.png" } };
+}
+
+function toolUses(dice: Dice, turn: number): JsonObject[] {
+  return dice.times(3, (index) => ({
+    ...{ type: "tool_use", id: `call_${turn}_${index}`, name: `tool_${dice.roll(3)}` },
+    input: dice.object(),
+  }));
+}
+
+/** Turns that alternate; every call has its result in the turn after it. */
+function conversation(dice: Dice): JsonObject[] {
+  const turns: JsonObject[] = [{ role: "user", content: [text("Hi"), ...dice.times(2, () => userBlock(dice))] }];
+  for (let turn = 0; turn < dice.roll(4); turn++) {
+    const uses = toolUses(dice, turn);
+    const says = uses.length === 0 || dice.roll(2) === 0 ? [text(dice.word())] : [];
+    const results = uses.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: [text(dice.word())] }));
+    const more = dice.times(2, () => userBlock(dice));
+    turns.push({ role: "assistant", content: [...says, ...uses] });
+    turns.push({ role: "user", content: [...results, ...(results.length + more.length === 0 ? [text("Go")] : more)] });
+  }
+  return turns;
+}
+
+Deno.test("a request of Messages goes through chat and comes back as it was", () => {
+  for (let seed = 0; seed < rounds; seed++) {
+    const dice = new Dice(seed);
+    const tools = [0, 1, 2].map((index) => ({
+      name: `tool_${index}`,
+      description: dice.word(),
+      input_schema: { ...dice.object(1), type: "object" },
+    }));
+    const choice = [
+      { type: "any" },
+      { type: "none" },
+      { type: "tool", name: "tool_1" },
+      { type: "auto", disable_parallel_tool_use: true },
+    ][dice.roll(4)]!;
+    const asked = {
+      ...{ model, max_tokens: 1 + dice.roll(999), stop_sequences: ["END"], temperature: 0.5 },
+      system: [text(dice.word())],
+      messages: conversation(dice),
+      ...{ tools, tool_choice: choice, metadata: { user_id: "u" } },
+    };
+    const { chat } = messages.translate(asked, request);
+    assertEquals(toMessagesRequest({ model: { id: model }, stream: false, body: chat }), asked, `seed ${seed}`);
+  }
+});
+
+/** What a model says, and why it ends. */
+function answerOf(dice: Dice): ChatCompletion {
+  const calls = dice.times(3, (index) => ({
+    ...{ id: `call_${index}`, type: "function" as const },
+    function: { name: `tool_${index}`, arguments: JSON.stringify(dice.object()) },
+    ...(dice.roll(2) === 0 ? { extra_content: { acme: dice.object() } } : {}),
+  }));
+  const says = dice.roll(3) === 0 && calls.length > 0 ? null : dice.word();
+  const message: AssistantMessage = {
+    ...{ role: "assistant", content: says, refusal: says === null || dice.roll(4) > 0 ? null : dice.word() },
+    ...(dice.roll(2) === 0 ? { reasoning_content: dice.word() } : {}),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+  const reason: FinishReason = calls.length > 0
+    ? "tool_calls"
+    : (["stop", "length", "content_filter"] as const)[dice.roll(3)]!;
+  return {
+    ...{ id: "c1", object: "chat.completion", created: 1, model },
+    choices: [{ index: 0, message, finish_reason: reason, logprobs: null }],
+    usage: {
+      ...{ prompt_tokens: 30, completion_tokens: 5, total_tokens: 35 },
+      prompt_tokens_details: { cached_tokens: dice.roll(9), cache_write_tokens: dice.roll(9) },
+    },
+  };
+}
+
+/** The same answer in chunks, texts cut anywhere; calls one after the other, or their heads before their arguments. */
+function chunksOf({ choices, usage, id, created }: ChatCompletion, dice: Dice): ChatCompletionChunk[] {
+  const [{ message, finish_reason }] = choices as [ChatCompletion["choices"][0]];
+  const head = { id, object: "chat.completion.chunk" as const, created, model };
+  const chunk = (delta: Delta, reason: FinishReason | null = null): ChatCompletionChunk => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+  const cut = (whole: string | null | undefined) => {
+    const at = dice.roll((whole ?? "").length + 1);
+    return [(whole ?? "").slice(0, at), (whole ?? "").slice(at)];
+  };
+  const calls = (message.tool_calls ?? []).map(({ function: asked, ...call }, index) => {
+    const rest = cut(asked.arguments).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] }));
+    return [chunk({ tool_calls: [{ index, ...call, function: { name: asked.name, arguments: "" } }] }), ...rest];
+  });
+  const areMixed = dice.roll(3) === 0;
+  return [
+    chunk({ role: "assistant", content: "" }),
+    ...cut(message.reasoning_content).map((part) => chunk({ reasoning_content: part })),
+    ...cut(message.content).map((part) => chunk({ content: part })),
+    ...cut(message.refusal).map((part) => chunk({ refusal: part })),
+    ...(areMixed ? [0, 1, 2].flatMap((step) => calls.flatMap((call) => call[step]!)) : calls.flat()),
+    chunk({}, finish_reason),
+    ...(usage === undefined ? [] : [{ ...head, choices: [], usage }]),
+  ];
+}
+
+/** A message of events, as clients put it together; events of a block come between its start and its stop. */
+function messageOf(events: string): JsonObject {
+  let message: JsonObject = {};
+  let open: JsonObject | undefined;
+  const content: JsonObject[] = [];
+  for (const event of events.trimEnd().split("\n\n")) {
+    const data = JSON.parse(event.slice(event.indexOf("data: ") + 6));
+    if (data.type === "message_start") message = data.message;
+    else if (data.type === "content_block_start") {
+      assertEquals([open, data.index], [undefined, content.length]);
+      content.push(open = { ...data.content_block, ...(data.content_block.type === "tool_use" ? { input: "" } : {}) });
+    } else if (data.type === "content_block_delta") {
+      assertEquals(data.index, content.length - 1);
+      const { text: said, thinking, partial_json: json } = data.delta;
+      if (said !== undefined) open!.text += said;
+      else if (thinking !== undefined) open!.thinking += thinking;
+      else open!.input += json;
+    } else if (data.type === "content_block_stop") {
+      if (open!.type === "tool_use") open!.input = JSON.parse((open!.input as string) || "{}");
+      open = undefined;
+    } else if (data.type === "message_delta") message = { ...message, ...data.delta, usage: data.usage };
+  }
+  return { ...message, content };
+}
+
+/** The whole answer has a refusal in a block of its own; a stream goes on with the text. */
+function joined({ content, ...message }: JsonObject): JsonObject {
+  const blocks: JsonObject[] = [];
+  for (const block of content as JsonObject[]) {
+    const last = blocks.at(-1);
+    if (last?.type === "text" && block.type === "text") last.text = `${last.text}${block.text}`;
+    else blocks.push({ ...block });
+  }
+  return { ...message, content: blocks };
+}
+
+Deno.test("an answer of chat becomes a message, and as the history of the next request what it was", () => {
+  for (let seed = 0; seed < rounds; seed++) {
+    const dice = new Dice(seed);
+    const answer = answerOf(dice);
+    const { whole } = messages.translate(
+      { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
+      request,
+    );
+    const { content, stop_reason } = whole(answer) as { content: JsonObject[]; stop_reason: string };
+    const said = answer.choices[0]!.message;
+    const hasRefused = said.refusal !== null || answer.choices[0]!.finish_reason === "content_filter";
+    assertEquals(stop_reason === "refusal", hasRefused, `seed ${seed}`);
+    const turns: JsonObject[] = [{ role: "user", content: "Hi" }, { role: "assistant", content }];
+    const uses = content.filter(({ type }) => type === "tool_use");
+    if (uses.length > 0) {
+      turns.push({ role: "user", content: uses.map(({ id }) => ({ type: "tool_result", tool_use_id: id })) });
+    }
+    const { chat } = messages.translate({ model, max_tokens: 1, messages: turns }, request);
+    const { refusal, content: words, ...rest } = said;
+    const expected = { ...rest, content: refusal === null ? words : `${words}${refusal}` };
+    assertEquals<unknown>(chat.messages[1], expected, `seed ${seed}`);
+  }
+});
+
+Deno.test("a streamed answer makes the message that the whole one makes", () => {
+  for (let seed = 0; seed < rounds; seed++) {
+    const dice = new Dice(seed);
+    const answer = answerOf(dice);
+    const { whole, events } = messages.translate(
+      { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
+      request,
+    );
+    const translator = events();
+    const all = chunksOf(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
+    assertEquals(messageOf(all), joined(whole(answer)), `seed ${seed}`);
+  }
+});

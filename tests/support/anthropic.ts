@@ -1,0 +1,7 @@
+/**
+ * Anthropic's own client, as tests import it: `import Anthropic from "@anthropic-ai/sdk"`. As OpenAI's, not an `npm:`
+ * entry of `deno.json`.
+ * @module
+ */
+export * from "npm:@anthropic-ai/sdk@1.12.0";
+export { default } from "npm:@anthropic-ai/sdk@1.12.0";
