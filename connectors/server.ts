@@ -69,7 +69,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
-  lazyOpenAiCompatible(jina),
+  { ...declarationOf(jina), load: async () => (await import("./providers/_jina_provider.ts")).jinaConnector },
   lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),
   lazyOpenAiCompatible(serper),

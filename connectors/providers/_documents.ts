@@ -22,6 +22,8 @@ interface ParsedDocument {
 export interface DocumentDialect {
   /** Below the vendor's address. */
   readonly path: string;
+  /** Headers beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The request's body; undefined: it is sent as it came. */
   readonly write?: (document: ParsedDocument) => JsonObject;
   /** The Markdown of each page of a response, in order. */
@@ -38,14 +40,17 @@ const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "s
  *
  * @param dialect The vendor's.
  */
-export function documentsIn({ path, write, pagesIn, usageIn }: DocumentDialect): (post: Post) => OperationCall {
+export function documentsIn(
+  { path, headers = {}, write, pagesIn, usageIn }: DocumentDialect,
+): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, files, model } = request;
     const document = { model: model.id, url: body.url as string | undefined, file: files?.[0] };
     const json = write?.(document);
     const left = json === undefined ? [] : leftOutBeside(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
-    const response = await readObject(await post(path, json === undefined ? request : { ...request, json }, options));
+    const posted = json === undefined ? request : { ...request, headers, json };
+    const response = await readObject(await post(path, posted, options));
     throwIfError(response);
     const texts = textsIn(pagesIn(response));
     return {

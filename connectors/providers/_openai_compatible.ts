@@ -75,8 +75,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     };
     const post: Post = (path, request, options) => {
       const url = vendor.address?.(path, request.model.id) ?? new URL(path, `${this.#baseUrl}/`).href;
-      const { json } = request;
-      const body = json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json) };
+      const { json, headers = {} } = request;
+      const body = json === undefined ? bodyOf(request, runtime) : { headers, body: JSON.stringify(json) };
       return this.#send({ url, ...body }, options);
     };
     this.#calls = Object.fromEntries(

@@ -27,6 +27,8 @@ export type Post = (path: string, request: PostedRequest, options: CallOptions) 
 interface PostedRequest extends OperationRequest {
   /** Posted as it is, without a model. */
   readonly json?: JsonObject;
+  /** Beside the key's and the content type; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Makes the calls of an operation. */

@@ -26,6 +26,8 @@ export interface SearchDialect {
   readonly path: string;
   /** Most results of one request. */
   readonly maxResults: number;
+  /** Headers beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The request's body. */
   readonly write: (query: SearchQuery) => JsonObject;
   /** Where a response has its results. */
@@ -49,9 +51,9 @@ export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall 
     const { body, model } = request;
     const left = leftOutBeside(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
-    const response = await readObject(
-      await post(dialect.path, { ...request, json: written(request, dialect) }, options),
-    );
+    const { path, headers = {} } = dialect;
+    const posted = { ...request, headers, json: written(request, dialect) };
+    const response = await readObject(await post(path, posted, options));
     throwIfError(response);
     const usage = dialect.usageIn?.(response) ?? { searches: 1 };
     return { body: { object: "search", model: model.id, results: resultsOf(response, dialect), usage } };

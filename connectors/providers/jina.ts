@@ -1,16 +1,19 @@
 /**
- * Jina AI: embeddings and reranking.
+ * Jina: embeddings, reranking, web search, and what is at an address as one page of Markdown.
  *
- * Sources: jina-ai/meta-prompt v9 (requests and responses of both), jina-ai/MCP (current models; errors are `{detail}`,
- * 402 is a balance that is used up). Its list of models is known from public reports alone.
+ * Sources: jina.ai/embeddings and jina.ai/reader, by public clients of `POST /embeddings`, `POST /rerank`, s.jina.ai and
+ * r.jina.ai; jina-ai/meta-prompt v9 (requests and responses of all of them), jina-ai/MCP (current models; errors are
+ * `{detail}`, 402 is a balance that is used up). Its list of models is known from public reports alone.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { embeddingsLazily, plainRerank } from "./_openai_operations.ts";
+import { documentsLazily, embeddingsLazily, plainRerank, searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/jina.ts";
 
-/** Jina AI. */
+const headers = { accept: "application/json" };
+
+/** Jina. */
 export const jina: OpenAiCompatible = {
   id: "jina.ai.v1",
   vendor: "jina",
@@ -33,5 +36,24 @@ export const jina: OpenAiCompatible = {
       varyInLength: true,
     }),
     rerank: plainRerank,
+    search: searchLazily({
+      path: "search",
+      maxResults: 20,
+      // titles and descriptions: whole pages would cost their tokens
+      headers: { ...headers, "x-respond-with": "no-content" },
+      write: ({ query, count }) => ({ q: query, ...(count === undefined ? {} : { num: count }) }),
+      resultsIn: ({ data }) => data,
+      names: { snippet: "description", published: "date" },
+      usageIn: ({ meta }) => ({ searches: 1, total_tokens: Object(Object(meta).usage).tokens }),
+    }),
+    documents: documentsLazily(() =>
+      Promise.resolve({
+        path: "reader",
+        headers,
+        write: ({ url }) => ({ url }),
+        pagesIn: ({ data }) => [Object(data).content],
+        usageIn: ({ data }) => ({ total_tokens: Object(Object(data).usage).tokens }),
+      })
+    ),
   },
 };

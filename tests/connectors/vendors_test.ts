@@ -7,8 +7,10 @@ import { detectProviders } from "../../src/config/detect/detect.ts";
 import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { CallOptions, CompletionRequest, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
-import { ConfigError } from "../../src/errors.ts";
+import { ConfigError, UpstreamError } from "../../src/errors.ts";
 import { loadedProviders } from "../support/connectors.ts";
+import { json, startUpstream } from "../support/upstream.ts";
+import { connected } from "./_provider_calls.ts";
 
 const tree = capabilityTree();
 const runtime = { clock: { now: () => 0 } } as Runtime;
@@ -31,7 +33,11 @@ function leavesOf({ capabilities = [] }: ModelInfo): string[] {
 }
 
 /** What one call sends. */
-async function sent(id: string, settings: Record<string, unknown> = {}, stream = false): Promise<UpstreamRequest> {
+async function sent(
+  id: string,
+  settings: Record<string, unknown> = {},
+  more: Partial<CompletionRequest> = {},
+): Promise<UpstreamRequest> {
   const requests: UpstreamRequest[] = [];
   const options: CallOptions = {
     signal: new AbortController().signal,
@@ -41,10 +47,10 @@ async function sent(id: string, settings: Record<string, unknown> = {}, stream =
       return Promise.reject(new Error("enough"));
     },
   };
-  const request: CompletionRequest = { model: { id: "m" }, stream, body: { messages: [] } };
+  const request: CompletionRequest = { model: { id: "m" }, stream: false, body: { messages: [] }, ...more };
   const instance = provider(id).create({ id: "entry", ...settings }, runtime);
   await assertRejects(async () => {
-    if (!stream) await instance.complete(request, options);
+    if (!request.stream) await instance.complete(request, options);
     for await (const _ of instance.stream(request, options));
   });
   return requests[0]!;
@@ -168,11 +174,11 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
     "mistral.api.v1": ["text-embeddings"],
     "cohere.nlp.v1": ["text-embeddings", "reranking"],
     "perplexity.search.v1": ["web-search"],
-    "jina.ai.v1": ["text-embeddings", "reranking"],
+    "jina.ai.v1": ["text-embeddings", "reranking", "web-search", "document-parsing"],
     "voyage.embeddings.v1": ["text-embeddings", "reranking"],
     "tavily.search.v1": ["web-search"],
     "serper.search.v1": ["web-search"],
-    "firecrawl.scrape.v1": ["web-search"],
+    "firecrawl.scrape.v1": ["web-search", "document-parsing"],
   };
   for (const [id, names] of Object.entries(expected)) {
     const served = provider(id).models.flatMap(({ defaultFor = [] }) => defaultFor);
@@ -256,11 +262,53 @@ Deno.test("requests go to each vendor's address with its key", async () => {
   }
 });
 
+Deno.test("searches and documents go to each vendor's address with its key", async () => {
+  const addresses = [
+    ["mistral.api.v1", "documents", "https://api.mistral.ai/v1/ocr", "authorization"],
+    ["perplexity.search.v1", "search", "https://api.perplexity.ai/search", "authorization"],
+    ["jina.ai.v1", "embeddings", "https://api.jina.ai/v1/embeddings", "authorization"],
+    ["jina.ai.v1", "search", "https://s.jina.ai/", "authorization"],
+    ["jina.ai.v1", "documents", "https://r.jina.ai/", "authorization"],
+    ["tavily.search.v1", "search", "https://api.tavily.com/search", "authorization"],
+    ["serper.search.v1", "search", "https://google.serper.dev/search", "x-api-key"],
+    ["firecrawl.scrape.v1", "search", "https://api.firecrawl.dev/v2/search", "authorization"],
+    ["firecrawl.scrape.v1", "documents", "https://api.firecrawl.dev/v2/scrape", "authorization"],
+  ] as const;
+  const body = { query: "tower", url: "https://papers.example/", input: "red", messages: [] };
+  for (const [id, operation, address, header] of addresses) {
+    const { url, headers } = await sent(id, {}, { operation, body });
+    assertEquals([url, headers[header]?.replace("Bearer ", "")], [address, "key"], id);
+    const own = (await sent(id, { baseUrl: "https://proxy.example/v1" }, { operation, body })).url;
+    assert(own.startsWith("https://proxy.example/v1/"), own);
+  }
+  const { headers } = await sent("jina.ai.v1", {}, { operation: "search", body });
+  assertEquals([headers.accept, headers["x-respond-with"]], ["application/json", "no-content"]);
+});
+
+Deno.test("a vendor without chat proves by a free path that it is there, and has the catalogue's models", async () => {
+  const paths = {
+    "jina.ai.v1": "models",
+    "tavily.search.v1": "usage",
+    "serper.search.v1": "account",
+    "firecrawl.scrape.v1": "team/credit-usage",
+  };
+  for (const [connector, path] of Object.entries(paths)) {
+    await using upstream = await startUpstream(json({}));
+    const { provider: instance, options } = connected({ connector }, upstream);
+    assertEquals(await instance.listModels(options), provider(connector).models);
+    const chat: CompletionRequest = { model: { id: "search" }, stream: false, body: { messages: [] } };
+    for (const call of [() => instance.complete(chat, options), () => instance.stream(chat, options)]) {
+      await assertRejects(async () => void await call(), UpstreamError, "does not offer chat");
+    }
+    assertEquals(upstream.requests.map((request) => `${request.method} ${request.path}`), [`GET /v1/${path}`]);
+  }
+});
+
 Deno.test("usage of a stream is asked for only where the vendor takes the question", async () => {
   for (
     const [id, asks] of [["openai.llm.v1", true], ["mistral.api.v1", false], ["perplexity.search.v1", false]] as const
   ) {
-    const { body } = await sent(id, {}, true);
+    const { body } = await sent(id, {}, { stream: true });
     assertEquals("stream_options" in JSON.parse(body as string), asks, id);
   }
 });

@@ -1,5 +1,5 @@
 /**
- * Jina AI's models. Sources differ on what its third generation of embeddings and later ones cost.
+ * Jina AI's models, and its search and reader, which it bills by tokens as well. Sources differ on what its third generation of embeddings and later ones cost.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -62,5 +62,20 @@ export const entries: readonly CatalogueEntry[] = [
     window: 131_072,
     pricing: [{ input: 0.05 }],
     source: ["Portkey, elastic/docs-content#7584", "2026-08-21"],
+  },
+  {
+    id: "search",
+    serves: ["retrieval.search.web-search"],
+    isDefault: true,
+    pricing: null,
+    source: ["public clients of s.jina.ai", "2026-11-22"],
+  },
+  {
+    id: "reader",
+    serves: ["document-understanding.document-parsing"],
+    maxFile: 0,
+    isDefault: true,
+    pricing: null,
+    source: ["public clients of r.jina.ai", "2026-11-22"],
   },
 ];

@@ -1,0 +1,23 @@
+/**
+ * Jina's search and reader have hosts of their own.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
+import { declarationOf } from "./_openai_vendor.ts";
+import { jina } from "./jina.ts";
+
+const hosts: Readonly<Record<string, string>> = {
+  search: "https://s.jina.ai/",
+  reader: "https://r.jina.ai/",
+};
+
+/** Jina, with its code. All calls go to an address of one's own where there is one. */
+export const jinaConnector: ProviderConnector = {
+  ...declarationOf(jina),
+  create(settings, runtime) {
+    const given = settings as ProviderSettings;
+    const address = (path: string) => hosts[path] ?? `${jina.baseUrl}/${path}`;
+    return new OpenAiCompatibleProvider(given.baseUrl === undefined ? { ...jina, address } : jina, given, runtime);
+  },
+};
