@@ -96,9 +96,29 @@ const usual: Readonly<Record<string, OperationFacts>> = {
   },
 };
 
+/** The time of the clock in tests, Unix seconds. */
+const created = 1_767_225_600;
+const drawn = { created, data: image.data };
+const drawnByGemini = (
+  parts: readonly object[],
+): Pick<OperationFacts, "sends" | "replies" | "becomes" | "mayBeEmpty"> => ({
+  sends: {
+    path: "/v1/models/small:generateContent",
+    json: { contents: [{ role: "user", parts }], generationConfig: { responseModalities: ["IMAGE"] } },
+  },
+  replies: { candidates: [{ content: { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] } }] },
+  becomes: drawn,
+  mayBeEmpty: true,
+});
+
 /** What vendors have in words of their own. */
 const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = {
   "google.gemini.v1": {
+    image: { body: { prompt: "red" }, ...drawnByGemini([{ text: "red" }]) },
+    "image-edit": {
+      ...usual["image-edit"]!,
+      ...drawnByGemini([{ text: "red" }, { inlineData: { mimeType: "image/png", data: btoa("of a kind") } }]),
+    },
     embeddings: {
       body: { input: ["red", "green"] },
       sends: {
@@ -109,6 +129,14 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
       },
       replies: { embeddings: vectors.map((values) => ({ values })) },
       becomes: { object: "list", data: embedded.data, model: "small" },
+    },
+  },
+  "cloudflare.workers-ai.v1": {
+    image: {
+      body: { prompt: "red" },
+      sends: { path: "/run/small", json: { prompt: "red" } },
+      replies: { result: { image: "AAAA" } },
+      becomes: { ...drawn, result: { image: "AAAA" } },
     },
   },
   "cohere.nlp.v1": {

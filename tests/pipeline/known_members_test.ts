@@ -35,6 +35,6 @@ Deno.test("every parameter that a connector has a rule for is known", () => {
     { parameters, models },
   ) => [parameters, ...models.map((model) => model.parameters)]);
   const names = new Set(rules.flatMap((one) => one === undefined ? [] : namesOf(one)));
-  const known = memberFinder([...chatMembers, "dimensions", "instructions", "stream_format"]);
+  const known = memberFinder([...chatMembers, "dimensions", "encoding_format", "instructions", "stream_format"]);
   assertEquals([...names].filter((name) => known(name) !== name), []);
 });
