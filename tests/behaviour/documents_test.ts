@@ -155,7 +155,7 @@ describe("A bad request for a document", () => {
   }
 
   it("is refused when it is over the limit", async () => {
-    await using scene = await stage({ a: fine }, { config: { proxy: { body_limit: "1KB" } } });
+    await using scene = await stage({ a: fine }, { config: { proxy: { upload_limit: "1KB" } } });
     const { status: answered } = await scene.post("documents/parse", {}, formOf({ file: file(new Uint8Array(2_000)) }));
     assertEquals([answered, scene.calls.a], [413, 0]);
   });
