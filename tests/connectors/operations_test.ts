@@ -172,6 +172,22 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
         data: [[0, 1], [0.6, 0.8]].map((embedding, index) => ({ object: "embedding", index, embedding })),
       },
     },
+    search: {
+      body: searched,
+      sends: { path: "/v1/search", json: { q: "tower", num: 3 } },
+      replies: {
+        code: 200,
+        data: [{ title: page.title, url: page.url, description: page.snippet, content: "", date: "2026-01-31" }],
+        meta: { usage: { tokens: 10_000 } },
+      },
+      becomes: { ...found({ searches: 1, total_tokens: 10_000 }), results: [{ ...page, published: "2026-01-31" }] },
+    },
+    documents: {
+      body: { url },
+      sends: { path: "/v1/reader", json: { url } },
+      replies: { code: 200, data: { title: "One", url, content: "# One", usage: { tokens: 7 } } },
+      becomes: { ...parsed("small"), usage: { total_tokens: 7 } },
+    },
   },
   "voyage.embeddings.v1": {
     embeddings: {
@@ -212,24 +228,6 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
       sends: { path: "/v1/search", json: searched },
       replies: { id: "1", results: [{ ...page, date: "2026-01-31", last_updated: null }] },
       becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2026-01-31" }] },
-    },
-  },
-  "jina.ai.v1": {
-    search: {
-      body: searched,
-      sends: { path: "/v1/search", json: { q: "tower", num: 3 } },
-      replies: {
-        code: 200,
-        data: [{ title: page.title, url: page.url, description: page.snippet, content: "", date: "2026-01-31" }],
-        meta: { usage: { tokens: 10_000 } },
-      },
-      becomes: { ...found({ searches: 1, total_tokens: 10_000 }), results: [{ ...page, published: "2026-01-31" }] },
-    },
-    documents: {
-      body: { url },
-      sends: { path: "/v1/reader", json: { url } },
-      replies: { code: 200, data: { title: "One", url, content: "# One", usage: { tokens: 7 } } },
-      becomes: { ...parsed("small"), usage: { total_tokens: 7 } },
     },
   },
   "tavily.search.v1": {
