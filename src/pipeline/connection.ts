@@ -32,6 +32,8 @@ export class Connection implements CallOptions {
   dropped: readonly string[] = none;
   /** The provider behind it, where it is a proxy. */
   declare servedBy?: ServedBy;
+  /** The trace that the request belongs to, handed on as it came. */
+  declare traceparent?: string | undefined;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallReservation | undefined;
@@ -113,13 +115,14 @@ export class Connection implements CallOptions {
   /** Sends a request; one that never left is sent once more, for free. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
-    const upstream: UpstreamRequest = {
+    const plain: UpstreamRequest = {
       connectTimeoutMs: this.#instance.entry.connectTimeoutMs,
       ...request,
       signal: this.stop,
       onBytes: () => this.#silence?.touch(),
       isWhole: !this.#silence,
     };
+    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
@@ -137,6 +140,10 @@ export class Connection implements CallOptions {
   #timeOut(what: string): void {
     this.#stopper.abort(new AttemptTimeout(`The provider ${what}`));
   }
+}
+
+function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {
+  return { ...request, headers: { ...request.headers, traceparent } };
 }
 
 /** Notices when nothing arrives while the reader waits, or the reader stops. One timer, re-armed only when it fires. */

@@ -47,6 +47,7 @@ export async function tryOnce<T>(
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
+  if (context.plan.request.traceparent !== undefined) connection.traceparent = context.plan.request.traceparent;
   context.follow(connection);
   const from = clock.monotonic();
   try {
