@@ -11,6 +11,8 @@ const sockets = "talks to the proxy by a socket";
 const sdk = "asks a proxy by a vendor's own npm package, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
 const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
+const vendor = "asks a vendor whose connector pages do not have";
+const broken = "a Response in a page says of its body only that it broke, by a TypeError";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
@@ -43,9 +45,18 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/embeddings_test.ts`]: {
     "client.embeddings > answers by the pool for embeddings of detected providers, beside chat": environment,
     "client.embeddings > answers for a client that is for chat": environment,
+    "Embeddings by Gemini's own API": vendor,
+    "The openai package": sdk,
+  },
+  [`${b}/documents_test.ts`]: {
+    "client.documents > goes to Mistral's OCR, a file as a data address": vendor,
+    "client.documents > goes to Firecrawl with an address alone": vendor,
+  },
+  [`${b}/image_edits_test.ts`]: {
     "The openai package": sdk,
   },
   [`${b}/images_test.ts`]: {
+    "The openai package": sdk,
     "The form of images > is no question for a model with one form, which others are asked in place of": environment,
     "client.images.generate > answers by the pool for images of detected providers": environment,
   },
@@ -63,6 +74,20 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/local_servers_test.ts`]: environment,
   [`${b}/mesh_override_test.ts`]: {
     "POST /mesh/activate and /mesh/deactivate > are never for pages of another origin, whatever CORS allows": server,
+  },
+  [`${b}/moderation_test.ts`]: {
+    "Moderation by clients": environment,
+  },
+  [`${b}/rerank_test.ts`]: {
+    "client.rerank > goes to Cohere's own path, beside its compatibility base": vendor,
+  },
+  [`${b}/search_test.ts`]: {
+    "client.search > goes to detected vendors by turns, each in its own words, and costs what they charge": environment,
+  },
+  [`${b}/speech_test.ts`]: {
+    "POST /v1/audio/speech > breaks off where its provider does": broken,
+    "client.audio.speech > answers by the pool for speech of detected providers": environment,
+    "The openai package": sdk,
   },
   [`${b}/metrics_test.ts`]: {
     "a client's stats() > are those of its mesh": environment,
