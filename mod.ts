@@ -292,6 +292,7 @@ export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/provide
 export type {
   OpenAiCompatible,
   Post,
+  PostedRequest,
   VendorOperation,
   VendorOperations,
 } from "./connectors/providers/_openai_vendor.ts";

@@ -24,7 +24,7 @@ import type { FaultReader } from "./_http.ts";
 export type Post = (path: string, request: PostedRequest, options: CallOptions) => Promise<UpstreamResponse>;
 
 /** A request, and where the vendor's own words are needed: what is posted in place of its body. */
-interface PostedRequest extends OperationRequest {
+export interface PostedRequest extends OperationRequest {
   /** Posted as it is, without a model. */
   readonly json?: JsonObject;
   /** Beside the key's and the content type; names in lower case. */

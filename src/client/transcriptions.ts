@@ -21,8 +21,8 @@ export interface TextTranscriptionRequest extends TranscriptionRequest {
   response_format: "text" | "srt" | "vtt";
 }
 
-/** Speech to text. */
-abstract class SpeechToText {
+/** Speech to text, in the language that is spoken. */
+export class Transcriptions {
   readonly #context: CallContext;
 
   /**
@@ -33,9 +33,6 @@ abstract class SpeechToText {
   constructor(context: CallContext) {
     this.#context = context;
   }
-
-  /** Imports the operation: a page loads the code of those that it uses. */
-  protected abstract load(): Promise<CheckedOperation<TranscriptionFields, Transcription>>;
 
   /**
    * Asks for a text of a sound.
@@ -51,36 +48,68 @@ abstract class SpeechToText {
    * ```
    */
   create(request: TextTranscriptionRequest, settings?: CallSettings): Promise<string>;
+  /** The same, for formats whose response is an object. */
   create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
-  async create(
-    { file, ...request }: TranscriptionRequest,
-    settings: CallSettings = {},
-  ): Promise<Transcription | string> {
-    const [operation, { filesOf }] = await Promise.all([this.load(), import("./files_of.ts")]);
-    const files = await filesOf("file", file);
-    return await call<TranscriptionFields, Transcription, Transcription | string>(this.#context, {
-      operation,
-      request,
-      files,
-      settings,
-      resultOf: (answer) => {
-        const { body, content } = wholeOf(answer);
-        return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
-      },
-    });
-  }
-}
-
-/** Speech to text, in the language that is spoken. */
-export class Transcriptions extends SpeechToText {
-  protected async load(): Promise<CheckedOperation<TranscriptionFields, Transcription>> {
-    return (await import("../pipeline/operations/transcription.ts")).transcription;
+  async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
+    const { transcription } = await import("../pipeline/operations/transcription.ts");
+    return await textOf(transcription, { context: this.#context, request, settings });
   }
 }
 
 /** Speech to text in English. */
-export class Translations extends SpeechToText {
-  protected async load(): Promise<CheckedOperation<TranscriptionFields, Transcription>> {
-    return (await import("../pipeline/operations/audio_translation.ts")).audioTranslation;
+export class Translations {
+  readonly #context: CallContext;
+
+  /**
+   * Made by a client.
+   *
+   * @param context Of the client.
+   */
+  constructor(context: CallContext) {
+    this.#context = context;
   }
+
+  /**
+   * Asks for an English text of a sound.
+   *
+   * @param request OpenAI's request; without `model` it goes to the client's pool for speech to text.
+   * @param settings Signal, time limit (ms), session.
+   * @returns A string for the formats `text`, `srt` and `vtt`, else an object with `text`.
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const { text } = await client.audio.translations.create({ file: new File([bytes], "rede.mp3") });
+   * ```
+   */
+  create(request: TextTranscriptionRequest, settings?: CallSettings): Promise<string>;
+  /** The same, for formats whose response is an object. */
+  create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
+  async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
+    const { audioTranslation } = await import("../pipeline/operations/audio_translation.ts");
+    return await textOf(audioTranslation, { context: this.#context, request, settings });
+  }
+}
+
+interface SoundCall {
+  readonly context: CallContext;
+  readonly request: TranscriptionRequest;
+  readonly settings: CallSettings;
+}
+
+async function textOf(
+  operation: CheckedOperation<TranscriptionFields, Transcription>,
+  { context, request: { file, ...request }, settings }: SoundCall,
+): Promise<Transcription | string> {
+  const { filesOf } = await import("./files_of.ts");
+  return await call<TranscriptionFields, Transcription, Transcription | string>(context, {
+    operation,
+    request,
+    files: await filesOf("file", file),
+    settings,
+    resultOf: (answer) => {
+      const { body, content } = wholeOf(answer);
+      return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
+    },
+  });
 }
