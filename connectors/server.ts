@@ -13,8 +13,10 @@ import { bedrock } from "./providers/bedrock.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { cohere } from "./providers/cohere.ts";
+import { deepgram } from "./providers/deepgram.ts";
 import { deepseek } from "./providers/deepseek.ts";
 import { fireworks } from "./providers/fireworks.ts";
+import { elevenlabs } from "./providers/elevenlabs.ts";
 import { firecrawl } from "./providers/firecrawl.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
@@ -69,6 +71,8 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
+  lazyOpenAiCompatible(elevenlabs),
+  lazyOpenAiCompatible(deepgram),
   { ...declarationOf(jina), load: async () => (await import("./providers/_jina_provider.ts")).jinaConnector },
   lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),

@@ -75,9 +75,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     };
     const post: Post = (path, request, options) => {
       const url = vendor.address?.(path, request.model.id) ?? new URL(path, `${this.#baseUrl}/`).href;
-      const { json, headers = {} } = request;
-      const body = json === undefined ? bodyOf(request, runtime) : { headers, body: JSON.stringify(json) };
-      return this.#send({ url, ...body }, options);
+      return this.#send({ url, ...postedBody(request, runtime) }, options);
     };
     this.#calls = Object.fromEntries(
       Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post, runtime)]),
@@ -151,6 +149,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
     return readFault(response, this.#faults, this.#runtime.clock);
   }
+}
+
+/** The client's own body, or the vendor's in place of it. */
+function postedBody(request: Parameters<Post>[1], runtime: Runtime): ReturnType<typeof bodyOf> {
+  const { json, raw, headers = {} } = request;
+  if (raw !== undefined) return { body: raw.chunks, headers: { "content-type": raw.type } };
+  return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 
 function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isAsItCame: boolean } {

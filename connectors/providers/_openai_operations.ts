@@ -112,6 +112,11 @@ export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(as
   (await import("./_openai_transcription.ts")).audioTranslationBy
 );
 
-function lazily(load: () => Promise<VendorOperation>): VendorOperation {
+/**
+ * An operation whose code is imported with the first request.
+ *
+ * @param load Imports it.
+ */
+export function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);
 }

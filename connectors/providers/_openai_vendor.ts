@@ -29,6 +29,8 @@ export interface PostedRequest extends OperationRequest {
   readonly json?: JsonObject;
   /** Beside the key's and the content type; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Posted as it is: a body of its own type. */
+  readonly raw?: { readonly type: string; readonly chunks: readonly Uint8Array[] };
 }
 
 /** Makes the calls of an operation. */

@@ -230,6 +230,55 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
       becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2026-01-31" }] },
     },
   },
+  "elevenlabs.tts.v1": {
+    speech: {
+      model: "eleven_flash_v2_5",
+      body: { input: "red", voice: "id/1", speed: 1.1, instructions: "slowly" },
+      sends: {
+        path: "/v1/text-to-speech/id%2F1/stream?output_format=mp3_44100_128",
+        json: { text: "red", model_id: "eleven_flash_v2_5", voice_settings: { speed: 1.1 } },
+      },
+      replies: whole(200, bytes, "audio/mpeg"),
+      becomes: "of a kind",
+    },
+  },
+  "deepgram.audio.v1": {
+    speech: {
+      body: { input: "red", voice: "aura-2-thalia-en", response_format: "pcm" },
+      sends: {
+        path: "/v1/speak?model=aura-2-thalia-en&encoding=linear16&container=none&sample_rate=24000",
+        json: { text: "red" },
+      },
+      replies: whole(200, bytes, "audio/l16"),
+      becomes: "of a kind",
+    },
+    transcription: {
+      body: { language: "en", response_format: "verbose_json" },
+      files: transcript.files!,
+      sends: { path: "/v1/listen?model=small&smart_format=true&utterances=true&language=en" },
+      replies: {
+        metadata: { duration: 2.5 },
+        results: {
+          channels: [{
+            alternatives: [{
+              transcript: "Red.",
+              words: [{ word: "red", punctuated_word: "Red.", start: 0.5, end: 1 }],
+            }],
+          }],
+          utterances: [{ start: 0.5, end: 1, transcript: "Red." }],
+        },
+      },
+      becomes: {
+        task: "transcribe",
+        language: "",
+        duration: 2.5,
+        text: "Red.",
+        segments: [{ id: 0, start: 0.5, end: 1, text: "Red." }],
+        words: [{ word: "Red.", start: 0.5, end: 1 }],
+        usage: { type: "duration", seconds: 2.5 },
+      },
+    },
+  },
   "tavily.search.v1": {
     search: {
       model: "search-advanced",

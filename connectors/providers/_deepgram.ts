@@ -1,0 +1,110 @@
+/**
+ * Deepgram's requests and responses: parameters in the address, sound and text in the body.
+ *
+ * Source: developers.deepgram.com/reference, `POST /speak` and `POST /listen`.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { readObject } from "./_base.ts";
+import { leftOutBeside } from "./_left_out.ts";
+import type { Post } from "./_openai_vendor.ts";
+import { soundOf } from "./_sound.ts";
+
+/** What each format of sound is called. */
+const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  mp3: { encoding: "mp3" },
+  opus: { encoding: "opus", container: "ogg" },
+  aac: { encoding: "aac" },
+  flac: { encoding: "flac" },
+  wav: { encoding: "linear16", container: "wav" },
+  pcm: { encoding: "linear16", container: "none", sample_rate: "24000" },
+};
+const spoken: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "model",
+  "input",
+  "voice",
+  "response_format",
+  "stream_format",
+]);
+const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...["model", "language", "response_format", "timestamp_granularities", "stream"],
+]);
+
+/**
+ * Speech. The voice is the model there.
+ *
+ * @param post Posts to the vendor.
+ */
+export function deepgramSpeech(post: Post): OperationCall {
+  return async (request, options) => {
+    const { body } = request;
+    reportLeft(body, spoken, options.reportDropped);
+    const format = typeof body.response_format === "string" ? body.response_format : "mp3";
+    const query = new URLSearchParams({ model: String(body.voice), ...encodings[format] });
+    const response = await post(`speak?${query}`, { ...request, json: { text: body.input } }, options);
+    return { body: {}, content: await soundOf(response, soundTypeOf(format)) };
+  };
+}
+
+/**
+ * Transcripts.
+ *
+ * @param post Posts to the vendor.
+ */
+export function deepgramTranscription(post: Post): OperationCall {
+  return async (request, options) => {
+    const { body, model, files = [] } = request;
+    reportLeft(body, heard, options.reportDropped);
+    const { language, response_format: format } = body;
+    const query = new URLSearchParams({
+      model: model.id,
+      smart_format: "true",
+      utterances: "true",
+      ...(language ? { language: String(language) } : { detect_language: "true" }),
+    });
+    const { type, bytes } = files.find(({ field }) => field === "file")!;
+    const response = await post(`listen?${query}`, { ...request, raw: { type, chunks: [bytes] } }, options);
+    return transcriptOf(await readObject(response), typeof format === "string" ? format : "json");
+  };
+}
+
+function transcriptOf({ results, metadata }: JsonObject, format: string): OperationResponse {
+  const channel = Object(Object(Object(results).channels)[0]);
+  const { transcript: text, words } = Object(Object(channel.alternatives)[0]);
+  if (typeof text !== "string") {
+    throw new UpstreamError("The provider answered with no transcript", { kind: "invalid_response" });
+  }
+  const { duration } = Object(metadata);
+  const usage = { type: "duration", seconds: duration };
+  const type = transcriptTypeOf(format);
+  if (type !== undefined) return { body: { text, usage }, content: { type, bytes: new TextEncoder().encode(text) } };
+  if (format !== "verbose_json") return { body: { text, usage } };
+  const { utterances } = Object(results);
+  return {
+    body: {
+      task: "transcribe",
+      language: channel.detected_language ?? "",
+      duration,
+      text,
+      segments: listOf(utterances).map(({ start, end, transcript }, id) => ({ id, start, end, text: transcript })),
+      words: listOf(words).map(({ word, punctuated_word, start, end }) => ({
+        word: punctuated_word ?? word,
+        start,
+        end,
+      })),
+      usage,
+    },
+  };
+}
+
+function listOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.map((one) => Object(one)) : [];
+}
+
+function reportLeft(body: JsonObject, carried: ReadonlySet<string>, report?: (names: readonly string[]) => void): void {
+  const left = leftOutBeside(body, carried);
+  if (left.length > 0) report?.(left);
+}

@@ -1,0 +1,26 @@
+/**
+ * Deepgram's models. The voice of a speech is a model there, so that `aura-2` stands for all of its voices.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "nova-3",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text verbose_json",
+    isDefault: true,
+    pricing: null, // public lists differ: 0.0043 and 0.0077 a minute
+    source: ["developers.deepgram.com", "2026-11-22"],
+  },
+  {
+    id: "aura-2",
+    serves: ["generation.audio.text-to-speech"],
+    voices: "aura-2-thalia-en aura-2-asteria-en aura-2-helena-en aura-2-luna-en",
+    formats: "mp3 opus aac flac wav pcm",
+    isDefault: true,
+    pricing: null,
+    source: ["developers.deepgram.com", "2026-11-22"],
+  },
+];
