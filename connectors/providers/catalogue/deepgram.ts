@@ -1,5 +1,6 @@
 /**
  * Deepgram's models. The voice of a speech is a model there, so that `aura-2` stands for all of its voices.
+ * What nova-3 costs is unknown here: public lists say 0.0043 and 0.0077 USD a minute.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -11,7 +12,7 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["understanding.audio.speech-to-text"],
     formats: "json text verbose_json",
     isDefault: true,
-    pricing: null, // public lists differ: 0.0043 and 0.0077 a minute
+    pricing: null,
     source: ["developers.deepgram.com", "2026-11-22"],
   },
   {
