@@ -89,6 +89,11 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "client.audio.speech > answers by the pool for speech of detected providers": environment,
     "The openai package": sdk,
   },
+  [`${b}/transcription_test.ts`]: {
+    "client.audio.transcriptions > answers by the pool for it of detected providers": environment,
+    "Translation of speech > skips models and providers that only transcribe": vendor,
+    "The openai package": sdk,
+  },
   [`${b}/metrics_test.ts`]: {
     "a client's stats() > are those of its mesh": environment,
   },
