@@ -48,7 +48,10 @@ export async function bundleEntries(): Promise<Bundle> {
   const folder = fromFileUrl(root);
   const { metafile, outputFiles } = await build({
     absWorkingDir: folder,
-    entryPoints: [...entries, ...pageParts].map((entry) => `${entry}.ts`),
+    entryPoints: [
+      ...entries.map((entry) => ({ in: `${entry}.ts`, out: entry })),
+      ...pageParts.map((part) => ({ in: `${part}.ts`, out: chunkOf(part) })),
+    ],
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
@@ -63,8 +66,9 @@ export async function bundleEntries(): Promise<Bundle> {
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
+  const needless = needlessParts(metafile);
   const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }))
-    .filter(({ path }) => !pageParts.some((part) => path.startsWith(`dist/${part}.js`)));
+    .filter(({ path }) => !needless.some((part) => path.startsWith(part)));
   return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
 }
 
@@ -81,6 +85,16 @@ const withoutMain: Plugin = {
     });
   },
 };
+
+function chunkOf(part: string): string {
+  return `chunks/${part.split("/").at(-1)}`;
+}
+
+/** The scripts of parts of pages that nothing imports: only a module that is also loaded on demand is, by this name. */
+function needlessParts({ outputs }: Metafile): string[] {
+  const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
+  return pageParts.map((part) => `dist/${chunkOf(part)}.js`).filter((path) => !imported.has(path));
+}
 
 function pathOf({ path }: OutputFile, folder: string): string {
   return path.slice(folder.length);

@@ -61,7 +61,7 @@ export interface Storage {
   /** Whether any owner has the lock. */
   isLocked(key: string): Promise<boolean>;
   /** What several processes agree on at once; only storages with atomic operations have it. */
-  readonly shared?: Shared;
+  readonly shared?: Shared | undefined;
   /** Closes connections; later calls fail. Storages without connections have none. */
   close?(): Promise<void>;
 }
