@@ -129,7 +129,10 @@ async function bundle(files: readonly string[], folder: string): Promise<void> {
   await build({
     entryPoints: [
       ...files.map((file) => ({ in: root + file, out: file.replace(/\.ts$/, "") })),
-      { in: `${root}src/runtime/node_shell.ts`, out: "tests/runtime/node_shell" },
+      ...["node_shell", "server"].map((name) => ({
+        in: `${root}src/runtime/${name}.ts`,
+        out: `tests/runtime/${name}`,
+      })),
     ],
     outdir: folder,
     outExtension: { ".js": ".mjs" },

@@ -99,7 +99,7 @@ describe("a rotation event", () => {
   });
 
   it("comes for a stream that broke", async () => {
-    const broken = stream({ cut: { after: 1, how: "close" } });
+    const broken = stream({ cut: { after: 1, how: "end" } });
     await using scene = await stage({ a: [broken, a], b }, by("stick-until-failure"));
     await scene.askStream();
     assertEquals(await texts(scene, 2), "bb");

@@ -75,8 +75,8 @@ describe("The port to the outside on Node", () => {
   it("has timers that keep no process alive, and sleeps that do", async () => {
     await using folder = await makeFolder();
     const source = `
-      import { ModelMesh } from LIBRARY;
-      const { clock } = new ModelMesh().runtime;
+      import { serverRuntime } from ${JSON.stringify(new URL("server.mjs", import.meta.url).href)};
+      const { clock } = serverRuntime();
       clock.after(60_000, () => {});
       clock.every(60_000, () => Promise.resolve());
       clock.sleep(20).then(() => console.log("slept"));`;
