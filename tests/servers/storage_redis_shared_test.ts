@@ -11,7 +11,7 @@ import { happens, until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 
 const { clock } = serverRuntime();
-const expiresAt = clock.now() + 60_000;
+const expiresAt = clock.now() + 86_400_000; // modules are loaded minutes before the last test of a run
 let server: TestRedis;
 let made = 0;
 const open: RedisStorage[] = [];
