@@ -30,8 +30,14 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { loadLimits } from "../state/limits/on_demand.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import { assemble, assembleOpen, type Assembly, type AssemblyContext } from "./assembly.ts";
-import { type AssemblyPlan, membersOf } from "./assembly.ts";
+import {
+  assemble,
+  assembleOpen,
+  type Assembly,
+  type AssemblyContext,
+  type AssemblyPlan,
+  membersOf,
+} from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import { eventOf, listener, warningsOf } from "./records.ts";
 import { sinksOf } from "./sinks.ts";
