@@ -8,7 +8,9 @@ import * as sinks from "./observability/declarations.ts";
 import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
 import { declarationOf } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
+import { assemblyai } from "./providers/assemblyai.ts";
 import { azure } from "./providers/azure.ts";
+import { azureSpeech } from "./providers/azure_speech.ts";
 import { bedrock } from "./providers/bedrock.ts";
 import { cerebras } from "./providers/cerebras.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
@@ -72,7 +74,9 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
   { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
   lazyOpenAiCompatible(elevenlabs),
+  lazyOpenAiCompatible(azureSpeech),
   lazyOpenAiCompatible(deepgram),
+  lazyOpenAiCompatible(assemblyai),
   { ...declarationOf(jina), load: async () => (await import("./providers/_jina_provider.ts")).jinaConnector },
   lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),

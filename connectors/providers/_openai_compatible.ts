@@ -14,7 +14,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { nameThoughts } from "./_openai_message.ts";
@@ -115,7 +115,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const path = withoutChat?.probePath ?? "models";
     const response = await this.#send({ url: address?.(path) ?? `${this.#baseUrl}/${path}`, method: "GET" }, options);
     if (withoutChat !== undefined) {
-      await readObject(response);
+      const text = await readText(response);
+      parseObject(text.trimStart().startsWith("[") ? `{"list":${text}}` : text);
       return modelsOf(this.#vendor);
     }
     const { data } = await readObject(response);
@@ -152,9 +153,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 }
 
 /** The client's own body, or the vendor's in place of it. */
-function postedBody(request: Parameters<Post>[1], runtime: Runtime): ReturnType<typeof bodyOf> {
-  const { json, raw, headers = {} } = request;
-  if (raw !== undefined) return { body: raw.chunks, headers: { "content-type": raw.type } };
+function postedBody(
+  request: Parameters<Post>[1],
+  runtime: Runtime,
+): Pick<UpstreamRequest, "method" | "body" | "headers"> {
+  const { json, raw, method, headers = {} } = request;
+  if (method === "GET") return { method, headers };
+  if (raw !== undefined) return { body: raw.chunks, headers: { ...headers, "content-type": raw.type } };
   return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 

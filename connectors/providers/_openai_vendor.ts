@@ -31,6 +31,8 @@ export interface PostedRequest extends OperationRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Posted as it is: a body of its own type. */
   readonly raw?: { readonly type: string; readonly chunks: readonly Uint8Array[] };
+  /** Asks, without a body, for what an earlier request has ordered. */
+  readonly method?: "GET";
 }
 
 /** Makes the calls of an operation. */

@@ -9,6 +9,7 @@ const builtIn = new URL("../../connectors/providers/catalogue/", import.meta.url
 /** What the sources call a provider, by the name of its file up to an underscore: a long list has several; one that is missing is not in a source. */
 const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   anthropic: { "models.dev": ["anthropic"], "genai-prices": ["anthropic"], LiteLLM: ["anthropic"] },
+  assemblyai: { LiteLLM: ["assemblyai"] },
   azure: { "models.dev": ["azure"], "genai-prices": ["azure"], LiteLLM: ["azure"] },
   bedrock: { "models.dev": ["amazon-bedrock"], "genai-prices": ["aws"], LiteLLM: ["bedrock", "bedrock_converse"] },
   cerebras: { "models.dev": ["cerebras"], "genai-prices": ["cerebras"], LiteLLM: ["cerebras"] },

@@ -242,6 +242,24 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
       becomes: "of a kind",
     },
   },
+  "azure.tts.v1": {
+    speech: {
+      body: { input: "red & <green>", voice: "de-DE-KatjaNeural", speed: 1.5 },
+      sends: { path: "/v1/v1" },
+      replies: whole(200, bytes, "audio/mpeg"),
+      becomes: "of a kind",
+    },
+  },
+  "assemblyai.stt.v1": {
+    transcription: {
+      body: {},
+      files: transcript.files!,
+      sends: { path: "/v1/upload" },
+      // one reply to all of its requests; the way they go is in assemblyai_test.ts
+      replies: { upload_url: "https://cdn.example/1", id: "t1", status: "completed", text: "Red.", audio_duration: 3 },
+      becomes: { text: "Red.", usage: { type: "duration", seconds: 3 } },
+    },
+  },
   "deepgram.audio.v1": {
     speech: {
       body: { input: "red", voice: "aura-2-thalia-en", response_format: "pcm" },

@@ -1,0 +1,128 @@
+/**
+ * AssemblyAI's requests: the sound is uploaded, a transcript ordered, and asked for until it is there.
+ *
+ * Source: www.assemblyai.com/docs/api-reference, by AssemblyAI/assemblyai-api-spec, `openapi.yml`.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { CallOptions, OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
+import type { Clock } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { readObject, readText } from "./_base.ts";
+import { upstreamError } from "./_http.ts";
+import { leftOutBeside } from "./_left_out.ts";
+import type { Post } from "./_openai_vendor.ts";
+
+const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...["model", "language", "response_format", "timestamp_granularities", "stream"],
+]);
+/** Between two questions after a transcript, ms. */
+const pollMs = 1_000;
+
+/** What the steps of one transcript share. */
+interface Order {
+  readonly post: Post;
+  readonly request: OperationRequest;
+  readonly options: CallOptions;
+}
+
+/**
+ * Transcripts.
+ *
+ * @param post Posts to the vendor.
+ * @param runtime Waits between two questions.
+ */
+export function assemblyAiTranscription(post: Post, { clock }: { readonly clock: Clock }): OperationCall {
+  return async (request, options) => {
+    const { body } = request;
+    const left = leftOutBeside(body, carried);
+    if (left.length > 0) options.reportDropped?.(left);
+    const order = { post, request, options };
+    const transcript = await finished(await ordered(order), { ...order, clock });
+    return await answerOf(transcript, order);
+  };
+}
+
+async function ordered({ post, request, options }: Order): Promise<JsonObject> {
+  const { body: { language }, model, files = [] } = request;
+  const { bytes } = files.find(({ field }) => field === "file")!;
+  const raw = { type: "application/octet-stream", chunks: [bytes] };
+  const { upload_url: address } = await readObject(await post("upload", { ...request, raw }, options));
+  if (typeof address !== "string") throw broken("no address of the upload");
+  const json = {
+    audio_url: address,
+    speech_models: [model.id],
+    ...(language ? { language_code: language } : { language_detection: true }),
+  };
+  return await readObject(await post("transcript", { ...request, json }, options));
+}
+
+async function finished(transcript: JsonObject, order: Order & { readonly clock: Clock }): Promise<JsonObject> {
+  const { options, clock } = order;
+  let latest = transcript;
+  for (;;) {
+    const { id, status } = latest;
+    if (typeof id !== "string") throw broken("no transcript");
+    if (status === "completed") return latest;
+    if (status === "error") throw failureOf(latest);
+    if (status !== "queued" && status !== "processing") throw broken("a transcript without a status");
+    await clock.sleep(pollMs, options.signal);
+    latest = await readObject(await get(`transcript/${encodeURIComponent(id)}`, order));
+  }
+}
+
+/** Its servers' own failures say so; all else is about the sound. */
+function failureOf({ error }: JsonObject): UpstreamError {
+  const message = typeof error === "string" && error !== "" ? error : "The transcript failed";
+  const isServers = /server error|internal error|try again/i.test(message);
+  return upstreamError(isServers ? 500 : 422, { message, type: "", param: null, code: null });
+}
+
+async function answerOf(transcript: JsonObject, order: Order): Promise<OperationResponse> {
+  const { id, text, audio_duration: seconds } = transcript;
+  if (typeof text !== "string") throw broken("no transcript");
+  const { response_format: asked } = order.request.body;
+  const format = typeof asked === "string" && asked !== "" ? asked : "json";
+  const type = transcriptTypeOf(format);
+  const body = { text, usage: { type: "duration", seconds } };
+  const path = `transcript/${encodeURIComponent(String(id))}`;
+  if (type !== undefined) {
+    const isText = format === "text";
+    const written = isText ? text : await readText(await get(`${path}/${format}`, order));
+    if (!isText && !written.includes("-->") && text.trim() !== "") throw broken("no subtitles");
+    return { body, content: { type, bytes: new TextEncoder().encode(written) } };
+  }
+  if (format !== "verbose_json") return { body };
+  const { sentences } = await readObject(await get(`${path}/sentences`, order));
+  return { body: { ...body, ...detailsOf(transcript, sentences) } };
+}
+
+/** Times are milliseconds there, and seconds in OpenAI's API. */
+function detailsOf({ language_code: language, audio_duration: duration, words }: JsonObject, sentences: unknown) {
+  const seconds = (ms: unknown) => Number(ms) / 1000;
+  return {
+    task: "transcribe",
+    language: language ?? "",
+    duration,
+    segments: listOf(sentences).map(({ start, end, text }, id) => ({
+      id,
+      start: seconds(start),
+      end: seconds(end),
+      text,
+    })),
+    words: listOf(words).map(({ text, start, end }) => ({ word: text, start: seconds(start), end: seconds(end) })),
+  };
+}
+
+function get(path: string, { post, request, options }: Order): ReturnType<Post> {
+  return post(path, { ...request, method: "GET" }, options);
+}
+
+function listOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.map((one) => Object(one)) : [];
+}
+
+function broken(what: string): UpstreamError {
+  return new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+}

@@ -1,0 +1,18 @@
+/**
+ * Azure Speech has voices and no models: `neural` stands for all of them. What it costs depends on the region.
+ * @module
+ */
+import type { CatalogueEntry } from "../_catalogue.ts";
+
+/** The models. */
+export const entries: readonly CatalogueEntry[] = [
+  {
+    id: "neural",
+    serves: ["generation.audio.text-to-speech"],
+    voices: "en-US-JennyMultilingualNeural en-US-JennyNeural en-US-ChristopherNeural",
+    formats: "mp3 opus wav pcm",
+    isDefault: true,
+    pricing: null,
+    source: ["learn.microsoft.com/azure/ai-services/speech-service", "2026-11-23"],
+  },
+];

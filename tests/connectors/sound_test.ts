@@ -1,0 +1,160 @@
+/** Sound by vendors with words of their own: the ways that one request and one reply cannot show. */
+import { assertEquals } from "@std/assert";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionRequest, OperationName, OperationResponse } from "../../src/contracts/provider.ts";
+import { denoRuntime } from "../../src/runtime/deno.ts";
+import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { loadedProviders } from "../support/connectors.ts";
+import { json, type Script, startUpstream, whole } from "../support/upstream.ts";
+import { failureOf } from "./_provider_calls.ts";
+
+const bytes = new TextEncoder().encode("a sound");
+const files = [{ field: "file", name: "a.mp3", type: "audio/mpeg", bytes }];
+
+/** A provider on a clock whose waits take no time, and what becomes of a request. */
+async function over(connector: string, script: Script) {
+  const upstream = await startUpstream(script);
+  const clock = fakeClock({ skipSleeps: true });
+  const runtime = testRuntime({ clock, send: denoRuntime().send });
+  const { create } = loadedProviders.find(({ id }) => id === connector)!;
+  const provider = create({ id: connector, baseUrl: upstream.url, config: {} }, runtime);
+  const dropped: string[] = [];
+  const { signal } = new AbortController();
+  const options = {
+    signal,
+    credential: "key-of-the-vendor",
+    send: (sent: Parameters<typeof runtime.send>[0]) => runtime.send({ ...sent, signal }),
+    reportDropped: (names: readonly string[]) => void dropped.push(...names),
+  };
+  return {
+    clock,
+    dropped,
+    provider,
+    requests: () => upstream.requests.map(({ method, path }) => `${method} ${path}`),
+    sent: (index: number) => upstream.requests[index]!,
+    async ask(operation: OperationName, body: JsonObject, model = "small"): Promise<OperationResponse> {
+      const request = {
+        operation,
+        model: { id: model },
+        stream: false,
+        body,
+        ...operation === "speech" ? {} : { files },
+      };
+      return await provider.complete(request as unknown as CompletionRequest, options) as unknown as OperationResponse;
+    },
+    list: () => provider.listModels(options),
+    [Symbol.asyncDispose]: () => upstream.close(),
+  };
+}
+
+function textOf({ content }: OperationResponse): string {
+  return new TextDecoder().decode(content!.bytes as Uint8Array);
+}
+
+Deno.test("Azure's speech is asked for in SSML, in which no text is markup", async () => {
+  await using vendor = await over("azure.tts.v1", whole(200, bytes, "audio/mpeg"));
+  const markup = async (body: JsonObject) => {
+    await vendor.ask("speech", { input: 'a < b & "c" > d\u0000\u0007.', voice: "de-DE-KatjaNeural", ...body });
+    const { headers, body: sent } = vendor.sent(vendor.requests().length - 1);
+    assertEquals([headers["content-type"], headers["user-agent"]], ["application/ssml+xml", "modelmesh"]);
+    assertEquals(headers["ocp-apim-subscription-key"], "key-of-the-vendor");
+    return [headers["x-microsoft-outputformat"], sent];
+  };
+  const text = "a &lt; b &amp; &quot;c&quot; &gt; d  .";
+  const speak = (inner: string, voice = "de-DE-KatjaNeural", language = "de-DE") =>
+    `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}">` +
+    `<voice name="${voice}">${inner}</voice></speak>`;
+  assertEquals(await markup({}), ["audio-24khz-96kbitrate-mono-mp3", speak(text)]);
+  assertEquals(await markup({ response_format: "wav", speed: 1.5 }), [
+    "riff-24khz-16bit-mono-pcm",
+    speak(`<prosody rate="1.5">${text}</prosody>`),
+  ]);
+  assertEquals(vendor.dropped, []);
+  assertEquals((await markup({ speed: 4, instructions: "slowly" }))[1], speak(`<prosody rate="2">${text}</prosody>`));
+  assertEquals(vendor.dropped, ["instructions", "speed"]);
+  assertEquals((await markup({ voice: 'x"/>' }))[1], speak(text, "x&quot;/&gt;", "en-US"));
+});
+
+Deno.test("Azure's voices are listed as a list, which proves that it is there", async () => {
+  await using vendor = await over("azure.tts.v1", [
+    json([{ ShortName: "en-US-JennyNeural" }]),
+    json("no"),
+    whole(200, "<h1>", "text/html"),
+  ]);
+  assertEquals((await vendor.list()).map(({ id }) => id), ["neural"]);
+  assertEquals(vendor.requests(), ["GET /v1/voices/list"]);
+  const kind = async () => vendor.provider.classifyError(await failureOf(vendor.list));
+  assertEquals([await kind(), await kind()], ["invalid_response", "invalid_response"]);
+});
+
+const upload = json({ upload_url: "https://cdn.example/1" });
+const state = (status: string, more: object = {}) => json({ id: "t/1", status, ...more });
+const completed = state("completed", {
+  text: "Red. Green.",
+  audio_duration: 3,
+  language_code: "en",
+  words: [{ text: "Red.", start: 250, end: 900 }],
+});
+
+Deno.test("AssemblyAI's transcript is uploaded, ordered, and asked for once a second until it is there", async () => {
+  await using vendor = await over("assemblyai.stt.v1", [upload, state("queued"), state("processing"), completed]);
+  const { body } = await vendor.ask("transcription", { language: "en", prompt: "colors" }, "universal-2");
+  assertEquals(body, { text: "Red. Green.", usage: { type: "duration", seconds: 3 } });
+  assertEquals(vendor.requests(), [
+    "POST /v1/upload",
+    "POST /v1/transcript",
+    "GET /v1/transcript/t%2F1",
+    "GET /v1/transcript/t%2F1",
+  ]);
+  assertEquals(vendor.sent(0).body, "a sound");
+  assertEquals(vendor.sent(1).json(), {
+    audio_url: "https://cdn.example/1",
+    speech_models: ["universal-2"],
+    language_code: "en",
+  });
+  for (const index of [0, 1, 2]) assertEquals(vendor.sent(index).headers.authorization, "key-of-the-vendor");
+  assertEquals([vendor.clock.sleeps, vendor.dropped], [[1_000, 1_000], ["prompt"]]);
+});
+
+Deno.test("AssemblyAI writes subtitles itself, and sentences for verbose_json, in seconds", async () => {
+  const srt = "1\n00:00:00,250 --> 00:00:00,900\nRed.\n";
+  const sentences = json({ sentences: [{ text: "Red.", start: 250, end: 900 }] });
+  await using vendor = await over("assemblyai.stt.v1", [
+    ...[upload, completed, whole(200, srt, "text/plain")],
+    ...[upload, completed, sentences],
+    ...[upload, completed],
+  ]);
+  assertEquals(textOf(await vendor.ask("transcription", { response_format: "srt" })), srt);
+  const { body } = await vendor.ask("transcription", { response_format: "verbose_json" });
+  assertEquals(body, {
+    task: "transcribe",
+    language: "en",
+    duration: 3,
+    text: "Red. Green.",
+    segments: [{ id: 0, start: 0.25, end: 0.9, text: "Red." }],
+    words: [{ word: "Red.", start: 0.25, end: 0.9 }],
+    usage: { type: "duration", seconds: 3 },
+  });
+  assertEquals(textOf(await vendor.ask("transcription", { response_format: "text" })), "Red. Green.");
+  assertEquals(vendor.requests().filter((line) => line.startsWith("GET")), [
+    "GET /v1/transcript/t%2F1/srt",
+    "GET /v1/transcript/t%2F1/sentences",
+  ]);
+});
+
+Deno.test("AssemblyAI's failed transcripts are the sound's fault, or its servers'; odd states are neither", async () => {
+  const ends = [
+    [state("error", { error: "File does not appear to contain audio" }), "request"],
+    [state("error", { error: "Server error, developers have been alerted" }), "server"],
+    [state("error"), "request"],
+    [state("lost"), "invalid_response"],
+    [json({ status: "completed" }), "invalid_response"],
+    [state("completed"), "invalid_response"],
+    [json([]), "invalid_response"],
+  ] as const;
+  await using vendor = await over("assemblyai.stt.v1", ends.flatMap(([end]) => [upload, state("queued"), end]));
+  for (const [, kind] of ends) {
+    const error = await failureOf(() => vendor.ask("transcription", {}));
+    assertEquals(vendor.provider.classifyError(error), kind);
+  }
+});
