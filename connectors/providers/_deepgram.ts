@@ -12,6 +12,7 @@ import { readObject } from "./_base.ts";
 import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
+import { subtitlesOf } from "./_subtitles.ts";
 
 /** What each format of sound is called. */
 const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -80,16 +81,20 @@ function transcriptOf({ results, metadata }: JsonObject, format: string): Operat
   const { duration } = Object(metadata);
   const usage = { type: "duration", seconds: duration };
   const type = transcriptTypeOf(format);
-  if (type !== undefined) return { body: { text, usage }, content: { type, bytes: new TextEncoder().encode(text) } };
-  if (format !== "verbose_json") return { body: { text, usage } };
   const { utterances } = Object(results);
+  const segments = listOf(utterances).map(({ start, end, transcript }, id) => ({ id, start, end, text: transcript }));
+  if (type !== undefined) {
+    const written = format === "text" ? text : subtitlesOf(segments, format);
+    return { body: { text, usage }, content: { type, bytes: new TextEncoder().encode(written) } };
+  }
+  if (format !== "verbose_json") return { body: { text, usage } };
   return {
     body: {
       task: "transcribe",
       language: channel.detected_language ?? "",
       duration,
       text,
-      segments: listOf(utterances).map(({ start, end, transcript }, id) => ({ id, start, end, text: transcript })),
+      segments,
       words: listOf(words).map(({ word, punctuated_word, start, end }) => ({
         word: punctuated_word ?? word,
         start,

@@ -1,19 +1,27 @@
 /**
- * ElevenLabs' requests.
+ * ElevenLabs' requests and responses.
  *
- * Source: elevenlabs.io/docs/api-reference, `POST /text-to-speech/{voice_id}/stream`.
+ * Sources: elevenlabs.io/docs/api-reference, `POST /text-to-speech/{voice_id}/stream` and `POST /speech-to-text`;
+ * elevenlabs/elevenlabs-python (fields of transcripts).
  * @module
  */
-import type { OperationCall } from "../../src/contracts/provider.ts";
-import { soundTypeOf } from "../../src/util/audio_format.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { readObject } from "./_base.ts";
 import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
+import { type HeardWord, segmentsOf, subtitlesOf } from "./_subtitles.ts";
 
 /** Each format that all plans have, in the sample rate that OpenAI's API has it in. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "response_format", "speed", "stream_format"],
+]);
+const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...["model", "language", "response_format", "temperature", "timestamp_granularities", "stream"],
 ]);
 
 /**
@@ -35,4 +43,65 @@ export function elevenLabsSpeech(post: Post): OperationCall {
     const response = await post(path, { ...request, json }, options);
     return { body: {}, content: await soundOf(response, soundTypeOf(format)) };
   };
+}
+
+/**
+ * Transcripts.
+ *
+ * @param post Posts to the vendor.
+ */
+export function elevenLabsTranscription(post: Post): OperationCall {
+  return async (request, options) => {
+    const { body, model } = request;
+    const left = leftOutBeside(body, heard);
+    if (left.length > 0) options.reportDropped?.(left);
+    const { language, temperature, response_format: format } = body;
+    const fields = {
+      model_id: model.id,
+      tag_audio_events: false,
+      ...(language ? { language_code: language } : {}),
+      ...(temperature === undefined || temperature === null ? {} : { temperature }),
+    };
+    const answer = await readObject(await post("speech-to-text", { ...request, fields }, options));
+    return transcriptOf(answer, typeof format === "string" && format !== "" ? format : "json");
+  };
+}
+
+function transcriptOf(answer: JsonObject, format: string): OperationResponse {
+  const { text, words: given, language_code: language, audio_duration_secs: seconds } = answer;
+  if (typeof text !== "string") {
+    throw new UpstreamError("The provider answered with no transcript", { kind: "invalid_response" });
+  }
+  const words = wordsOf(given);
+  const duration = typeof seconds === "number" ? seconds : words.at(-1)?.end;
+  const body = { text, ...(duration === undefined ? {} : { usage: { type: "duration", seconds: duration } }) };
+  const type = transcriptTypeOf(format);
+  if (type !== undefined) {
+    const written = format === "text" ? text : subtitlesOf(segmentsOf(words), format);
+    return { body, content: { type, bytes: new TextEncoder().encode(written) } };
+  }
+  if (format !== "verbose_json") return { body };
+  const spoken = words.filter(({ text }) => text.trim() !== "");
+  return {
+    body: {
+      ...body,
+      task: "transcribe",
+      language: language ?? "",
+      duration,
+      segments: segmentsOf(words),
+      words: spoken.map(({ text: word, start, end }) => ({ word, start, end })),
+    },
+  };
+}
+
+/** Spaces between words are listed as words; what has no times of its own is where the one before ends. */
+function wordsOf(given: unknown): HeardWord[] {
+  const words: HeardWord[] = [];
+  for (const one of Array.isArray(given) ? given : []) {
+    const { text, start, end } = Object(one);
+    if (typeof text !== "string") continue;
+    const from = typeof start === "number" ? start : words.at(-1)?.end ?? 0;
+    words.push({ text, start: from, end: typeof end === "number" ? end : from });
+  }
+  return words;
 }

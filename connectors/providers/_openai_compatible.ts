@@ -19,7 +19,7 @@ import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts"
 import { readOpenAiError } from "./_openai_error.ts";
 import { nameThoughts } from "./_openai_message.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { bodyOf, completionOf, editsOf, jsonOf, streamOf } from "./_openai_wire.ts";
+import { bodyOf, completionOf, editsOf, formOf, jsonOf, streamOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -157,9 +157,10 @@ function postedBody(
   request: Parameters<Post>[1],
   runtime: Runtime,
 ): Pick<UpstreamRequest, "method" | "body" | "headers"> {
-  const { json, raw, method, headers = {} } = request;
+  const { json, raw, fields, files = [], method, headers = {} } = request;
   if (method === "GET") return { method, headers };
   if (raw !== undefined) return { body: raw.chunks, headers: { ...headers, "content-type": raw.type } };
+  if (fields !== undefined) return formOf({ files, fields }, runtime);
   return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 

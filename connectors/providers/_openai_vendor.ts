@@ -27,6 +27,8 @@ export type Post = (path: string, request: PostedRequest, options: CallOptions) 
 export interface PostedRequest extends OperationRequest {
   /** Posted as it is, without a model. */
   readonly json?: JsonObject;
+  /** Posted as the fields of a form with the request's files, in place of its body. */
+  readonly fields?: JsonObject;
   /** Beside the key's and the content type; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Posted as it is: a body of its own type. */

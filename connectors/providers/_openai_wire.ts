@@ -2,8 +2,13 @@
  * Requests and answers of OpenAI's dialect, for vendors that speak it and for programs' own providers.
  * @module
  */
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
-import type { CompletionChunk, CompletionRequest, OperationRequest } from "../../src/contracts/provider.ts";
+import type { ChatCompletion, JsonObject } from "../../src/contracts/openai.ts";
+import type {
+  CompletionChunk,
+  CompletionRequest,
+  OperationRequest,
+  UploadedFile,
+} from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
@@ -46,11 +51,24 @@ export function jsonOf(
  */
 export function bodyOf(
   request: OperationRequest,
-  { random }: Pick<Runtime, "random">,
+  runtime: Pick<Runtime, "random">,
 ): Pick<UpstreamRequest, "body" | "headers"> {
   const { files, body, model } = request;
   if (files === undefined) return { headers: {}, body: jsonOf(request) };
-  const fields = Object.entries({ ...body, model: model.id }).flatMap(([name, value]) => fieldsOf(name, value));
+  return formOf({ files, fields: { ...body, model: model.id } }, runtime);
+}
+
+/**
+ * A form with files, and the header that goes with it.
+ *
+ * @param form Its fields by name, and its files.
+ * @param runtime For a boundary that no file has.
+ */
+export function formOf(
+  { files, fields: values }: { readonly files: readonly UploadedFile[]; readonly fields: JsonObject },
+  { random }: Pick<Runtime, "random">,
+): Pick<UpstreamRequest, "body" | "headers"> {
+  const fields = Object.entries(values).flatMap(([name, value]) => fieldsOf(name, value));
   const boundary = `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
   const { contentType, chunks } = writeForm({ fields, files }, boundary);
   return { headers: { "content-type": contentType }, body: chunks };

@@ -1,7 +1,7 @@
 /**
- * ElevenLabs: text to speech. A voice is an id of theirs.
+ * ElevenLabs: text to speech, where a voice is an id of theirs, and speech to text.
  *
- * Source: elevenlabs.io/docs/api-reference, `POST /text-to-speech/{voice_id}/stream`.
+ * Source: elevenlabs.io/docs/api-reference, `POST /text-to-speech/{voice_id}/stream` and `POST /speech-to-text`.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
@@ -26,5 +26,8 @@ export const elevenlabs: OpenAiCompatible = {
     const error = readOpenAiError(message === undefined ? body : { message, code }, status);
     return error.code === "quota_exceeded" ? { ...error, code: "insufficient_quota" } : error;
   },
-  operations: { speech: lazily(async () => (await import("./_elevenlabs.ts")).elevenLabsSpeech) },
+  operations: {
+    speech: lazily(async () => (await import("./_elevenlabs.ts")).elevenLabsSpeech),
+    transcription: lazily(async () => (await import("./_elevenlabs.ts")).elevenLabsTranscription),
+  },
 };

@@ -241,6 +241,13 @@ const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = 
       replies: whole(200, bytes, "audio/mpeg"),
       becomes: "of a kind",
     },
+    transcription: {
+      body: { prompt: "colors" },
+      files: transcript.files!,
+      sends: { path: "/v1/speech-to-text" },
+      replies: { language_code: "eng", text: "Red.", words: [], audio_duration_secs: 3 },
+      becomes: { text: "Red.", usage: { type: "duration", seconds: 3 } },
+    },
   },
   "azure.tts.v1": {
     speech: {

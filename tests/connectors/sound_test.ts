@@ -1,5 +1,6 @@
 /** Sound by vendors with words of their own: the ways that one request and one reply cannot show. */
 import { assertEquals } from "@std/assert";
+import { segmentsOf, subtitlesOf } from "../../connectors/providers/_subtitles.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest, OperationName, OperationResponse } from "../../src/contracts/provider.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
@@ -157,4 +158,70 @@ Deno.test("AssemblyAI's failed transcripts are the sound's fault, or its servers
     const error = await failureOf(() => vendor.ask("transcription", {}));
     assertEquals(vendor.provider.classifyError(error), kind);
   }
+});
+
+/** Words as ElevenLabs lists them, those at an index with a time of their own. */
+function spoken(...words: readonly (readonly [text: string, start: number, end: number])[]) {
+  return words.map(([text, start, end]) => ({ text, start, end, type: text === " " ? "spacing" : "word", logprob: 0 }));
+}
+
+Deno.test("ElevenLabs' words become sentences, and those subtitles", async () => {
+  const words = spoken(["Red", 0.1, 0.5], [" ", 0.5, 0.6], ["is.", 0.6, 1], [" ", 1, 1.1], ["Green", 3_661.25, 3_662]);
+  const reply = json({ language_code: "eng", text: "Red is. Green", words });
+  await using vendor = await over("elevenlabs.tts.v1", reply);
+  const ask = (response_format: string) =>
+    vendor.ask("transcription", { response_format, language: "en", temperature: 0.5, prompt: "colors" }, "scribe_v2");
+  assertEquals(
+    textOf(await ask("srt")),
+    "1\n00:00:00,100 --> 00:00:01,000\nRed is.\n\n2\n01:01:01,250 --> 01:01:02,000\nGreen\n",
+  );
+  assertEquals(
+    textOf(await ask("vtt")),
+    "WEBVTT\n\n00:00:00.100 --> 00:00:01.000\nRed is.\n\n01:01:01.250 --> 01:01:02.000\nGreen\n",
+  );
+  assertEquals((await ask("verbose_json")).body, {
+    task: "transcribe",
+    language: "eng",
+    duration: 3_662,
+    text: "Red is. Green",
+    segments: [{ id: 0, start: 0.1, end: 1, text: "Red is." }, { id: 1, start: 3_661.25, end: 3_662, text: "Green" }],
+    words: [{ word: "Red", start: 0.1, end: 0.5 }, { word: "is.", start: 0.6, end: 1 }, {
+      word: "Green",
+      start: 3_661.25,
+      end: 3_662,
+    }],
+    usage: { type: "duration", seconds: 3_662 },
+  });
+  const sent = [...vendor.sent(0).body.matchAll(/name="(\w+)"\r\n\r\n(.*)\r\n/g)].map((
+    [, name, value],
+  ) => [name, value]);
+  assertEquals(sent, [["model_id", "scribe_v2"], ["tag_audio_events", "false"], ["language_code", "en"], [
+    "temperature",
+    "0.5",
+  ]]);
+  assertEquals(vendor.dropped, ["prompt", "prompt", "prompt"]);
+});
+
+Deno.test("segmentsOf() ends a segment with a sentence, a pause or two full lines; subtitlesOf() takes no segments, too", () => {
+  const texts = (words: ReturnType<typeof spoken>) => segmentsOf(words).map(({ text }) => text);
+  assertEquals(texts(spoken([" ", 0, 0], ['"Go!"', 0, 1], [" ", 1, 1], ["on", 1, 2])), ['"Go!"', "on"]);
+  assertEquals(texts(spoken(["a", 0, 1], [" ", 1, 3], ["b", 3, 4], ["c", 5.6, 6])), ["a b", "c"]);
+  const long = Array.from({ length: 40 }, (_, at) => ["word ", at, at + 1] as const);
+  assertEquals(segmentsOf(spoken(...long)).map(({ text, start }) => [text.length, start]), [[84, 0], [84, 17], [
+    29,
+    34,
+  ]]);
+  assertEquals([texts([]), subtitlesOf([], "srt"), subtitlesOf([], "vtt")], [[], "", "WEBVTT\n"]);
+});
+
+Deno.test("Deepgram's utterances become subtitles", async () => {
+  const results = {
+    channels: [{ alternatives: [{ transcript: "Red. Green.", words: [] }] }],
+    utterances: [{ start: 0.5, end: 1.0004, transcript: "Red." }, { start: 59.9999, end: 61, transcript: "Green." }],
+  };
+  await using vendor = await over("deepgram.audio.v1", json({ metadata: { duration: 61 }, results }));
+  assertEquals(
+    textOf(await vendor.ask("transcription", { response_format: "srt" })),
+    "1\n00:00:00,500 --> 00:00:01,000\nRed.\n\n2\n00:01:00,000 --> 00:01:01,000\nGreen.\n",
+  );
 });

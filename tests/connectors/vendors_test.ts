@@ -174,7 +174,7 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
     "google.gemini.v1": ["text-to-image", "image-to-image"],
     "xai.grok.v1": ["text-to-image", "image-to-image"],
     "cloudflare.workers-ai.v1": ["text-to-image"],
-    "elevenlabs.tts.v1": ["text-to-speech"],
+    "elevenlabs.tts.v1": ["text-to-speech", "speech-to-text"],
     "azure.tts.v1": ["text-to-speech"],
     "deepgram.audio.v1": ["text-to-speech", "speech-to-text"],
     "assemblyai.stt.v1": ["speech-to-text"],

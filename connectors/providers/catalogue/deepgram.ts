@@ -10,7 +10,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "nova-3",
     serves: ["understanding.audio.speech-to-text"],
-    formats: "json text verbose_json",
+    formats: "json text srt vtt verbose_json",
     isDefault: true,
     pricing: null,
     source: ["developers.deepgram.com", "2026-11-22"],

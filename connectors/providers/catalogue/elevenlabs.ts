@@ -1,5 +1,5 @@
 /**
- * ElevenLabs' models of speech. What they cost depends on the plan.
+ * ElevenLabs' models of sound. What they cost depends on the plan.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -22,5 +22,20 @@ export const entries: readonly CatalogueEntry[] = [
     formats: "mp3 pcm",
     pricing: null,
     source: ["elevenlabs.io/docs", "2026-11-22"],
+  },
+  {
+    id: "scribe_v2",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text srt vtt verbose_json",
+    isDefault: true,
+    pricing: null,
+    source: ["elevenlabs/elevenlabs-python", "2026-11-23"],
+  },
+  {
+    id: "scribe_v1",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text srt vtt verbose_json",
+    pricing: null,
+    source: ["elevenlabs/elevenlabs-python", "2026-11-23"],
   },
 ];

@@ -1,0 +1,68 @@
+/**
+ * Subtitles, for vendors that answer with words and their times alone.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { TranscriptSegment } from "../../src/contracts/audio.ts";
+
+/** A word, or what is between two; times in seconds. */
+export interface HeardWord {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A silence that ends a segment, seconds. */
+const longPause = 1.5;
+/** Characters after which a segment ends with its word: two lines of a screen. */
+const maxChars = 84;
+
+/**
+ * Words as segments: each a sentence, or as much of one as fits on two lines.
+ *
+ * @param words In order; spaces are words of their own.
+ */
+export function segmentsOf(words: readonly HeardWord[]): TranscriptSegment[] {
+  const groups: HeardWord[][] = [];
+  let isOver = true;
+  for (const word of words) {
+    const group = groups.at(-1) ?? [];
+    const isSpace = word.text.trim() === "";
+    if (!isSpace && (isOver || word.start - group.at(-1)!.end > longPause)) groups.push([word]);
+    else if (!isOver) group.push(word);
+    if (!isSpace) isOver = /[.!?…。！？]["'”’)\]]*$/.test(word.text) || textOf(groups.at(-1)!).length >= maxChars;
+  }
+  return groups.map((group, id) => ({
+    id,
+    start: group[0]!.start,
+    end: group.findLast(({ text }) => text.trim() !== "")!.end,
+    text: textOf(group),
+  }));
+}
+
+function textOf(words: readonly HeardWord[]): string {
+  return words.map(({ text }) => text).join("").trim();
+}
+
+/**
+ * Segments as a file of subtitles.
+ *
+ * @param segments Times in seconds.
+ * @param format `srt` or `vtt`.
+ */
+export function subtitlesOf(segments: readonly JsonObject[], format: string): string {
+  const mark = format === "srt" ? "," : ".";
+  const cues = segments.map(({ start, end, text }, index) => {
+    const line = `${timeOf(Number(start), mark)} --> ${timeOf(Number(end), mark)}\n${text}\n`;
+    return format === "srt" ? `${index + 1}\n${line}` : line;
+  });
+  return (format === "srt" ? cues : ["WEBVTT\n", ...cues]).join("\n");
+}
+
+function timeOf(seconds: number, mark: string): string {
+  const ms = Math.max(0, Math.round(seconds * 1000)) || 0;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  return `${two(ms / 3_600_000)}:${two(ms / 60_000 % 60)}:${two(ms / 1000 % 60)}${mark}${
+    String(ms % 1000).padStart(3, "0")
+  }`;
+}
