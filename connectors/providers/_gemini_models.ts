@@ -2,7 +2,7 @@
  * The known Gemini models.
  * @module
  */
-import type { ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
+import type { ModelFeatures, ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
@@ -28,8 +28,20 @@ export const chatFeatures: ModelFeatures = {
   reasoning: true,
 };
 
+const speech = "generation.audio.text-to-speech";
+/** Their sound comes whole. */
+const speechRules: ParameterRules = { refuse: ["stream_format"] };
+
 /** Known models, the newest first. */
 export const geminiModels: readonly ModelInfo[] = /* @__PURE__ */ knownModels(entries, {
   features: chatFeatures,
-  rulesOf: ({ id, serves }) => serves === undefined ? rulesOf(id) : undefined,
+  rulesOf: ({ id, serves }) => serves === undefined ? rulesOf(id) : serves.includes(speech) ? speechRules : undefined,
 });
+
+/** What all models that speak have in common. */
+export const speechFacts: Partial<ModelInfo> = /* @__PURE__ */ (() => {
+  const { voices, response_formats, parameters } = geminiModels.find(({ capabilities }) =>
+    capabilities?.includes(speech)
+  )!;
+  return { voices: voices!, response_formats: response_formats!, parameters: parameters! };
+})();

@@ -23,7 +23,7 @@ import { readSse } from "../../src/util/sse_parse.ts";
 import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
-import { chatFeatures, chatLeaves, geminiModels } from "./_gemini_models.ts";
+import { chatFeatures, chatLeaves, geminiModels, speechFacts } from "./_gemini_models.ts";
 import { leftOutOfEmbedding, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { leftOutOfImages, toImageContent, toImages } from "./_gemini_images.ts";
 import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
@@ -70,6 +70,9 @@ export class GeminiProvider extends BaseProvider {
       embeddings: (request, options) => this.#embed(request, options),
       image: (request, options) => this.#draw(request, options),
       "image-edit": (request, options) => this.#draw(request, options),
+      speech: (request, options) => this.#speak(request, options),
+      transcription: (request, options) => this.#hear(request, options),
+      "audio-translation": (request, options) => this.#hear(request, options),
     };
   }
 
@@ -110,7 +113,7 @@ export class GeminiProvider extends BaseProvider {
     return models;
   }
 
-  #factsOf({ model }: CompletionRequest): ResponseFacts {
+  #factsOf({ model }: Pick<CompletionRequest, "model">): ResponseFacts {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
     return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
@@ -128,14 +131,33 @@ export class GeminiProvider extends BaseProvider {
   }
 
   async #draw(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+    const content = toImageContent(request);
     options.reportDropped?.(leftOutOfImages(request));
-    const response = await options.send({
-      url: this.#address(request.model.id, "generateContent"),
-      headers: this.#headers(options),
-      body: JSON.stringify(toImageContent(request)),
-    });
-    const [answer = {}] = this.#answersIn(await readText(await this.#accepted(response)));
+    const answer = await this.#generate(request.model.id, content, options);
     return { body: { ...toImages(answer, Math.floor(this.#runtime.clock.now() / 1000)) } };
+  }
+
+  async #speak(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+    const { leftOutOfSound, toSpeech, toSpeechContent } = await import("./_gemini_sound.ts");
+    options.reportDropped?.(leftOutOfSound(request));
+    return toSpeech(await this.#generate(request.model.id, toSpeechContent(request), options), request);
+  }
+
+  async #hear(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+    const { leftOutOfSound, toHearingContent, toTranscript } = await import("./_gemini_sound.ts");
+    const content = toHearingContent(request);
+    options.reportDropped?.(leftOutOfSound(request));
+    const answer = await this.#generate(request.model.id, content, options);
+    return toTranscript(answer, { ...this.#factsOf(request), request });
+  }
+
+  async #generate(model: string, content: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const response = await options.send({
+      url: this.#address(model, "generateContent"),
+      headers: this.#headers(options),
+      body: JSON.stringify(content),
+    });
+    return this.#answersIn(await readText(await this.#accepted(response)))[0] ?? {};
   }
 
   /** The key goes into a header: addresses end up in logs. */
@@ -195,6 +217,7 @@ export class GeminiProvider extends BaseProvider {
         }),
         parameters: rulesOf(id),
         ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
+        ...(capabilities[0] === "text-to-speech" ? speechFacts : {}),
       },
     ];
   }

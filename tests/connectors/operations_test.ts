@@ -111,9 +111,54 @@ const drawnByGemini = (
   mayBeEmpty: true,
 });
 
+const said = { role: "user", parts: [{ text: "gently: red" }] };
+const heardByGemini = (text: string): OperationFacts => ({
+  body: {},
+  files: transcript.files!,
+  sends: {
+    path: "/v1/models/small:generateContent",
+    json: {
+      contents: [{
+        role: "user",
+        parts: [{ text }, { inlineData: { mimeType: "audio/mp3", data: btoa("of a kind") } }],
+      }],
+    },
+  },
+  replies: { candidates: [{ content: { parts: [{ text: "Red.\n" }] }, finishReason: "STOP" }] },
+  becomes: { text: "Red." },
+});
+
 /** What vendors have in words of their own. */
 const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = {
   "google.gemini.v1": {
+    speech: {
+      body: { input: "red", voice: "Kore", instructions: "gently", response_format: "pcm" },
+      sends: {
+        path: "/v1/models/small:generateContent",
+        json: {
+          contents: [said],
+          generationConfig: {
+            responseModalities: ["AUDIO"],
+            speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } },
+          },
+        },
+      },
+      replies: {
+        candidates: [{
+          content: { parts: [{ inlineData: { mimeType: "audio/L16;rate=24000", data: btoa("of a kind") } }] },
+        }],
+      },
+      becomes: "of a kind",
+      isWhole: true,
+    },
+    transcription: heardByGemini(
+      "Write down word for word what is said in this recording, in the language in which it is said. Answer with that " +
+        "text alone. If nobody speaks, answer with an empty text.",
+    ),
+    "audio-translation": heardByGemini(
+      "Write down in English what is said in this recording. Answer with that text alone. If nobody speaks, answer with " +
+        "an empty text.",
+    ),
     image: { body: { prompt: "red" }, ...drawnByGemini([{ text: "red" }]) },
     "image-edit": {
       ...usual["image-edit"]!,

@@ -1,8 +1,13 @@
 /** Sound by vendors with words of their own: the ways that one request and one reply cannot show. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { segmentsOf, subtitlesOf } from "../../connectors/providers/_subtitles.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import type { CompletionRequest, OperationName, OperationResponse } from "../../src/contracts/provider.ts";
+import type {
+  CompletionRequest,
+  OperationName,
+  OperationRequest,
+  OperationResponse,
+} from "../../src/contracts/provider.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
@@ -33,14 +38,9 @@ async function over(connector: string, script: Script) {
     provider,
     requests: () => upstream.requests.map(({ method, path }) => `${method} ${path}`),
     sent: (index: number) => upstream.requests[index]!,
-    async ask(operation: OperationName, body: JsonObject, model = "small"): Promise<OperationResponse> {
-      const request = {
-        operation,
-        model: { id: model },
-        stream: false,
-        body,
-        ...operation === "speech" ? {} : { files },
-      };
+    async ask(operation: OperationName, body: JsonObject, more: Partial<OperationRequest> = {}) {
+      const uploads = operation === "speech" ? {} : { files };
+      const request = { operation, model: { id: "small" }, stream: false, body, ...uploads, ...more };
       return await provider.complete(request as unknown as CompletionRequest, options) as unknown as OperationResponse;
     },
     list: () => provider.listModels(options),
@@ -99,7 +99,9 @@ const completed = state("completed", {
 
 Deno.test("AssemblyAI's transcript is uploaded, ordered, and asked for once a second until it is there", async () => {
   await using vendor = await over("assemblyai.stt.v1", [upload, state("queued"), state("processing"), completed]);
-  const { body } = await vendor.ask("transcription", { language: "en", prompt: "colors" }, "universal-2");
+  const { body } = await vendor.ask("transcription", { language: "en", prompt: "colors" }, {
+    model: { id: "universal-2" },
+  });
   assertEquals(body, { text: "Red. Green.", usage: { type: "duration", seconds: 3 } });
   assertEquals(vendor.requests(), [
     "POST /v1/upload",
@@ -170,7 +172,9 @@ Deno.test("ElevenLabs' words become sentences, and those subtitles", async () =>
   const reply = json({ language_code: "eng", text: "Red is. Green", words });
   await using vendor = await over("elevenlabs.tts.v1", reply);
   const ask = (response_format: string) =>
-    vendor.ask("transcription", { response_format, language: "en", temperature: 0.5, prompt: "colors" }, "scribe_v2");
+    vendor.ask("transcription", { response_format, language: "en", temperature: 0.5, prompt: "colors" }, {
+      model: { id: "scribe_v2" },
+    });
   assertEquals(
     textOf(await ask("srt")),
     "1\n00:00:00,100 --> 00:00:01,000\nRed is.\n\n2\n01:01:01,250 --> 01:01:02,000\nGreen\n",
@@ -224,4 +228,70 @@ Deno.test("Deepgram's utterances become subtitles", async () => {
     textOf(await vendor.ask("transcription", { response_format: "srt" })),
     "1\n00:00:00,500 --> 00:00:01,000\nRed.\n\n2\n00:01:00,000 --> 00:01:01,000\nGreen.\n",
   );
+});
+
+/** Gemini's answer with some parts. */
+const answered = (parts: object[], more: object = {}) =>
+  json({ candidates: [{ content: { parts }, finishReason: "STOP" }], ...more });
+
+Deno.test("Gemini's samples become a wave file unless they are asked for as such; tokens are counted", async () => {
+  const samples = btoa("\u0001\u0002\u0003\u0004");
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 50 };
+  const sound = (mimeType: string, data = samples) =>
+    answered([{ text: "ok" }, { inlineData: { mimeType, data } }], { usageMetadata });
+  await using vendor = await over("google.gemini.v1", [
+    sound("audio/L16;codec=pcm;rate=16000"),
+    sound("audio/L16", "a*"),
+  ]);
+  const { body, content } = await vendor.ask("speech", { input: "red", voice: "Kore", speed: 2 });
+  const wave = content!.bytes as Uint8Array;
+  const view = new DataView(wave.buffer);
+  assertEquals([content!.type, wave.length, view.getUint32(24, true), view.getUint32(40, true)], [
+    "audio/wav",
+    48,
+    16_000,
+    4,
+  ]);
+  assertEquals([new TextDecoder().decode(wave.subarray(0, 4)), [...wave.subarray(44)]], ["RIFF", [1, 2, 3, 4]]);
+  assertEquals((body.usage as JsonObject).output_tokens, 50);
+  assertEquals(vendor.dropped, ["speed"]);
+  const error = await failureOf(() => vendor.ask("speech", { input: "red", voice: "Kore" }));
+  assertEquals(vendor.provider.classifyError(error), "invalid_response");
+});
+
+Deno.test("Gemini hears a language and a prompt, and refuses what one request cannot carry", async () => {
+  const usageMetadata = {
+    promptTokenCount: 40,
+    candidatesTokenCount: 5,
+    thoughtsTokenCount: 2,
+    promptTokensDetails: [{ modality: "AUDIO", tokenCount: 32 }],
+  };
+  await using vendor = await over("google.gemini.v1", [
+    answered([{ text: "thinking", thought: true }, { text: "Red." }], { usageMetadata }),
+    json({ promptFeedback: { blockReason: "SAFETY" } }),
+    answered([]),
+  ]);
+  const asked = { language: "de", prompt: 'a "b"', temperature: 0, response_format: "text", include: ["logprobs"] };
+  const first = await vendor.ask("transcription", asked);
+  assertEquals(textOf(first), "Red.");
+  assertEquals(first.body.usage, {
+    type: "tokens",
+    input_tokens: 40,
+    output_tokens: 7,
+    total_tokens: 47,
+    input_token_details: { audio_tokens: 32, text_tokens: 8 },
+  });
+  const { contents, generationConfig } = vendor.sent(0).json();
+  assertStringIncludes(
+    contents[0].parts[0].text,
+    'The language spoken is "de". What came before it, or words that may',
+  );
+  assertStringIncludes(contents[0].parts[0].text, '"a \\"b\\""');
+  assertEquals([generationConfig, vendor.dropped], [{ temperature: 0 }, ["include"]]);
+  const refused = await failureOf(() => vendor.ask("transcription", {}));
+  assertEquals(vendor.provider.classifyError(refused), "request");
+  assertEquals((await vendor.ask("transcription", {})).body, { text: "" }); // silence
+  const large = [{ ...files[0]!, bytes: new Uint8Array(14 * 1024 * 1024 + 1) }];
+  const error = await failureOf(() => vendor.ask("transcription", {}, { files: large }));
+  assertEquals([vendor.provider.classifyError(error), vendor.requests().length], ["request", 3]);
 });

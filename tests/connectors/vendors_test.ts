@@ -171,7 +171,7 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
       "inpainting",
       "content-moderation",
     ],
-    "google.gemini.v1": ["text-to-image", "image-to-image"],
+    "google.gemini.v1": ["text-to-image", "image-to-image", "text-to-speech", "speech-to-text"],
     "xai.grok.v1": ["text-to-image", "image-to-image"],
     "cloudflare.workers-ai.v1": ["text-to-image"],
     "elevenlabs.tts.v1": ["text-to-speech", "speech-to-text"],

@@ -10,8 +10,10 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gemini-3.8-flash",
     can: "TSRVA",
+    also: ["understanding.audio.speech-to-text"],
     window: 1_048_576,
     maxOutput: 65_536,
+    formats: "json text",
     isDefault: true,
     pricing: [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
@@ -130,6 +132,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     voices:
       "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    formats: "wav pcm",
     isDefault: true,
     pricing: [{ input: 0.5, audio_output: 6 }, { input: 1, audio_output: 12, from: "2027-01-01" }],
     source: ["ai.google.dev by LiteLLM", "2026-11-22"],
@@ -140,6 +143,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     voices:
       "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    formats: "wav pcm",
     pricing: [{ input: 0.5, audio_output: 9 }, { input: 1, audio_output: 18, from: "2027-01-01" }],
     source: ["ai.google.dev by LiteLLM", "2026-11-22"],
   },
@@ -149,6 +153,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     voices:
       "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    formats: "wav pcm",
     pricing: [{ input: 0.5, audio_output: 10 }],
     source: ["models.dev", "2026-07-02"],
   },

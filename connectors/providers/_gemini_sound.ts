@@ -1,0 +1,181 @@
+/**
+ * Sound by Gemini's own API: `generateContent` with the modality of audio, and with a recording in place of a text.
+ *
+ * Sources: https://ai.google.dev/gemini-api/docs/speech-generation (one speaker, 16 bit PCM at 24 kHz),
+ * https://ai.google.dev/gemini-api/docs/audio (formats, 20 MB with everything); github.com/vercel/ai, `packages/google`
+ * (instructions before the text).
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationRequest, OperationResponse, UploadedFile } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { fromBase64, toBase64 } from "../../src/util/base64.ts";
+import { waveHead } from "../../src/util/wave.ts";
+import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
+import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { upstreamError } from "./_http.ts";
+import { leftOutBeside } from "./_left_out.ts";
+
+const spoken: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...["model", "input", "voice", "instructions", "response_format", "stream_format"],
+]);
+const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...["model", "language", "prompt", "response_format", "temperature", "timestamp_granularities", "stream"],
+]);
+const sampleRate = 24_000;
+/** As base64 it is 20 MB with room for the rest of the request. */
+const maxFileBytes = 14 * 1024 * 1024;
+/** Types by their ends, and by what else they are called. */
+const soundTypes: Readonly<Record<string, string>> = {
+  mp3: "audio/mp3",
+  mpeg: "audio/mp3",
+  mpga: "audio/mp3",
+  wav: "audio/wav",
+  wave: "audio/wav",
+  "x-wav": "audio/wav",
+  flac: "audio/flac",
+  "x-flac": "audio/flac",
+  ogg: "audio/ogg",
+  aac: "audio/aac",
+  aiff: "audio/aiff",
+};
+
+/**
+ * The body of `generateContent` for a speech.
+ *
+ * @param request The request.
+ */
+export function toSpeechContent({ body }: OperationRequest): JsonObject {
+  const { input, instructions, voice } = body;
+  const text = instructions ? `${instructions}: ${input}` : input;
+  return {
+    contents: [{ role: "user", parts: [{ text }] }],
+    generationConfig: {
+      responseModalities: ["AUDIO"],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } },
+    },
+  };
+}
+
+/**
+ * The body of `generateContent` for a transcript.
+ *
+ * @param request With the recording as its file; its operation says what is to be written down.
+ * @throws {UpstreamError} `request`, for a file that is too large for one request.
+ */
+export function toHearingContent({ body, files = [], operation }: OperationRequest): JsonObject {
+  const { language, prompt, temperature } = body;
+  const file = files.find(({ field }) => field === "file")!;
+  if (file.bytes.length > maxFileBytes) {
+    const message = `The model takes a recording of up to ${maxFileBytes} bytes`;
+    throw upstreamError(413, { message, type: "invalid_request_error", param: "file", code: "request_too_large" });
+  }
+  const text = [
+    operation === "transcription"
+      ? "Write down word for word what is said in this recording, in the language in which it is said."
+      : "Write down in English what is said in this recording.",
+    ...(language ? [`The language spoken is "${language}".`] : []),
+    ...(prompt ? [`What came before it, or words that may occur in it: ${JSON.stringify(prompt)}.`] : []),
+    "Answer with that text alone. If nobody speaks, answer with an empty text.",
+  ].join(" ");
+  return {
+    contents: [{ role: "user", parts: [{ text }, { inlineData: inlineOf(file) }] }],
+    ...(typeof temperature === "number" ? { generationConfig: { temperature } } : {}),
+  };
+}
+
+function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: string; readonly data: string } {
+  const [ofType, ofName] = [/\/([\w-]+)/, /\.(\w+)$/].map((pattern, at) => pattern.exec([type, name][at]!)?.[1] ?? "");
+  const known = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(soundTypes, end));
+  return { mimeType: known === undefined ? type : soundTypes[known]!, data: toBase64(bytes) };
+}
+
+/**
+ * The parameters that a translation leaves out.
+ *
+ * @param request The request.
+ */
+export function leftOutOfSound({ body, operation }: OperationRequest): string[] {
+  return leftOutBeside(body, operation === "speech" ? spoken : heard);
+}
+
+/**
+ * The sound of a response.
+ *
+ * @param answer Of `generateContent`.
+ * @param request What was asked.
+ * @throws {UpstreamError} `invalid_response` without sound.
+ */
+export function toSpeech(answer: JsonObject, { body }: OperationRequest): OperationResponse {
+  const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
+  const sound = parts.map(({ inlineData }) => asObject(inlineData)).find((inline) => asText(inline?.data));
+  if (sound === undefined) throw new UpstreamError("The provider's answer has no sound", { kind: "invalid_response" });
+  const bytes = bytesOf(sound.data as string);
+  const rate = Number(/rate=(\d+)/.exec(asText(sound.mimeType) ?? "")?.[1] ?? sampleRate);
+  const isPlain = body.response_format === "pcm";
+  return {
+    body: usageOf(answer),
+    content: {
+      type: soundTypeOf(isPlain ? "pcm" : "wav"),
+      bytes: isPlain ? bytes : waveOf(bytes, rate),
+    },
+  };
+}
+
+function bytesOf(data: string): Uint8Array {
+  try {
+    return fromBase64(data);
+  } catch {
+    throw new UpstreamError("The provider's answer has sound that is no base64", { kind: "invalid_response" });
+  }
+}
+
+function waveOf(samples: Uint8Array, rate: number): Uint8Array {
+  const head = waveHead(samples.length, rate);
+  const whole = new Uint8Array(head.length + samples.length);
+  whole.set(head);
+  whole.set(samples, head.length);
+  return whole;
+}
+
+/**
+ * The transcript of a response.
+ *
+ * @param answer Of `generateContent`.
+ * @param facts What it may lack, and what was asked.
+ */
+export function toTranscript(
+  answer: JsonObject,
+  { request, ...facts }: ResponseFacts & { readonly request: OperationRequest },
+): OperationResponse {
+  const [choice] = toChatCompletion(answer, facts).choices;
+  if (choice?.finish_reason === "content_filter") {
+    const message = "The model refused the recording";
+    throw upstreamError(422, { message, type: "invalid_request_error", param: "file", code: "content_filter" });
+  }
+  const text = String(choice?.message.content ?? "").trim();
+  const { response_format: format } = request.body;
+  const type = transcriptTypeOf(typeof format === "string" ? format : "json");
+  const body = { text, ...usageOf(answer) };
+  return type === undefined ? { body } : { body, content: { type, bytes: new TextEncoder().encode(text) } };
+}
+
+function usageOf(answer: JsonObject): JsonObject {
+  const usage = asObject(answer.usageMetadata);
+  const input = asNumber(usage?.promptTokenCount);
+  const written = asNumber(usage?.candidatesTokenCount);
+  if (input === undefined || written === undefined) return {};
+  const output = written + (asNumber(usage?.thoughtsTokenCount) ?? 0);
+  const sound = asObjects(usage?.promptTokensDetails).find(({ modality }) => modality === "AUDIO");
+  const audio = Math.min(input, asNumber(sound?.tokenCount) ?? 0);
+  return {
+    usage: {
+      type: "tokens",
+      input_tokens: input,
+      output_tokens: output,
+      total_tokens: input + output,
+      input_token_details: { audio_tokens: audio, text_tokens: input - audio },
+    },
+  };
+}
