@@ -13,16 +13,20 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  OperationRequest,
+  OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./_anthropic_generations.ts";
+import { familyOf } from "./_bedrock_embeddings.ts";
 import { readBedrockError, withKindOf } from "./_bedrock_fault.ts";
 import { leftOutOf, toConverseRequest } from "./_bedrock_request.ts";
 import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
 import { chunksOf } from "./_chunks.ts";
+import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
 import { readFault, streamReaderOf } from "./_http.ts";
 import { bedrock } from "./bedrock.ts";
@@ -44,6 +48,29 @@ class BedrockProvider extends BaseProvider {
     super(settings.id, bedrock.models);
     this.#access = new BedrockAccess(settings, runtime);
     this.#runtime = runtime;
+  }
+
+  protected override get calls(): OperationTable {
+    return {
+      embeddings: cloudEmbeddings((request, options) => {
+        const { maxTexts, own, write, read } = familyOf(request);
+        const purpose = request.body.input_type ?? request.body.task;
+        return {
+          maxTexts,
+          own,
+          embed: async (texts, dimensions) => {
+            const response = await this.#call(
+              "invoke",
+              { request, content: write(texts, { dimensions, purpose }) },
+              options,
+            );
+            const counted = Number(response.headers.get("x-amzn-bedrock-input-token-count") ?? NaN);
+            const answer = read(await readObject(response));
+            return { tokens: counted, ...answer };
+          },
+        };
+      }),
+    };
   }
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -96,6 +123,14 @@ class BedrockProvider extends BaseProvider {
   async #post(operation: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const content = toConverseRequest(request);
     options.reportDropped?.(leftOutOf(request.body, content));
+    return await this.#call(operation, { request, content }, options);
+  }
+
+  async #call(
+    operation: string,
+    { request, content }: { readonly request: Pick<OperationRequest, "model">; readonly content: object },
+    options: CallOptions,
+  ): Promise<UpstreamResponse> {
     const call = {
       method: "POST",
       url: `${this.#access.modelsUrl}/model/${encodeURIComponent(request.model.id)}/${operation}`,

@@ -84,8 +84,12 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
   };
 }
 
-/** Tokens are of one vendor's vocabulary. */
-function textsOf({ body: { input } }: OperationRequest): readonly string[] {
+/**
+ * The texts of a request.
+ *
+ * @throws {UpstreamError} `request`, for tokens: they are of one vendor's vocabulary.
+ */
+export function textsOf({ body: { input } }: OperationRequest): readonly string[] {
   const inputs = [input].flat();
   if (inputs.every((text) => typeof text === "string")) return inputs;
   const message = "The model takes texts, not tokens";

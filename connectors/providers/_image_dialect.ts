@@ -22,6 +22,8 @@ export interface WrittenImages {
 export interface ImageDialect {
   /** Below the vendor's address, or from it by `../`. */
   readonly pathOf: (model: string) => string;
+  /** Beside the key's and the content type. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The vendor's request. */
   readonly write: (request: OperationRequest) => WrittenImages;
   /** The images of a response; `data` has them, when left out. */
@@ -33,11 +35,11 @@ export interface ImageDialect {
  *
  * @param dialect How the vendor takes requests.
  */
-export function imagesByDialect({ pathOf, write, imagesIn: find }: ImageDialect): VendorOperation {
+export function imagesByDialect({ pathOf, headers = {}, write, imagesIn: find }: ImageDialect): VendorOperation {
   return (post, { clock }) => async (request, options) => {
     const { body, dropped } = write(request);
     options.reportDropped?.(dropped);
-    const response = await post(pathOf(request.model.id), { ...request, json: body }, options);
+    const response = await post(pathOf(request.model.id), { ...request, headers, json: body }, options);
     const answer = parseObject(decoder.decode(await readBytes(response)));
     return imagesIn(find === undefined ? answer : { ...answer, data: find(answer) }, { clock });
   };

@@ -14,6 +14,7 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
@@ -21,10 +22,12 @@ import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isClaude } from "./_anthropic_generations.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readGeminiError, readGeminiWait } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readFault } from "./_http.ts";
+import { fromPredict, maxTextsOf, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./vertex.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
@@ -39,6 +42,7 @@ export const vertexConnector: ProviderConnector = {
 
 class VertexProvider extends BaseProvider {
   readonly #root: string;
+  readonly #place: string;
   readonly #runtime: Runtime;
   readonly #gemini: GeminiProvider;
   readonly #claude: AnthropicProvider;
@@ -50,7 +54,7 @@ class VertexProvider extends BaseProvider {
     if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
     this.#root = (settings.baseUrl ?? addressOf(location)).replace(/\/+$/, "").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
-    const place = `projects/${project}/locations/${location}`;
+    const place = this.#place = `projects/${project}/locations/${location}`;
     this.#gemini = new GeminiProvider(settings, runtime, (model, method) => {
       const path = model.startsWith("endpoints/") ? model : `publishers/google/models/${encodeURIComponent(model)}`;
       return `${this.#root}/v1beta1/${place}/${path}:${method}`;
@@ -75,6 +79,18 @@ class VertexProvider extends BaseProvider {
       if (found === undefined) throw problem(settings, name, `missing: set it, or the variable ${variables[0]}`);
       return found.trim();
     }
+  }
+
+  protected override get calls(): OperationTable {
+    return {
+      embeddings: cloudEmbeddings(({ model: { id } }, options) => ({
+        maxTexts: maxTextsOf(id),
+        embed: async (texts, dimensions) => {
+          const path = `v1/${this.#place}/publishers/google/models/${encodeURIComponent(id)}:predict`;
+          return fromPredict(await this.#ask(path, options, toPredict(texts, dimensions)));
+        },
+      })),
+    };
   }
 
   protected override chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -107,7 +123,7 @@ class VertexProvider extends BaseProvider {
     let token: string | undefined;
     for (let page = 0; page < maxPages; page++) {
       const query = new URLSearchParams({ pageSize: "100", ...(token === undefined ? {} : { pageToken: token }) });
-      const list = await this.#get(`v1beta1/publishers/${publisher}/models?${query}`, options);
+      const list = await this.#ask(`v1beta1/publishers/${publisher}/models?${query}`, options);
       const models = asObjects(list.publisherModels);
       ids.push(...models.flatMap(({ name }) => asText(name)?.replace(/^.*\//, "") ?? []));
       token = asText(list.nextPageToken);
@@ -116,12 +132,20 @@ class VertexProvider extends BaseProvider {
     return ids;
   }
 
-  async #get(path: string, { send, credential }: CallOptions): Promise<JsonObject> {
+  async #ask(path: string, { send, credential }: CallOptions, body?: JsonObject): Promise<JsonObject> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (credential !== undefined) headers["x-goog-api-key"] = credential;
-    const response = await send({ url: `${this.#root}/${path}`, method: "GET", headers });
+    const call = { url: `${this.#root}/${path}`, headers };
+    const response = await send(
+      body === undefined
+        ? { ...call, method: "GET" }
+        : { ...call, headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) },
+    );
     if (isSuccess(response)) return await readObject(response);
-    throw await readFault(response, { readError: readGeminiError }, this.#runtime.clock);
+    throw await readFault(response, {
+      readError: readGeminiError,
+      readRetryAfter: (body) => readGeminiWait(body, this.#runtime.clock.now()),
+    }, this.#runtime.clock);
   }
 }
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { openAiEmbeddings } from "./_openai_operations.ts";
+import { imagesLazily, openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/fireworks.ts";
 
@@ -17,5 +17,8 @@ export const fireworks: OpenAiCompatible = {
   detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
-  operations: { embeddings: openAiEmbeddings },
+  operations: {
+    embeddings: openAiEmbeddings,
+    image: imagesLazily(async () => (await import("./_fireworks_images.ts")).fireworksImages),
+  },
 };

@@ -21,7 +21,7 @@ export const vertex: ProviderDeclaration = {
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   models: knownModels(entries, {
     features: { system_prompt: true, logprobs: false },
-    rulesOf: ({ id }) => vertexRules(id),
+    rulesOf: ({ id, serves }) => serves === undefined ? vertexRules(id) : undefined,
   }),
   attributes: {
     project: { type: "text", about: "The project; else `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },

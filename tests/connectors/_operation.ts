@@ -25,6 +25,8 @@ export interface OperationFacts {
   readonly files?: readonly UploadedFile[];
   /** The upstream id of a model; `small`, when left out. */
   readonly model?: string;
+  /** The entry's `config`, where the connector needs one. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** What is sent: the path, and the body unless it is a form. */
   readonly sends: { readonly path: string; readonly json?: JsonObject };
   /** The vendor's answer: JSON, or sound. */
@@ -113,10 +115,10 @@ export function testOperation(fixture: OperationFixture): void {
 async function over(
   script: Script,
   use: (scene: OperationScene) => Promise<void>,
-  { connector, operation, body, files, model = "small" }: OperationFixture,
+  { connector, operation, body, files, model = "small", config = {} }: OperationFixture,
 ): Promise<void> {
   await using upstream = await startUpstream(script);
-  const { provider, controller, options } = connected({ connector }, upstream);
+  const { provider, controller, options } = connected({ connector, config }, upstream);
   const request: OperationRequest = {
     operation,
     model: { id: model },

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest, EmbeddingRequest } from "../../mod.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { json, startUpstream } from "../support/upstream.ts";
+import { json, type Script, startUpstream } from "../support/upstream.ts";
 import { loadedProviders } from "../support/connectors.ts";
 import { connected } from "./_provider_calls.ts";
 
@@ -80,5 +80,62 @@ describe("Embedding spaces of the catalogue", () => {
       loadedProviders.find((one) => one.id === id)!.models.flatMap(({ embedding_space }) => embedding_space ?? []);
     assertEquals(spaces("voyage.embeddings.v1"), ["voyage-4", "voyage-4", "voyage-4", "voyage-code-3"]);
     assertEquals(new Set(spaces("jina.ai.v1")).size, 5);
+  });
+});
+
+describe("Embeddings by clouds", () => {
+  const texts = Array.from({ length: 10 }, (_, at) => String(at));
+  /** What becomes of ten texts, and how many calls it takes. */
+  async function embed(
+    connector: string,
+    model: string,
+    more: { config: JsonObject; body?: JsonObject; reply: Script },
+  ) {
+    await using upstream = await startUpstream(more.reply);
+    const { provider, options } = connected({ connector, config: more.config }, upstream);
+    const body = { input: texts, ...more.body };
+    const request = { operation: "embeddings", model: { id: model }, stream: false, body };
+    const response = await provider.complete(request as unknown as CompletionRequest, options);
+    const { data, usage } = (response as unknown as { body: JsonObject & { data: { embedding: number[] }[] } }).body;
+    return { vectors: data.map(({ embedding }) => embedding), usage, requests: upstream.requests };
+  }
+  const region = { region: "eu-central-1" };
+
+  it("take one text for a call of Titan, eight at once; the vectors are in order, the tokens added up", async () => {
+    const reply: Script = (request) => json({ embedding: [Number(request.json().inputText)], inputTextTokenCount: 2 });
+    const { vectors, usage, requests } = await embed("aws.bedrock.v1", "amazon.titan-embed-text-v2:0", {
+      config: region,
+      reply,
+    });
+    assertEquals(vectors, texts.map((text) => [Number(text)]));
+    assertEquals([usage, requests.length], [{ prompt_tokens: 20, total_tokens: 20 }, 10]);
+    assertEquals(requests[0]!.path, "/v1/model/amazon.titan-embed-text-v2%3A0/invoke");
+  });
+
+  it("take many for one of Cohere's, whose tokens a header counts", async () => {
+    const headers = { "x-amzn-bedrock-input-token-count": "12" };
+    const reply = json({ embeddings: texts.map((text) => [Number(text)]) }, headers);
+    const { vectors, usage, requests } = await embed("aws.bedrock.v1", "cohere.embed-multilingual-v3", {
+      config: region,
+      reply,
+    });
+    assertEquals([vectors.length, usage, requests.length], [10, { prompt_tokens: 12, total_tokens: 12 }, 1]);
+    assertEquals(requests[0]!.json(), { texts, input_type: "search_document" });
+  });
+
+  it("take one for a call of Vertex AI's newer models, and need no usage", async () => {
+    const reply: Script = (request) =>
+      json({ predictions: [{ embeddings: { values: [Number(request.json().instances[0].content)] } }] });
+    const config = { project: "p", location: "global" };
+    const { vectors, usage, requests } = await embed("google.vertex.v1", "gemini-embedding-001", { config, reply });
+    assertEquals([vectors[9], usage, requests.length], [[9], undefined, 10]);
+  });
+
+  it("refuse a model whose words are unknown, and vectors that are too few", async () => {
+    const short = json({ embeddings: [[1]] });
+    const cohere = () => embed("aws.bedrock.v1", "cohere.embed-english-v3", { config: region, reply: short });
+    const unknown = () => embed("aws.bedrock.v1", "acme.embed-v1", { config: region, reply: short });
+    assertEquals((await assertRejects(cohere, UpstreamError)).kind, "invalid_response");
+    assertEquals((await assertRejects(unknown, UpstreamError)).kind, "request");
   });
 });

@@ -64,4 +64,22 @@ export const entries: readonly CatalogueEntry[] = [
     pricing: [{ input: 0.15, output: 0.6 }],
     source: ["models.dev, genai-prices", "2026-08-21"],
   },
+  {
+    id: "amazon.titan-embed-text-v2:0",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 8_192,
+    dimensions: 1_024,
+    isDefault: true,
+    pricing: null,
+    source: ["docs.aws.amazon.com, LiteLLM", "2026-11-23"],
+  },
+  {
+    id: "cohere.embed-multilingual-v3",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 512,
+    dimensions: 1_024,
+    hasFixedSize: true,
+    pricing: [{ input: 0.1 }],
+    source: ["LiteLLM", "2026-07-24"],
+  },
 ];

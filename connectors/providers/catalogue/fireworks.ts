@@ -24,4 +24,13 @@ export const entries: readonly CatalogueEntry[] = [
     pricing: [{ input: 0.008 }],
     source: ["Portkey", "2026-08-21"],
   },
+  {
+    id: "accounts/fireworks/models/flux-1-schnell-fp8",
+    serves: ["generation.image.text-to-image"],
+    hasOneImage: true,
+    formats: "b64_json",
+    isDefault: true,
+    pricing: null,
+    source: ["docs.fireworks.ai", "2026-11-23"],
+  },
 ];

@@ -53,4 +53,21 @@ export const entries: readonly CatalogueEntry[] = [
     pricing: [{ input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }],
     source: ["models.dev", "2026-07-02"],
   },
+  {
+    id: "gemini-embedding-001",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 2_048,
+    dimensions: 3_072,
+    isDefault: true,
+    pricing: [{ input: 0.15 }],
+    source: ["LiteLLM", "2026-07-24"],
+  },
+  {
+    id: "text-embedding-005",
+    serves: ["representation.embeddings.text-embeddings"],
+    window: 2_048,
+    dimensions: 768,
+    pricing: null,
+    source: ["LiteLLM", "2026-07-24"],
+  },
 ];

@@ -1,0 +1,65 @@
+/**
+ * Embeddings by Bedrock's `InvokeModel`, in the words of each family: Titan takes one text, Cohere's models many.
+ *
+ * Sources: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html;
+ * github.com/vercel/ai, `packages/amazon-bedrock` (Cohere's requests and responses, the header that counts).
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationRequest } from "../../src/contracts/provider.ts";
+import { upstreamError } from "./_http.ts";
+import type { EmbeddedTexts } from "./_cloud_embeddings.ts";
+
+/** Cohere's words for what a text is for, by those of other vendors. */
+const purposes: Readonly<Record<string, string>> = {
+  query: "search_query",
+  search_query: "search_query",
+  "retrieval.query": "search_query",
+  classification: "classification",
+  clustering: "clustering",
+};
+
+/** A family of models. */
+interface Family {
+  readonly maxTexts: number;
+  readonly own: readonly string[];
+  write(texts: readonly string[], asked: { dimensions: number | undefined; purpose: unknown }): JsonObject;
+  /** Without `tokens`, where a header alone counts them. */
+  read(answer: JsonObject): Pick<EmbeddedTexts, "vectors"> & Partial<EmbeddedTexts>;
+}
+
+const titan: Family = {
+  maxTexts: 1,
+  own: [],
+  write: ([inputText], { dimensions }) => dimensions === undefined ? { inputText } : { inputText, dimensions },
+  read: ({ embedding, inputTextTokenCount: tokens }) => ({
+    vectors: [embedding],
+    tokens: typeof tokens === "number" ? tokens : undefined,
+  }),
+};
+
+const cohere: Family = {
+  maxTexts: 96,
+  own: ["input_type", "task"],
+  write: (texts, { dimensions, purpose }) => ({
+    texts,
+    input_type: purposes[String(purpose)] ?? "search_document",
+    ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
+  }),
+  read: ({ embeddings }) => ({
+    vectors: Array.isArray(embeddings) ? embeddings : Object(embeddings).float,
+  }),
+};
+
+/**
+ * The family of a model.
+ *
+ * @param request Its model's id may have the prefix of an inference profile, such as `eu.`.
+ * @throws {UpstreamError} `request`, for a model whose words are unknown.
+ */
+export function familyOf({ model: { id } }: OperationRequest): Family {
+  if (/(^|\.|\/)amazon\.titan-embed-text-/.test(id)) return titan;
+  if (/(^|\.|\/)cohere\.embed-/.test(id)) return cohere;
+  const message = `The provider does not know how "${id}" embeds: it knows Titan's and Cohere's models`;
+  throw upstreamError(400, { message, type: "invalid_request_error", param: "model", code: "invalid_value" });
+}

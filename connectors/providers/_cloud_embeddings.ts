@@ -1,0 +1,81 @@
+/**
+ * Embeddings by clouds, whose models take one text for a call, or some.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { normalized, textsOf } from "./_embeddings.ts";
+import { leftOutBeside } from "./_left_out.ts";
+
+/** Calls of one request under way at once. */
+const maxAtOnce = 8;
+const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
+
+/** The vectors of some texts. */
+export interface EmbeddedTexts {
+  /** In order of the texts. */
+  readonly vectors: unknown;
+  /** What was read; undefined when it was not reported. */
+  readonly tokens: number | undefined;
+}
+
+/** How a model embeds. */
+interface CloudEmbeddings {
+  /** Texts that it takes in one call. */
+  readonly maxTexts: number;
+  /** Parameters beside OpenAI's that it has words for. */
+  readonly own?: readonly string[];
+  /** Embeds up to that many. */
+  readonly embed: (texts: readonly string[], dimensions: number | undefined) => Promise<EmbeddedTexts>;
+}
+
+/**
+ * Embeddings by a model of a cloud.
+ *
+ * @param modelOf How the model of a request embeds.
+ */
+export function cloudEmbeddings(
+  modelOf: (request: OperationRequest, options: Parameters<OperationCall>[1]) => CloudEmbeddings,
+): OperationCall {
+  return async (request, options) => {
+    const { maxTexts, own = [], embed } = modelOf(request, options);
+    const { body } = request;
+    const texts = textsOf(request);
+    const left = leftOutBeside(body, new Set([...carried, ...own]));
+    if (left.length > 0) options.reportDropped?.(left);
+    const dimensions = typeof body.dimensions === "number" ? body.dimensions : undefined;
+    const parts = Array.from(
+      { length: Math.ceil(texts.length / maxTexts) },
+      (_, at) => texts.slice(at * maxTexts, (at + 1) * maxTexts),
+    );
+    const answers: EmbeddedTexts[] = [];
+    for (let at = 0; at < parts.length; at += maxAtOnce) {
+      const some = parts.slice(at, at + maxAtOnce);
+      answers.push(...await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length))));
+    }
+    return embeddingsOf(answers, request);
+  };
+}
+
+function checked(answer: EmbeddedTexts, count: number): EmbeddedTexts {
+  const isVector = (one: unknown) =>
+    Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
+  if (Array.isArray(answer.vectors) && answer.vectors.length === count && answer.vectors.every(isVector)) return answer;
+  throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+}
+
+function embeddingsOf(answers: readonly EmbeddedTexts[], { model, body }: OperationRequest): OperationResponse {
+  const vectors = answers.flatMap((one) => one.vectors as readonly number[][]);
+  const isCounted = answers.every(({ tokens }) => Number.isSafeInteger(tokens));
+  const tokens = answers.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+  // vectors that were cut short have another length than 1
+  const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
+  const response: JsonObject = {
+    object: "list",
+    data: vectors.map((vector, index) => ({ object: "embedding", index, embedding: shape(vector) })),
+    model: model.id,
+    ...(isCounted ? { usage: { prompt_tokens: tokens, total_tokens: tokens } } : {}),
+  };
+  return { body: response };
+}

@@ -1,0 +1,30 @@
+/**
+ * Images by Fireworks AI: one image, by a workflow of the model.
+ *
+ * Source: docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt.
+ * @module
+ */
+import { aspectRatioOf, checkIsOne, type ImageDialect, without } from "./_image_dialect.ts";
+
+const ratios = ["1:1", "21:9", "16:9", "3:2", "5:4", "4:5", "2:3", "9:16", "9:21", "4:3", "3:4"];
+const refused = ["quality", "style", "moderation", "background", "output_format", "output_compression"];
+/** Members of a request that say nothing of the image, or are said in another way. */
+const neutral = ["model", "n", "response_format", "user", "size"];
+
+/** New images. */
+export const fireworksImages: ImageDialect = {
+  pathOf: (model) => `workflows/${model.split("/").map(encodeURIComponent).join("/")}/text_to_image`,
+  headers: { accept: "application/json" },
+  write(request) {
+    checkIsOne(request);
+    const { body, dropped } = without(request.body, refused);
+    const ratio = aspectRatioOf(request.body.size, ratios);
+    const more = ratio === undefined ? {} : { aspect_ratio: ratio };
+    return { body: { ...without(body, neutral).body, ...more }, dropped };
+  },
+  // one, or a list of one; as base64 alone, or as a data URL
+  imagesIn: ({ base64 }) =>
+    [base64].flat().map((image) => ({
+      b64_json: typeof image === "string" ? image.replace(/^data:[^,]*,/, "") : image,
+    })),
+};
