@@ -14,7 +14,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
+import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { nameThoughts } from "./_openai_message.ts";
@@ -114,12 +114,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { address, withoutChat } = this.#vendor;
     const path = withoutChat?.probePath ?? "models";
     const response = await this.#send({ url: address?.(path) ?? `${this.#baseUrl}/${path}`, method: "GET" }, options);
-    if (withoutChat !== undefined) {
-      const text = await readText(response);
-      parseObject(text.trimStart().startsWith("[") ? `{"list":${text}}` : text);
-      return modelsOf(this.#vendor);
-    }
-    const { data } = await readObject(response);
+    const text = await readText(response);
+    // some vendors list their models, or voices, without an object around the list
+    const { data } = parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
+    if (withoutChat !== undefined) return modelsOf(this.#vendor);
     if (!Array.isArray(data)) {
       throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
     }

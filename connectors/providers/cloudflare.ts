@@ -1,15 +1,24 @@
 /**
  * Cloudflare Workers AI. The account's id is part of the address: the setting `account_id`.
  *
- * Source: developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility.
+ * Sources: developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility and /workers-ai/platform/errors.
  * @module
  */
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { knownModels } from "./_catalogue.ts";
 import { imagesLazily, openAiEmbeddings } from "./_openai_operations.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cloudflare.ts";
+
+/** What its own codes mean, where the status does not say it. */
+const codes: Readonly<Record<string, string>> = {
+  3036: "insufficient_quota",
+  3042: "model_not_found",
+  5007: "model_not_found",
+  6003: "invalid_api_key",
+};
 
 /** Cloudflare Workers AI. */
 export const cloudflare: OpenAiCompatible = {
@@ -23,6 +32,12 @@ export const cloudflare: OpenAiCompatible = {
   },
   parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
+  readError(body, status) {
+    const { errors } = Object(body);
+    const { code, message } = Object(Array.isArray(errors) ? errors[0] : undefined);
+    if (typeof message !== "string") return readOpenAiError(body, status);
+    return { ...readOpenAiError({ message }, status), code: codes[String(code)] ?? null };
+  },
   attributes: {
     account_id: {
       type: "text",

@@ -6,6 +6,7 @@
  */
 import { knownModels } from "./_catalogue.ts";
 import { imagesLazily } from "./_openai_operations.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/xai.ts";
 
@@ -18,6 +19,13 @@ export const xai: OpenAiCompatible = {
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   models: () => knownModels(entries, { rulesOf: () => parameters }),
+  // a key that is refused comes as a fault of the request, an account without credits as one of permissions
+  readError(body, status) {
+    const error = readOpenAiError(body, status);
+    if (status === 400 && /incorrect api key/i.test(error.message)) return { ...error, code: "invalid_api_key" };
+    const isSpent = status === 403 && /\bcredits?\b|spending limit/i.test(error.message);
+    return isSpent ? { ...error, code: "insufficient_quota" } : error;
+  },
   operations: {
     image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
     "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),
