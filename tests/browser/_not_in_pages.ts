@@ -63,6 +63,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/failover_broken_test.ts`]: {
     "a provider on whose port no server listens": refused,
   },
+  [`${b}/four_dialects_test.ts`]: vendor,
   [`${b}/failover_dialects_test.ts`]: {
     "a provider fails a client of messages, another is up > nobody who listens: the other one's stream comes": refused,
   },
