@@ -2,6 +2,7 @@
  * `modelmesh check`: validates a configuration.
  * @module
  */
+import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError } from "../errors.ts";
@@ -35,11 +36,13 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const mesh = new Engine({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     await loadPackages(document, mesh);
-    const settings = settingsOf(document, configContextOf(mesh), { source: path, mayLackProviders: true });
+    const context = configContextOf(mesh);
+    const settings = settingsOf(document, context, { source: path, mayLackProviders: true });
     const problems = await missingPackages(settings, mesh);
     if (problems.length > 0) throw new ConfigError(problems, path);
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
-    const { warnings } = secrets ?? settings;
+    const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
+    const warnings = [...(secrets ?? settings).warnings, ...retired];
     if (json) {
       shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);
       return 0;

@@ -7,6 +7,8 @@ import { RecoveryTimer } from "../background/recovery.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
+import { retirementWarnings } from "../config/check/retirement.ts";
+import { isProvider } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
@@ -303,7 +305,9 @@ export class Engine implements Mesh {
     const { pools, instances } = assembly.registry;
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
     this.hub.trace({ severity: "debug", component: "mesh", message });
-    this.warn([...warningsOf(settings), ...spaceWarnings(pools)]);
+    const facts = { providers: this.catalogue.all.filter(isProvider), now: this.runtime.clock.now() };
+    const retired = warningsOf({ warnings: retirementWarnings(settings, facts) });
+    this.warn([...warningsOf(settings), ...retired, ...spaceWarnings(pools)]);
   }
 
   #apply(transition: Transition): void {

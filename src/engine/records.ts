@@ -40,7 +40,7 @@ export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition):
  * @param settings Whose warnings.
  * @param before Settings whose warnings are reported already.
  */
-export function warningsOf({ warnings }: Settings, before?: Settings): string[] {
+export function warningsOf({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
   const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
   const known = new Set(before?.warnings.map(lineOf));
   return warnings.map(lineOf).filter((line) => !known.has(line));

@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { serverConnectors } from "../../connectors/server.ts";
+import { isProvider } from "../../src/config/settings/known.ts";
 import { runCommand } from "../support/_cli.ts";
 
 const valid = `
@@ -16,6 +18,12 @@ pools:
 `;
 const invalid = valid.replace("strategy:", "stratgy:").replace("provider: local,", "provider: locla,");
 const mistakes = [["models.small.provider", '"locla"', '"local"'], ["pools.chat.stratgy", '"strategy"']];
+
+/** The day on which a model of the catalogue retires. */
+function retiresOn(connector: string, model: string): string {
+  const known = serverConnectors.filter(isProvider).find((one) => one.id === connector);
+  return known!.models.find(({ id }) => id === model)!.retires!;
+}
 
 describe("modelmesh check", () => {
   it("says what a valid file has, and exits 0", async () => {
@@ -56,6 +64,24 @@ describe("modelmesh check", () => {
     assertMatch(err, /^warning: providers\.local\.base_url: .*unencrypted.*\n$/);
     const asJson = JSON.parse((await runCommand(["check", "mesh.yaml", "--json"], { files })).out);
     assertEquals(asJson.warnings.map(({ path }: { path: string }) => path), ["providers.local.base_url"]);
+  });
+
+  it("warns of models that are retired, or will be within 30 days", async () => {
+    const document = `
+providers:
+  openai.llm.v1: { api_key: sk-of-the-test-0123456789 }
+models:
+  old: { provider: openai.llm.v1, model: gpt-5-nano, capabilities: [chat-completion] }
+pools:
+  chat: { models: [old] }
+`;
+    const retires = Date.parse(retiresOn("openai.llm.v1", "gpt-5-nano"));
+    const day = 24 * 60 * 60 * 1000;
+    const errAt = async (now: number) =>
+      (await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": document }, now })).err;
+    assertEquals(await errAt(retires - 31 * day), "");
+    assertMatch(await errAt(retires - 30 * day), /^warning: models\.old: will be retired on \d{4}-\d\d-\d\d\n$/);
+    assertMatch(await errAt(retires), /^warning: models\.old: is retired since \d{4}-\d\d-\d\d\n/);
   });
 
   it("exits 1 for a file that is not there, or is no document", async () => {

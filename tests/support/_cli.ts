@@ -124,6 +124,8 @@ export interface CommandSetup extends FakeShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Path to text; no files unless said. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Wall clock, ms since 1970. */
+  readonly now?: number;
 }
 
 /** A command under way. */
@@ -142,11 +144,11 @@ export interface RunningCommand {
  * @param setup Environment, files, shell.
  */
 export function startCommand(args: readonly string[], setup: CommandSetup = {}): RunningCommand {
-  const { files = {} } = setup;
+  const { files = {}, now } = setup;
   const env = { ...setup.env };
   const shell = fakeShell({ ...setup, variables: env });
   const { send } = serverRuntime();
-  const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true }) });
+  const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true, now }) });
   return { shell, files: runtime.files.texts, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
 

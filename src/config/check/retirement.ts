@@ -1,0 +1,55 @@
+/**
+ * Models that their providers do not answer for any more, or will soon not.
+ * @module
+ */
+import type { ModelInfo } from "../../contracts/provider.ts";
+import type { ConfigProblem } from "../../errors.ts";
+import { show, under } from "../schema/report.ts";
+import type { KnownProvider } from "../settings/known.ts";
+import { offerOf } from "../settings/offers.ts";
+import type { ProviderEntry, Settings } from "../settings/settings.ts";
+
+/** How long ahead it is warned of, ms: 30 days. */
+const noticeMs = 30 * 24 * 60 * 60 * 1000;
+
+interface RetirementFacts {
+  /** Connectors with the models that they know. */
+  readonly providers: readonly (Pick<KnownProvider, "id" | "vendor"> & { readonly models: readonly ModelInfo[] })[];
+  /** Wall clock, ms since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Warnings of models that are retired or will be within 30 days: configured ones, those that pools name, and those that
+ * a provider brings into pools by itself.
+ *
+ * @param settings The settings.
+ * @param facts What the catalogue knows, and the time.
+ */
+export function retirementWarnings(settings: Settings, { providers, now }: RetirementFacts): ConfigProblem[] {
+  const configured = [...settings.models.values()];
+  const named = new Set([...settings.pools.values()].flatMap(({ models }) => models));
+  const warnings: ConfigProblem[] = [];
+  for (const entry of settings.providers.values()) {
+    const connector = connectorOf(entry, providers);
+    if (connector === undefined) continue;
+    const own = configured.filter(({ provider }) => provider === entry.id);
+    const isOffering = offerOf(entry, connector, own.length > 0) === "catalogue";
+    for (const { id, retires, defaultFor = [] } of connector.models) {
+      if (retires === undefined || Date.parse(retires) - now > noticeMs) continue;
+      const message = Date.parse(retires) > now ? `will be retired on ${retires}` : `is retired since ${retires}`;
+      const models = own.filter((model) => model.id === id);
+      warnings.push(...models.map(({ name }) => ({ path: under("models", name), message })));
+      const name = `${connector.vendor}.${id}`;
+      const isPooled = isOffering && models.length === 0 && (defaultFor.length > 0 || named.has(name));
+      if (isPooled) {
+        warnings.push({ path: under("providers", entry.id), message: `its model ${show(name)} ${message}` });
+      }
+    }
+  }
+  return warnings;
+}
+
+function connectorOf({ enabled, instance, connector }: ProviderEntry, providers: RetirementFacts["providers"]) {
+  return enabled && instance === undefined ? providers.find(({ id }) => id === connector) : undefined;
+}
