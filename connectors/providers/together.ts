@@ -11,6 +11,7 @@ import {
   openAiEmbeddings,
   openAiSpeech,
   openAiTranscription,
+  plainRerank,
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/together.ts";
@@ -29,6 +30,7 @@ export const together: OpenAiCompatible = {
   operations: {
     embeddings: openAiEmbeddings,
     image: imagesLazily(async () => (await import("./_together_images.ts")).togetherImages),
+    rerank: plainRerank,
     speech: openAiSpeech,
     transcription: openAiTranscription,
     "audio-translation": openAiAudioTranslation,

@@ -3,15 +3,19 @@
  * @module
  */
 import type { GivenProvider } from "../contracts/browser_provider.ts";
+import type { Transcription } from "../contracts/audio.ts";
+import type { ImagesResponse } from "../contracts/images.ts";
 import type {
   ChatCompletion,
   ChatCompletionRequest,
+  DocumentResponse,
   EmbeddingResponse,
   ModerationResponse,
   RerankResponse,
   SearchResponse,
 } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
+import { transcriptTypeOf } from "../util/audio_format.ts";
 import type { Middleware } from "./options.ts";
 
 /** One scripted answer: its text, the whole of it, what the call throws, or a function of the request. */
@@ -21,8 +25,17 @@ export type MockResponse =
   | Error
   | ((request: ChatCompletionRequest) => string | MockBody | Error);
 
-/** A whole response of an operation. */
-export type MockBody = ChatCompletion | EmbeddingResponse | ModerationResponse | RerankResponse | SearchResponse;
+/** A whole response of an operation; of speech, its bytes. */
+export type MockBody =
+  | ChatCompletion
+  | EmbeddingResponse
+  | ModerationResponse
+  | RerankResponse
+  | SearchResponse
+  | DocumentResponse
+  | ImagesResponse
+  | Transcription
+  | Uint8Array;
 
 /** Options of {@linkcode mockClient}. */
 export interface MockOptions {
@@ -48,6 +61,9 @@ export function scriptOf({ responses }: MockOptions): Middleware {
       if (typeof answer === "string" && operation !== "chat") {
         throw new TypeError(`The scripted answer to a request for ${operation} has to be a whole response, not a text`);
       }
+      if (answer instanceof Uint8Array !== (operation === "speech")) {
+        throw new TypeError(`The scripted answer to a request for speech, and to no other, has to be bytes`);
+      }
       return { ...request, [scripted]: typeof answer === "string" ? completionOf(answer) : answer };
     },
   };
@@ -59,13 +75,24 @@ const capabilities = [
   "evaluation.content-moderation",
   "retrieval.reranking",
   "retrieval.search.web-search",
+  "document-understanding.document-parsing",
+  "generation.image.text-to-image",
+  "generation.image.image-to-image",
+  "generation.image.inpainting",
+  "generation.audio.text-to-speech",
+  "understanding.audio.speech-to-text",
+];
+/** All but chat. */
+const operations: GivenProvider["operations"] = [
+  ...["embeddings", "moderation", "rerank", "search", "documents"] as const,
+  ...["image", "image-edit", "speech", "transcription", "audio-translation"] as const,
 ];
 
 /** Answers by the script. */
 export const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities }] },
-  operations: ["embeddings", "moderation", "rerank", "search"],
+  operations,
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
     yield* piecesOf(scriptedAnswer(request).body);
@@ -82,8 +109,15 @@ export const mockProvider: GivenProvider = {
   isRetryable: () => false,
 };
 
-function scriptedAnswer({ body }: CompletionRequest): CompletionResponse {
-  return { body: Reflect.get(body, scripted) as ChatCompletion };
+function scriptedAnswer({ body, operation }: CompletionRequest): CompletionResponse {
+  const answer = Reflect.get(body, scripted) as ChatCompletion | Transcription | Uint8Array;
+  if (answer instanceof Uint8Array) {
+    return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: answer } };
+  }
+  const type = operation === "chat" ? undefined : transcriptTypeOf(String(body.response_format));
+  if (type === undefined) return { body: answer as ChatCompletion };
+  const bytes = new TextEncoder().encode(String((answer as Transcription).text));
+  return { body: answer as ChatCompletion, content: { type, bytes } };
 }
 
 /** Word by word, as a provider would. */

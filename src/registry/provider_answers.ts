@@ -2,7 +2,14 @@
  * What providers answer about their models. It wins over the catalogue, and yields to the configuration.
  * @module
  */
-import type { CapabilityPath, DatedPricing, ModelConstraints, ModelInfo, RateLimits } from "../contracts/provider.ts";
+import type {
+  CapabilityPath,
+  DatedPricing,
+  ModelConstraints,
+  ModelInfo,
+  OperationName,
+  RateLimits,
+} from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
 import { isAmount, pricingIn } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
@@ -57,15 +64,28 @@ export function limitsIn(value: unknown): RateLimits | undefined {
 /** Facts about a model in a provider's response; invalid sizes are left out. */
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
-  const { id, features, constraints, pricing, capabilities, parameters } = value;
+  const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
+  const { embedding_space: space } = value;
   return {
     id: typeof id === "string" ? id : "",
     ...(isObject(features) && { features }),
     ...(isObject(constraints) && { constraints: constraintsIn(constraints) }),
     ...(isObject(parameters) && { parameters }),
-    ...(Array.isArray(capabilities) && { capabilities: capabilities.filter((name) => typeof name === "string") }),
+    ...(Array.isArray(capabilities) && { capabilities: textsIn(capabilities) }),
+    ...(isObject(voices) && {
+      voices: Object.fromEntries(
+        Object.entries(voices).filter((one): one is [string, string] => typeof one[1] === "string"),
+      ),
+    }),
+    ...(Array.isArray(response_formats) && { response_formats: textsIn(response_formats) }),
+    ...(Array.isArray(lacks) && { lacks: textsIn(lacks) as OperationName[] }),
+    ...(typeof space === "string" && { embedding_space: space }),
     ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
   };
+}
+
+function textsIn(list: readonly unknown[]): string[] {
+  return list.filter((one) => typeof one === "string");
 }
 
 function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {

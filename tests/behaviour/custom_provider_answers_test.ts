@@ -11,6 +11,7 @@ import {
   RateLimitError,
   routingOf,
 } from "../../mod.ts";
+import { engineOf } from "../../src/engine/engine_of.ts";
 import { answerOf, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages, textOf } from "../support/_library.ts";
 
@@ -85,6 +86,29 @@ describe("supports", () => {
 });
 
 describe("getModelInfo", () => {
+  it("says which voices, formats and operations a model of sound has; what makes no sense is left out", async () => {
+    const voices = { alloy: "anna", echo: 7, default: "bert" };
+    const info = {
+      id: "own-1",
+      voices,
+      response_formats: ["wav", 1],
+      lacks: ["audio-translation", null],
+      embedding_space: 3,
+    };
+    await using one = clientOf({ getModelInfo: () => Promise.resolve(info as never) }, {
+      own: { capabilities: ["text-to-speech"] },
+      config: { pools: { speech: { models: ["own"] } } },
+    });
+    await one.client.ready();
+    const { info: known } = engineOf(one.client.mesh).registry.model("own")!;
+    assertEquals([known.voices, known.response_formats, known.lacks, known.embedding_space], [
+      { alloy: "anna", default: "bert" },
+      ["wav"],
+      ["audio-translation"],
+      undefined,
+    ]);
+  });
+
   it("says what a model can do and how much it takes", async () => {
     const info = { id: "own-1", features: { tool_calling: false }, constraints: { context_window: 100 } };
     await using one = clientOf({ getModelInfo: (model) => Promise.resolve(model === "own-1" ? info : undefined) });

@@ -59,6 +59,35 @@ describe("mockClient()", () => {
     assertEquals(error.message.includes("rerank has to be a whole response"), true);
   });
 
+  it("answers requests for documents, images, transcripts and speech", async () => {
+    const parsed = {
+      object: "document" as const,
+      model: "mock",
+      text: "# One",
+      pages: [{ page: 1, markdown: "# One" }],
+    };
+    const drawn = { created: 1, data: [{ b64_json: "AAAA" }] };
+    const file = new File([new Uint8Array([1])], "a.mp3", { type: "audio/mpeg" });
+    const image = new File([new Uint8Array([1])], "a.png", { type: "image/png" });
+    const sound = Uint8Array.of(1, 2, 3);
+    await using client = mockClient({
+      responses: [parsed, drawn, drawn, { text: "Red." }, { text: "Red." }, sound, sound, parsed],
+    });
+    assertEquals(await client.documents.parse({ url: "https://papers.example/one.pdf" }), parsed);
+    assertEquals((await client.images.generate({ prompt: "red" })).data, drawn.data);
+    assertEquals((await client.images.edit({ image, prompt: "red" })).data, drawn.data);
+    assertEquals((await client.audio.transcriptions.create({ file })).text, "Red.");
+    assertEquals(await client.audio.translations.create({ file, response_format: "text" }), "Red.");
+    const speech = await client.audio.speech.create({ input: "red", voice: "alloy" });
+    assertEquals([speech.headers.get("content-type"), await speech.bytes()], ["audio/mpeg", sound]);
+    await assertRejects(() => ask(client), TypeError, "has to be bytes");
+    await assertRejects(
+      () => client.audio.speech.create({ input: "red", voice: "alloy" }),
+      TypeError,
+      "has to be bytes",
+    );
+  });
+
   it("hands out exactly one answer a call, however many are under way", async () => {
     const responses = Array.from({ length: 20 }, (_, place) => `${place}`);
     await using client = mockClient({ responses });
