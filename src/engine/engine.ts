@@ -7,7 +7,7 @@ import { RecoveryTimer } from "../background/recovery.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
-import { retirementWarnings } from "../config/check/retirement.ts";
+import { isRetiring } from "../config/check/is_retiring.ts";
 import { isProvider } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatsRecord } from "../contracts/events.ts";
@@ -305,9 +305,16 @@ export class Engine implements Mesh {
     const { pools, instances } = assembly.registry;
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
     this.hub.trace({ severity: "debug", component: "mesh", message });
-    const facts = { providers: this.catalogue.all.filter(isProvider), now: this.runtime.clock.now() };
-    const retired = warningsOf({ warnings: retirementWarnings(settings, facts) });
-    this.warn([...warningsOf(settings), ...retired, ...spaceWarnings(pools)]);
+    this.warn([...warningsOf(settings), ...await this.#retirements(settings), ...spaceWarnings(pools)]);
+  }
+
+  /** What to warn of is imported on the day on which there is something. */
+  async #retirements(settings: Settings): Promise<string[]> {
+    const now = this.runtime.clock.now();
+    const providers = this.catalogue.all.filter(isProvider);
+    if (!providers.some(({ models }) => models.some(({ retires }) => isRetiring(retires, now)))) return [];
+    const { retirementWarnings } = await import("../config/check/retirement.ts");
+    return warningsOf({ warnings: retirementWarnings(settings, { providers, now }) });
   }
 
   #apply(transition: Transition): void {

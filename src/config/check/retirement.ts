@@ -7,10 +7,8 @@ import type { ConfigProblem } from "../../errors.ts";
 import { show, under } from "../schema/report.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
+import { isRetiring } from "./is_retiring.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
-
-/** How long ahead it is warned of, ms: 30 days. */
-const noticeMs = 30 * 24 * 60 * 60 * 1000;
 
 interface RetirementFacts {
   /** Connectors with the models that they know. */
@@ -36,7 +34,7 @@ export function retirementWarnings(settings: Settings, { providers, now }: Retir
     const own = configured.filter(({ provider }) => provider === entry.id);
     const isOffering = offerOf(entry, connector, own.length > 0) === "catalogue";
     for (const { id, retires, defaultFor = [] } of connector.models) {
-      if (retires === undefined || Date.parse(retires) - now > noticeMs) continue;
+      if (!isRetiring(retires, now)) continue;
       const message = Date.parse(retires) > now ? `will be retired on ${retires}` : `is retired since ${retires}`;
       const models = own.filter((model) => model.id === id);
       warnings.push(...models.map(({ name }) => ({ path: under("models", name), message })));
