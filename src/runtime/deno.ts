@@ -7,7 +7,8 @@ import { authorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { moduleLoader } from "./_modules.ts";
-import { send as sendByNode } from "./_node_client.ts";
+import { denoNetwork } from "./_deno_network.ts";
+import { http1Client } from "./http1/client.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
 import { denoKeyValues } from "./_deno_kv.ts";
 import { disk } from "./_disk.ts";
@@ -33,14 +34,14 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
   },
 );
 
-/**
- * The upstream client: `node:http` for whole responses without TLS, which takes two thirds of the time of `fetch`; with
- * TLS, and for streams, `fetch` is quicker.
- */
+/** The upstream client: over connections of its own, at a third of what `fetch` and `node:http` take here. */
+export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamResponse> = http1Client(
+  denoNetwork(caCerts),
+);
+
+/** `fetch` knows the environment's outbound proxies. */
 function send(request: UpstreamRequest): Promise<UpstreamResponse> {
-  const isPlain = request.isWhole === true && request.url.startsWith("http:");
-  // a form's chunks are sent from where they are: `fetch` would need all of them in one more piece of memory
-  return (isPlain || Array.isArray(request.body)) && !isProxied() ? sendByNode(request) : sendByFetch(request);
+  return isProxied() ? sendByFetch(request) : sendByConnection(request);
 }
 
 let trusting: typeof fetch | undefined;
@@ -48,17 +49,23 @@ let trusting: typeof fetch | undefined;
 /** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` by itself, `SSL_CERT_FILE` only where it uses the system's store. */
 function trustingFetch(): typeof fetch {
   if (trusting !== undefined) return trusting;
-  const isRead = /\bsystem\b/.test(env("DENO_TLS_CA_STORE") ?? "");
-  const caCerts = isRead ? [] : authorities(["SSL_CERT_FILE"], env);
-  if (caCerts.length === 0) return trusting = fetch;
-  const client = Deno.createHttpClient({ caCerts });
+  if (caCerts().length === 0) return trusting = fetch;
+  const client = Deno.createHttpClient({ caCerts: caCerts() });
   return trusting = (input, init) => fetch(input, { ...init, client });
+}
+
+let others: string[] | undefined;
+
+/** Authorities beside those that Deno trusts by itself, PEM. */
+function caCerts(): string[] {
+  const isRead = /\bsystem\b/.test(env("DENO_TLS_CA_STORE") ?? "");
+  return others ??= isRead ? [] : authorities(["SSL_CERT_FILE"], env);
 }
 
 const proxyVariables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 let proxied: boolean | undefined;
 
-/** `fetch` uses the environment's outbound proxies by itself, `node:http` does not. */
+/** `fetch` uses the environment's outbound proxies by itself, connections of our own do not. */
 function isProxied(): boolean {
   return proxied ??= proxyVariables.some((name) => (env(name) ?? "") !== "");
 }

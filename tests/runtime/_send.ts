@@ -80,7 +80,7 @@ export function describeSend(name: string, send: Runtime["send"]): void {
       const answer = await call(upstream.url, undefined, () => reported++);
       assertEquals([answer.status, answer.headers.get("X-Request-Id")], [200, "r1"]);
       assertMatch(await new Response(answer.body).text(), /"content":"Hi"/);
-      assert(reported >= 2, `told ${reported} times`);
+      assert(reported >= 1, `told ${reported} times`);
       const request = upstream.requests[0]!;
       assertEquals([request.method, request.headers["x-api-key"], request.body], ["POST", secret, '{"model":"m"}']);
     });

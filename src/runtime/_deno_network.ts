@@ -1,0 +1,61 @@
+/**
+ * Connections on Deno, for the HTTP/1.1 client.
+ * @module
+ */
+import { NetworkError } from "../errors.ts";
+import type { Network } from "./http1/client.ts";
+import type { Socket } from "./http1/connection.ts";
+import type { Target } from "./http1/request.ts";
+
+/**
+ * Deno's sockets.
+ *
+ * @param caCerts Authorities beside those that Deno trusts by itself, PEM; asked for when the first connection needs them.
+ */
+export function denoNetwork(caCerts: () => string[]): Network {
+  return {
+    connect: ({ isSecure, hostname, port }: Target) =>
+      isSecure ? connectSecurely(hostname, port, caCerts()) : connectPlainly(hostname, port),
+  };
+}
+
+async function connectPlainly(hostname: string, port: number): Promise<Socket> {
+  try {
+    const socket = await Deno.connect({ hostname, port });
+    socket.setNoDelay(true);
+    return socket;
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+async function connectSecurely(hostname: string, port: number, caCerts: string[]): Promise<Socket> {
+  const socket = await Deno.connectTls({ hostname, port, caCerts, alpnProtocols: ["http/1.1"] }).catch((error) => {
+    throw faultOf(error);
+  });
+  try {
+    await socket.handshake();
+    return socket;
+  } catch {
+    socket.close();
+    throw never("Cannot connect to the provider: no secure connection (TLS) came about");
+  }
+}
+
+function faultOf(error: unknown): NetworkError {
+  const { errors } = Deno;
+  if (error instanceof errors.ConnectionRefused) return never("Cannot connect to the provider: refused");
+  if (error instanceof errors.NotCapable || error instanceof errors.PermissionDenied) {
+    return never("Cannot connect to the provider: not permitted (--allow-net)");
+  }
+  const isName = error instanceof Error && /lookup|resolve/i.test(error.message);
+  return never(
+    isName
+      ? "Cannot find the provider's host: its name does not resolve"
+      : "Cannot connect to the provider: unreachable",
+  );
+}
+
+function never(message: string): NetworkError {
+  return new NetworkError(message, { neverSent: true });
+}

@@ -1,0 +1,139 @@
+/**
+ * The chunked transfer coding (RFC 9112, section 7.1), decoded in place.
+ * @module
+ */
+import { MalformedResponse } from "./malformed.ts";
+
+/** Most bytes of a line about a chunk, and of all trailer fields. */
+const maxLineBytes = 16 * 1024;
+
+/** Hexadecimal digits of a size below 2^53. */
+const maxDigits = 13;
+
+const cr = 13;
+const lf = 10;
+
+/** What the next byte belongs to. */
+const Part = {
+  size: 0,
+  extension: 1,
+  sizeEnd: 2,
+  data: 3,
+  dataEnd: 4,
+  trailerStart: 5,
+  trailer: 6,
+  trailerEnd: 7,
+  last: 8,
+  over: 9,
+};
+
+/** Takes the chunks out of a body that comes in pieces. */
+export class ChunkedDecoder {
+  #part = Part.size;
+  /** Bytes that the current chunk still has. */
+  #left = 0;
+  #digits = 0;
+  #lineBytes = 0;
+
+  /** Whether the last chunk and the trailer fields have been read. */
+  get isOver(): boolean {
+    return this.#part === Part.over;
+  }
+
+  /** Where the last {@linkcode decode} stopped reading: at `to`, or behind the end of the body. */
+  consumed = 0;
+
+  /**
+   * Moves the data among `bytes` from `from` to `to` together, to the front of that range.
+   *
+   * @returns Where the data ends.
+   * @throws {MalformedResponse}
+   */
+  decode(bytes: Uint8Array, from: number, to: number): number {
+    let at = from;
+    let end = from;
+    while (at < to && this.#part !== Part.over) {
+      if (this.#part === Part.data) {
+        const size = Math.min(this.#left, to - at);
+        if (end !== at) bytes.copyWithin(end, at, at + size);
+        at += size;
+        end += size;
+        this.#left -= size;
+        if (this.#left === 0) this.#part = Part.dataEnd;
+      } else this.#step(bytes[at++]!);
+    }
+    this.consumed = at;
+    return end;
+  }
+
+  #step(byte: number): void {
+    switch (this.#part) {
+      case Part.size:
+        return this.#takeSize(byte);
+      case Part.extension:
+      case Part.trailer:
+        this.#countLine();
+        if (byte === cr) this.#part = this.#part === Part.trailer ? Part.trailerEnd : Part.sizeEnd;
+        else if (isControl(byte)) throw new MalformedResponse("a control character in a line about a chunk");
+        return;
+      case Part.sizeEnd:
+        expect(byte, lf);
+        this.#lineBytes = 0;
+        this.#digits = 0;
+        this.#part = this.#left === 0 ? Part.trailerStart : Part.data;
+        return;
+      case Part.dataEnd:
+        // a chunk's data is followed by both characters
+        if (this.#lineBytes++ === 0) return expect(byte, cr);
+        expect(byte, lf);
+        this.#lineBytes = 0;
+        this.#part = Part.size;
+        return;
+      case Part.trailerStart:
+        this.#countLine();
+        if (byte === cr) this.#part = Part.last;
+        else if (isControl(byte) || byte === 32 || byte === 58) {
+          throw new MalformedResponse("a trailer field that is none");
+        } else this.#part = Part.trailer;
+        return;
+      case Part.trailerEnd:
+        expect(byte, lf);
+        this.#part = Part.trailerStart;
+        return;
+      case Part.last:
+        expect(byte, lf);
+        this.#part = Part.over;
+    }
+  }
+
+  #takeSize(byte: number): void {
+    const digit = hexadecimal(byte);
+    if (digit >= 0) {
+      if (++this.#digits > maxDigits) throw new MalformedResponse("a chunk that is too large");
+      this.#left = this.#left * 16 + digit;
+      return;
+    }
+    if (this.#digits === 0) throw new MalformedResponse("a chunk without a size");
+    if (byte === cr) this.#part = Part.sizeEnd;
+    else if (byte === 59 || byte === 32 || byte === 9) this.#part = Part.extension;
+    else throw new MalformedResponse("a chunk's size that is none");
+  }
+
+  #countLine(): void {
+    if (++this.#lineBytes > maxLineBytes) throw new MalformedResponse("a line about a chunk that is too long");
+  }
+}
+
+function expect(byte: number, expected: number): void {
+  if (byte !== expected) throw new MalformedResponse("a chunk that does not end where it should");
+}
+
+function hexadecimal(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+function isControl(byte: number): boolean {
+  return byte < 32 && byte !== 9 || byte === 127;
+}

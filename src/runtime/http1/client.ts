@@ -1,0 +1,174 @@
+/**
+ * An upstream client over HTTP/1.1 (RFC 9112), for a runtime whose own clients cost a gateway more than everything else
+ * it does for a request. Redirects are not followed, nothing is sent twice, and connections are used again.
+ * @module
+ */
+import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
+import { NetworkError } from "../../errors.ts";
+import { callAfter } from "../_timers.ts";
+import { Body, CutResponse } from "./body.ts";
+import { Connection, type Socket } from "./connection.ts";
+import { type Framing, framingOf, isPersistent } from "./framing.ts";
+import { type Head, HeadScanner, parseHead } from "./head.ts";
+import { MalformedResponse } from "./malformed.ts";
+import { ConnectionPool } from "./pool.ts";
+import { encodeRequest, type Target, targetOf } from "./request.ts";
+import { Http1Response } from "./response.ts";
+
+/** Interim responses (1xx) before the final one. */
+const maxInterim = 8;
+
+/** How the runtime opens connections. */
+export interface Network {
+  /**
+   * Opens one, with TLS when the target asks for it: resolves once that is established.
+   *
+   * @throws {NetworkError} In words of ours, which quote nothing of the request.
+   */
+  connect(target: Target): Promise<Socket>;
+}
+
+/**
+ * Makes an upstream client with connections of its own.
+ *
+ * @throws {NetworkError} (its calls) In words of ours; the signal's reason after an abort.
+ */
+export function http1Client(network: Network): (request: UpstreamRequest) => Promise<UpstreamResponse> {
+  const pool = new ConnectionPool();
+  return (request) => new Call(request, network, pool).send();
+}
+
+class Call {
+  readonly #request: UpstreamRequest;
+  readonly #network: Network;
+  readonly #pool: ConnectionPool;
+  #connection: Connection | undefined;
+  #rejectConnect: ((error: unknown) => void) | undefined;
+  #isWritten = false;
+  #isPersistent = false;
+
+  constructor(request: UpstreamRequest, network: Network, pool: ConnectionPool) {
+    this.#request = request;
+    this.#network = network;
+    this.#pool = pool;
+  }
+
+  async send(): Promise<UpstreamResponse> {
+    const { signal, onBytes } = this.#request;
+    if (signal?.aborted) throw signal.reason;
+    const { target, chunks } = this.#prepare();
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    try {
+      const pooled = this.#pool.take(target.origin, performance.now());
+      const connection = this.#connection = pooled ?? await this.#connect(target);
+      void this.#write(connection, chunks);
+      const { head, framing } = await this.#readHead(connection);
+      this.#isPersistent = framing.kind !== "close" && isPersistent(head);
+      const body = new Body(connection, { framing, onBytes, onEnd: () => this.#release(target, connection) });
+      return new Http1Response(this, head, body, "accept-encoding" in this.#request.headers);
+    } catch (error) {
+      throw this.failed(error, "before its answer began");
+    }
+  }
+
+  /** Ends the call and its connection. */
+  end(): void {
+    this.#stopListening();
+    this.#connection?.close();
+  }
+
+  /** Ends the call, and says why in our words. */
+  failed(error: unknown, where: string): unknown {
+    const { signal } = this.#request;
+    this.end();
+    if (signal?.aborted) return signal.reason;
+    if (NetworkError.isInstance(error)) return error;
+    const message = error instanceof MalformedResponse
+      ? "The provider answered in no valid HTTP"
+      : `The connection to the provider broke ${where}`;
+    return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's text quotes hosts
+  }
+
+  #prepare(): { target: Target; chunks: Uint8Array[] } {
+    try {
+      const target = targetOf(this.#request.url);
+      return { target, chunks: encodeRequest(this.#request, target) };
+    } catch {
+      throw new NetworkError("Cannot make the request: bad address or header", { neverSent: true });
+    }
+  }
+
+  #connect(target: Target): Promise<Connection> {
+    const { connectTimeoutMs } = this.#request;
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const fail = (error: unknown) => {
+        isOver = true;
+        cancel?.();
+        reject(error);
+      };
+      const late = () => {
+        const message = `Cannot connect to the provider: no connection within ${connectTimeoutMs} ms`;
+        fail(new NetworkError(message, { neverSent: true }));
+      };
+      const cancel = connectTimeoutMs === undefined ? undefined : callAfter(connectTimeoutMs, late);
+      this.#rejectConnect = fail;
+      this.#network.connect(target).then((socket) => {
+        if (isOver) return socket.close(); // too late: nobody waits for it any more
+        cancel?.();
+        resolve(new Connection(socket));
+      }, fail);
+    });
+  }
+
+  /** An error is left to the reader: a server may have answered before it stopped to read. */
+  async #write(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
+    try {
+      for (const chunk of chunks) await connection.write(chunk);
+      this.#isWritten = true;
+    } catch {
+      // the connection is at its end in this direction; what is left in the other decides
+    }
+  }
+
+  async #readHead(connection: Connection): Promise<{ head: Head; framing: Framing }> {
+    for (let interim = 0; interim <= maxInterim; interim++) {
+      const head = await this.#readOneHead(connection);
+      const framing = framingOf(head, this.#request.method ?? "POST");
+      if (head.status >= 200) return { head, framing };
+      if (head.status === 101) break;
+    }
+    throw new MalformedResponse("interim responses without end");
+  }
+
+  async #readOneHead(connection: Connection): Promise<Head> {
+    const scanner = new HeadScanner();
+    for (;;) {
+      const { bytes, start, end } = connection;
+      const length = end > start ? scanner.find(bytes, start, end) : undefined;
+      if (length !== undefined) {
+        connection.start = start + length;
+        return parseHead(bytes, start, start + length);
+      }
+      if (!await connection.fill()) throw new CutResponse("before its head ended");
+      this.#request.onBytes?.();
+    }
+  }
+
+  /** The response is over. What else is there may be the start of an answer that nobody asked for. */
+  #release(target: Target, connection: Connection): void {
+    this.#stopListening();
+    const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;
+    if (isClean) this.#pool.put(target.origin, connection, performance.now());
+    else connection.close();
+  }
+
+  readonly #abort = (): void => {
+    this.#rejectConnect?.(this.#request.signal?.reason);
+    this.end();
+  };
+
+  #stopListening(): void {
+    this.#request.signal?.removeEventListener("abort", this.#abort);
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Where a response's body ends (RFC 9112, section 6.3), and whether its connection can be used again.
+ * @module
+ */
+import type { Head } from "./head.ts";
+import { MalformedResponse } from "./malformed.ts";
+
+/** How a body's end is known. */
+export type Framing =
+  | { readonly kind: "length"; readonly length: number }
+  | { readonly kind: "chunked" }
+  | { readonly kind: "close" };
+
+const none: Framing = { kind: "length", length: 0 };
+const chunked: Framing = { kind: "chunked" };
+const untilClose: Framing = { kind: "close" };
+
+/**
+ * The framing of the body after a head.
+ *
+ * @param method Of the request.
+ * @throws {MalformedResponse} When the fields contradict each other or the status: the two ends could disagree on where
+ * the next response starts.
+ */
+export function framingOf({ status, minor, fields }: Head, method: string): Framing {
+  const coding = fields.get("transfer-encoding");
+  const lengths = fields.get("content-length");
+  if (coding !== undefined && lengths !== undefined) throw new MalformedResponse("a length beside a transfer coding");
+  const length = lengths === undefined ? undefined : lengthOf(lengths);
+  if (status < 200 || status === 204) {
+    if (coding !== undefined || (length ?? 0) > 0) throw new MalformedResponse("a body where none may be");
+    return none;
+  }
+  if (coding !== undefined && (minor === 0 || coding.toLowerCase() !== "chunked")) {
+    throw new MalformedResponse("an unknown transfer coding");
+  }
+  if (status === 304 || method === "HEAD") return none;
+  if (coding !== undefined) return chunked;
+  return length === undefined ? untilClose : { kind: "length", length };
+}
+
+/** A length may be repeated, also within one field, as long as it stays the same. */
+function lengthOf(value: string): number {
+  const [first = "", ...others] = value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""));
+  const length = Number(first);
+  if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
+    throw new MalformedResponse("a length that is none");
+  }
+  return length;
+}
+
+/** Whether the server lets the connection be used again. HTTP/1.0 may ask for that too; nobody needs it. */
+export function isPersistent({ minor, fields }: Head): boolean {
+  const connection = fields.get("connection");
+  return minor === 1 && (connection === undefined || !/(^|[ \t,])close($|[ \t,])/i.test(connection));
+}

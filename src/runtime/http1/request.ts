@@ -1,0 +1,101 @@
+/**
+ * A request as it goes over the connection (RFC 9112, sections 2 and 3).
+ * @module
+ */
+import type { UpstreamRequest } from "../../contracts/runtime.ts";
+
+/** Where a request goes. */
+export interface Target {
+  /** Key of the connections that may serve it. */
+  readonly origin: string;
+  readonly isSecure: boolean;
+  /** A name or an address, without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** Value of the header `host`. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+/** A provider is asked at few URLs again and again. */
+const targets = new Map<string, Target>();
+const maxTargets = 256;
+
+const encoder = new TextEncoder();
+const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+const plainValue = /^[\t\x20-\x7e]*$/;
+const latinValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Bodies up to this size are copied behind the head, so that both go in one write. */
+const maxJoined = 64 * 1024;
+
+/** Fields that are made here. */
+const own = new Set(["content-length", "connection"]);
+
+/**
+ * Where a URL leads.
+ *
+ * @throws {TypeError} For a malformed URL, other schemes than http and https, and credentials in it.
+ */
+export function targetOf(url: string): Target {
+  const known = targets.get(url);
+  if (known !== undefined) return known;
+  const { protocol, hostname, port, host, origin, pathname, search, username, password } = new URL(url);
+  const isSecure = protocol === "https:";
+  if (!isSecure && protocol !== "http:") throw new TypeError("Only http and https are spoken");
+  if (username !== "" || password !== "") throw new TypeError("A URL with credentials");
+  const target: Target = {
+    origin,
+    isSecure,
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: port === "" ? isSecure ? 443 : 80 : Number(port),
+    host,
+    path: pathname + search,
+  };
+  if (targets.size < maxTargets) targets.set(url, target);
+  return target;
+}
+
+/**
+ * Writes a request down.
+ *
+ * @returns What is sent, in order: head and body at once unless the body is large.
+ * @throws {TypeError} For a method, a header name or a value that would break the head.
+ */
+export function encodeRequest({ method = "POST", headers, body }: UpstreamRequest, target: Target): Uint8Array[] {
+  if (!token.test(method)) throw new TypeError("A method that is none");
+  const chunks = body === undefined ? [] : chunksOf(body);
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  let isPlain = true;
+  let head = `${method} ${target.path} HTTP/1.1\r\n`;
+  if (headers.host === undefined) head += `host: ${target.host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || own.has(name)) continue;
+    if (!token.test(name) || name.toLowerCase() === "transfer-encoding") throw new TypeError("A header that is none");
+    if (!plainValue.test(value)) {
+      if (!latinValue.test(value)) throw new TypeError("A header value that is none");
+      isPlain = false;
+    }
+    head += `${name}: ${value}\r\n`;
+  }
+  if (headers["accept-encoding"] === undefined) head += "accept-encoding: identity\r\n";
+  if (body !== undefined || method !== "GET") head += `content-length: ${size}\r\n`;
+  const start = isPlain ? encoder.encode(`${head}\r\n`) : latin1(`${head}\r\n`);
+  if (chunks.length === 0) return [start];
+  if (chunks.length > 1 || size > maxJoined) return [start, ...chunks];
+  const joined = new Uint8Array(start.length + size);
+  joined.set(start);
+  joined.set(chunks[0]!, start.length);
+  return [joined];
+}
+
+function chunksOf(body: NonNullable<UpstreamRequest["body"]>): readonly Uint8Array[] {
+  if (typeof body === "string") return [encoder.encode(body)];
+  return body instanceof Uint8Array ? [body] : body;
+}
+
+function latin1(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}

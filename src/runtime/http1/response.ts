@@ -1,0 +1,110 @@
+/**
+ * A response whose head has arrived.
+ * @module
+ */
+import type { BodyReader, UpstreamResponse } from "../../contracts/runtime.ts";
+import { NetworkError } from "../../errors.ts";
+import { concat } from "../../util/bytes.ts";
+import { streamOf } from "../_stream_of.ts";
+import type { Body } from "./body.ts";
+import type { Head } from "./head.ts";
+
+/** The call that a response belongs to. */
+interface Owner {
+  end(): void;
+  failed(error: unknown, where: string): unknown;
+}
+
+/** Compressed although that was not asked for; what is none of these is handed on as it is. */
+const compressions: Readonly<Record<string, string>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "brotli",
+};
+
+const inTheMiddle = "in the middle of its answer";
+
+/** Reads the body when it is asked to, no sooner. */
+export class Http1Response implements UpstreamResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly #owner: Owner;
+  readonly #body: Body;
+  readonly #compression: string | undefined;
+  #stream: ReadableStream<Uint8Array> | undefined;
+
+  /** @param isAsIs Whether the caller takes compressed bodies. */
+  constructor(owner: Owner, { status, fields }: Head, body: Body, isAsIs: boolean) {
+    this.#owner = owner;
+    this.#body = body;
+    this.status = status;
+    const compression = this.#compression = isAsIs ? undefined : compressions[fields.get("content-encoding") ?? ""];
+    this.headers = {
+      get(name) {
+        const key = name.toLowerCase();
+        if (compression !== undefined && (key === "content-encoding" || key === "content-length")) return null;
+        return fields.get(key) ?? null;
+      },
+    };
+  }
+
+  /** Made when it is asked for: most responses are read whole. */
+  get body(): ReadableStream<Uint8Array> {
+    return this.#stream ??= streamOf(this.reader());
+  }
+
+  reader(): BodyReader {
+    return this.#compression === undefined ? this.#plainReader() : decompressed(this.#plainReader(), this.#compression);
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    const reader = this.#stream?.getReader() ?? this.reader();
+    const chunks: Uint8Array[] = [];
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return concat(chunks);
+      chunks.push(value);
+    }
+  }
+
+  #plainReader(): BodyReader {
+    const body = this.#body;
+    const owner = this.#owner;
+    return {
+      async read() {
+        try {
+          const value = await body.read();
+          return value === undefined ? { done: true, value } : { done: false, value };
+        } catch (error) {
+          throw owner.failed(error, inTheMiddle);
+        }
+      },
+      cancel() {
+        if (!body.isOver) owner.end();
+        return Promise.resolve();
+      },
+    };
+  }
+}
+
+/** The same without its compression. */
+function decompressed(source: BodyReader, compression: string): BodyReader {
+  const format = new DecompressionStream(compression as CompressionFormat) as ReadableWritablePair<
+    Uint8Array,
+    Uint8Array
+  >;
+  const reader = streamOf(source).pipeThrough(format).getReader();
+  return {
+    async read() {
+      try {
+        return await reader.read();
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error; // of the source, or the signal's reason
+        await source.cancel();
+        throw new NetworkError("The provider's answer cannot be decompressed", { neverSent: false });
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
