@@ -1,5 +1,5 @@
 /**
- * Many long waits on few timers. A server sets several limits per request and ends nearly all of them early: setting
+ * Many long waits on one timer. A server sets several limits per request and ends nearly all of them early: setting
  * and clearing a timer of the runtime for each would cost more than choosing a model does.
  * @module
  */
@@ -23,45 +23,62 @@ interface Wait extends Thing {
  * @param detach Receives each timer that must not keep the process alive.
  */
 export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
-  const groups = new Map<number, Group>();
+  const wheel = new Wheel(detach);
   return (ms, task, keepsAlive = false) => {
     if (keepsAlive) return callAfter(ms, task);
     if (!(ms >= longMs && ms < Infinity)) return callAfter(ms, task, detach);
-    const now = performance.now();
-    const tick = Math.ceil((now + ms) / grainMs);
-    let group = groups.get(tick);
-    if (group === undefined) {
-      group = new Group(tick * grainMs - now, () => groups.delete(tick), detach);
-      groups.set(tick, group);
-    }
-    return group.add(task);
+    return wheel.add(ms, task);
   };
 }
 
-class Group {
-  readonly #waits = new Bag<Wait>();
-  readonly #onEnd: () => void;
-  readonly #cancel: Cancel;
+/** Waits by the tick at which they end, and one timer for the next of these ticks. */
+class Wheel {
+  readonly #detach: ((timer: Timer) => void) | undefined;
+  readonly #waits = new Map<number, Bag<Wait>>();
+  /** The tick that the timer is set to; Infinity without one. */
+  #armedTick = Infinity;
+  #cancelTimer: Cancel = () => {};
 
-  constructor(ms: number, onEnd: () => void, detach: ((timer: Timer) => void) | undefined) {
-    this.#onEnd = onEnd;
-    this.#cancel = callAfter(ms, () => this.#fire(), detach);
+  constructor(detach: ((timer: Timer) => void) | undefined) {
+    this.#detach = detach;
   }
 
-  add(task: () => void): Cancel {
+  add(ms: number, task: () => void): Cancel {
+    const now = performance.now();
+    const tick = Math.ceil((now + ms) / grainMs);
+    let waits = this.#waits.get(tick);
+    if (waits === undefined) this.#waits.set(tick, waits = new Bag());
     const wait: Wait = { task };
-    this.#waits.add(wait);
+    waits.add(wait);
+    if (tick < this.#armedTick) this.#arm(tick, now);
     return () => {
-      if (!this.#waits.delete(wait) || this.#waits.size > 0) return;
-      this.#cancel();
-      this.#onEnd();
+      // the timer stays: the next wait needs one again, and it will find none or a later one
+      if (waits.delete(wait) && waits.size === 0) this.#forget(tick, waits);
     };
   }
 
-  #fire(): void {
-    this.#onEnd();
-    for (const wait of this.#waits.all) {
-      if (!this.#waits.delete(wait)) continue; // called off by another one
+  #arm(tick: number, now: number): void {
+    this.#cancelTimer();
+    this.#armedTick = tick;
+    this.#cancelTimer = callAfter(tick * grainMs - now, () => this.#turn(), this.#detach);
+  }
+
+  /** Ends the waits that are due, and sets the timer for the next ones. */
+  #turn(): void {
+    this.#armedTick = Infinity;
+    const now = performance.now();
+    const due = [...this.#waits.keys()].filter((tick) => tick * grainMs <= now).sort((one, other) => one - other);
+    for (const tick of due) this.#end(tick);
+    let next = Infinity;
+    for (const tick of this.#waits.keys()) next = Math.min(next, tick);
+    if (next < this.#armedTick) this.#arm(next, now);
+  }
+
+  #end(tick: number): void {
+    const waits = this.#waits.get(tick)!;
+    this.#waits.delete(tick);
+    for (const wait of waits.all) {
+      if (!waits.delete(wait)) continue; // called off by another one
       try {
         wait.task();
       } catch (error) {
@@ -70,5 +87,9 @@ class Group {
         });
       }
     }
+  }
+
+  #forget(tick: number, waits: Bag<Wait>): void {
+    if (this.#waits.get(tick) === waits) this.#waits.delete(tick);
   }
 }

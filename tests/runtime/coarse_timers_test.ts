@@ -43,11 +43,28 @@ Deno.test("coarseTimers() sets one timer for many long waits, which ends none of
   });
 });
 
-Deno.test("coarseTimers() leaves no timer behind when all its waits are called off", async () => {
-  await withTimers(({ open }) => {
+Deno.test("coarseTimers() leaves one timer at most behind when all its waits are called off, which sets no other", async () => {
+  await withTimers(({ set, open, fire }) => {
+    const detached: unknown[] = [];
+    const after = coarseTimers((timer) => detached.push(timer));
+    for (let round = 0; round < 100; round++) {
+      const cancels = Array.from({ length: 10 }, (_, place) => after(5_000 + place * 100, () => {}));
+      for (const cancel of cancels) cancel();
+    }
+    assertEquals([set.length, open(), detached.length], [1, 1, 1]);
+    fire();
+    assertEquals([set.length, open()], [1, 0]);
+  });
+});
+
+Deno.test("coarseTimers() ends waits in the order in which they are due, whichever came first", async () => {
+  await withTimers(({ fire, open }) => {
     const after = coarseTimers();
-    const cancels = Array.from({ length: 10 }, (_, place) => after(5_000 + place * 100, () => {}));
-    for (const cancel of cancels) cancel();
+    const ended: number[] = [];
+    for (const ms of [9_000, 3_000, 6_000, 120_000]) after(ms, () => ended.push(ms));
+    assertEquals(open(), 1);
+    fire();
+    assertEquals(ended, [3_000, 6_000, 9_000, 120_000]);
     assertEquals(open(), 0);
   });
 });
