@@ -3,7 +3,7 @@
  * @module
  */
 import { assert, assertEquals, assertLess, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
-import { describe, it } from "@std/testing/bdd";
+import { afterAll, describe, it } from "@std/testing/bdd";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import type { Runtime } from "../../src/contracts/runtime.ts";
@@ -68,12 +68,15 @@ const insideBody: [name: string, behaviour: Behaviour][] = [
  *
  * @param name Whose it is.
  * @param send The client.
+ * @param close Called at the end.
  */
-export function describeSend(name: string, send: Runtime["send"]): void {
+export function describeSend(name: string, send: Runtime["send"], close: () => void = () => {}): void {
   const call = (url: string, signal?: AbortSignal, onBytes?: () => void) =>
     send({ url: `${url}/chat/completions?key=${secret}`, headers, body: '{"model":"m"}', signal, onBytes });
 
   describe(name, () => {
+    afterAll(close);
+
     it("posts a body and hands back status, headers and bytes", async () => {
       await using upstream = await startUpstream(ok({ text: "Hi", headers: { "x-request-id": "r1" } }));
       let reported = 0;

@@ -11,6 +11,8 @@ const maxLineBytes = 16 * 1024;
 const maxDigits = 13;
 
 const cr = 13;
+const semicolon = 59;
+const colon = 58;
 const lf = 10;
 
 /** What the next byte belongs to. */
@@ -21,10 +23,11 @@ const Part = {
   data: 3,
   dataEnd: 4,
   trailerStart: 5,
-  trailer: 6,
-  trailerEnd: 7,
-  last: 8,
-  over: 9,
+  trailerName: 6,
+  trailer: 7,
+  trailerEnd: 8,
+  last: 9,
+  over: 10,
 };
 
 /** Takes the chunks out of a body that comes in pieces. */
@@ -90,11 +93,12 @@ export class ChunkedDecoder {
         this.#part = Part.size;
         return;
       case Part.trailerStart:
+      case Part.trailerName:
         this.#countLine();
-        if (byte === cr) this.#part = Part.last;
-        else if (isControl(byte) || byte === 32 || byte === 58) {
-          throw new MalformedResponse("a trailer field that is none");
-        } else this.#part = Part.trailer;
+        if (byte === cr && this.#part === Part.trailerStart) this.#part = Part.last;
+        else if (byte === colon && this.#part === Part.trailerName) this.#part = Part.trailer;
+        else if (isTokenByte(byte)) this.#part = Part.trailerName;
+        else throw new MalformedResponse("a trailer field that is none");
         return;
       case Part.trailerEnd:
         expect(byte, lf);
@@ -115,7 +119,7 @@ export class ChunkedDecoder {
     }
     if (this.#digits === 0) throw new MalformedResponse("a chunk without a size");
     if (byte === cr) this.#part = Part.sizeEnd;
-    else if (byte === 59 || byte === 32 || byte === 9) this.#part = Part.extension;
+    else if (byte === semicolon) this.#part = Part.extension;
     else throw new MalformedResponse("a chunk's size that is none");
   }
 
@@ -136,4 +140,9 @@ function hexadecimal(byte: number): number {
 
 function isControl(byte: number): boolean {
   return byte < 32 && byte !== 9 || byte === 127;
+}
+
+/** Whether a character may be part of a field's name: a `tchar` of RFC 9110, section 5.6.2. */
+function isTokenByte(byte: number): boolean {
+  return byte > 32 && byte < 127 && !'"(),/:;<=>?@[\\]{}'.includes(String.fromCharCode(byte));
 }

@@ -27,6 +27,7 @@ export function framingOf({ status, minor, fields }: Head, method: string): Fram
   const lengths = fields.get("content-length");
   if (coding !== undefined && lengths !== undefined) throw new MalformedResponse("a length beside a transfer coding");
   const length = lengths === undefined ? undefined : lengthOf(lengths);
+  if (status < 200 && minor === 0) throw new MalformedResponse("an interim response in HTTP/1.0");
   if (status < 200 || status === 204) {
     if (coding !== undefined || (length ?? 0) > 0) throw new MalformedResponse("a body where none may be");
     return none;
