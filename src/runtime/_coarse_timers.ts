@@ -35,6 +35,7 @@ export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
 class Wheel {
   readonly #detach: ((timer: Timer) => void) | undefined;
   readonly #waits = new Map<number, Bag<Wait>>();
+  #size = 0;
   /** The tick that the timer is set to; Infinity without one. */
   #armedTick = Infinity;
   #cancelTimer: Cancel = () => {};
@@ -51,9 +52,9 @@ class Wheel {
     const wait: Wait = { task };
     waits.add(wait);
     if (tick < this.#armedTick) this.#arm(tick, now);
+    this.#size++;
     return () => {
-      // the timer stays: the next wait needs one again, and it will find none or a later one
-      if (waits.delete(wait) && waits.size === 0) this.#forget(tick, waits);
+      if (waits.delete(wait)) this.#forget(tick, waits);
     };
   }
 
@@ -79,6 +80,7 @@ class Wheel {
     this.#waits.delete(tick);
     for (const wait of waits.all) {
       if (!waits.delete(wait)) continue; // called off by another one
+      this.#size--;
       try {
         wait.task();
       } catch (error) {
@@ -89,7 +91,11 @@ class Wheel {
     }
   }
 
+  /** A timer for a wait that was called off stays while there are others: the next wait would need it again. */
   #forget(tick: number, waits: Bag<Wait>): void {
-    if (this.#waits.get(tick) === waits) this.#waits.delete(tick);
+    if (waits.size === 0 && this.#waits.get(tick) === waits) this.#waits.delete(tick);
+    if (--this.#size > 0) return;
+    this.#cancelTimer();
+    this.#armedTick = Infinity;
   }
 }

@@ -55,7 +55,9 @@ function textOf({ content }: OperationResponse): string {
 Deno.test("Azure's speech is asked for in SSML, in which no text is markup", async () => {
   await using vendor = await over("azure.tts.v1", whole(200, bytes, "audio/mpeg"));
   const markup = async (body: JsonObject) => {
-    await vendor.ask("speech", { input: 'a < b & "c" > d\u0000\u0007.', voice: "de-DE-KatjaNeural", ...body });
+    const input = 'a < b & "c" > d\u0000\u0007.';
+    const { content } = await vendor.ask("speech", { input, voice: "de-DE-KatjaNeural", ...body });
+    await new Response(content!.bytes as BodyInit).arrayBuffer();
     const { headers, body: sent } = vendor.sent(vendor.requests().length - 1);
     assertEquals([headers["content-type"], headers["user-agent"]], ["application/ssml+xml", "modelmesh"]);
     assertEquals(headers["ocp-apim-subscription-key"], "key-of-the-vendor");
