@@ -210,7 +210,7 @@ Deno.test("HTTP/1.1 client: a connection that ends before its response does is n
   }
 });
 
-Deno.test("HTTP/1.1 client: every cut of every response is told from its end", async () => {
+Deno.test("HTTP/1.1 client: no cut of a response is taken for its end", async () => {
   for (const [name, said, status, text] of taken) {
     if (text === "hi there" && !said.includes("chunked") || name.startsWith("bytes behind")) continue;
     for (let length = 0; length < said.length; length++) {

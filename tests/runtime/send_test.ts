@@ -69,7 +69,7 @@ describeSend("The upstream client over connections of its own on Deno", sendByCo
 describeSend("The upstream client over connections of its own with TLS on Deno", sendSecurely, () => ways.close());
 describeSend("The upstream client over node:http on Deno", send);
 
-Deno.test("a provider whose certificate nobody vouches for gets nothing", async () => {
+Deno.test("a provider whose certificate no known authority has signed gets nothing", async () => {
   await using upstream = await startUpstream(ok());
   const url = ways.to(new URL(upstream.url)).href;
   const error = await assertRejects(() => sendByConnection({ url, headers: { authorization: "key" } }), NetworkError);

@@ -114,7 +114,7 @@ class Call {
       const cancel = connectTimeoutMs === undefined ? undefined : callAfter(connectTimeoutMs, late);
       this.#rejectConnect = fail;
       this.#network.connect(target).then((socket) => {
-        if (isOver) return socket.close(); // too late: nobody waits for it any more
+        if (isOver) return socket.close(); // too late: the call has failed
         cancel?.();
         resolve(new Connection(socket));
       }, fail);
@@ -155,7 +155,7 @@ class Call {
     }
   }
 
-  /** The response is over. What else is there may be the start of an answer that nobody asked for. */
+  /** The response is over. What else is there may be an answer to no request. */
   #release(target: Target, connection: Connection): void {
     this.#stopListening();
     const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;

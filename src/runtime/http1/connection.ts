@@ -70,13 +70,13 @@ export class Connection {
   }
 
   /** Puts the connection aside. One that ends meanwhile, or on which something comes unasked, is closed. */
-  rest(now: number, onDeath: () => void): void {
+  park(now: number, onDeath: () => void): void {
     this.idleSince = now;
     this.#onDeath = onDeath;
     this.start = this.end = 0;
     if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
     const armed = this.#armed = this.#socket.read(this.bytes);
-    const end = () => this.#endOfRest();
+    const end = () => this.#idleEnd();
     armed.then(end, end);
     this.#socket.unref?.();
   }
@@ -90,7 +90,7 @@ export class Connection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#armed?.catch(() => {}); // nobody is left to hear of it
+    this.#armed?.catch(() => {}); // its error has no reader left
     try {
       this.#socket.close();
     } catch {
@@ -98,7 +98,7 @@ export class Connection {
     }
   }
 
-  #endOfRest(): void {
+  #idleEnd(): void {
     const onDeath = this.#onDeath;
     if (onDeath === undefined) return; // it is in use: who uses it reads what came
     this.#onDeath = undefined;

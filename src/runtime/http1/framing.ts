@@ -50,7 +50,7 @@ function lengthOf(value: string): number {
   return length;
 }
 
-/** Whether the server lets the connection be used again. HTTP/1.0 may ask for that too; nobody needs it. */
+/** Whether the server lets the connection be used again. HTTP/1.0 may ask for that too, which no provider needs. */
 export function isPersistent({ minor, fields }: Head): boolean {
   const connection = fields.get("connection");
   return minor === 1 && (connection === undefined || !/(^|[ \t,])close($|[ \t,])/i.test(connection));

@@ -33,7 +33,7 @@ export class ConnectionPool {
     const list = kept ?? [];
     if (kept === undefined) this.#idle.set(origin, list);
     list.push(connection);
-    connection.rest(now, () => {
+    connection.park(now, () => {
       const place = list.indexOf(connection);
       if (place >= 0) list.splice(place, 1);
       if (list.length === 0 && this.#idle.get(origin) === list) this.#idle.delete(origin);
