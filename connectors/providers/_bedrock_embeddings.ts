@@ -51,15 +51,28 @@ const cohere: Family = {
   }),
 };
 
+const families: readonly (readonly [pattern: RegExp, family: Family])[] = [
+  [/(^|\.|\/)amazon\.titan-embed-text-/, titan],
+  [/(^|\.|\/)cohere\.embed-/, cohere],
+];
+
+/**
+ * Whether a model is one of embeddings whose words are known.
+ *
+ * @param id Its id, which may have the prefix of an inference profile, such as `eu.`.
+ */
+export function embeds(id: string): boolean {
+  return families.some(([pattern]) => pattern.test(id));
+}
+
 /**
  * The family of a model.
  *
- * @param request Its model's id may have the prefix of an inference profile, such as `eu.`.
  * @throws {UpstreamError} `request`, for a model whose words are unknown.
  */
 export function familyOf({ model: { id } }: OperationRequest): Family {
-  if (/(^|\.|\/)amazon\.titan-embed-text-/.test(id)) return titan;
-  if (/(^|\.|\/)cohere\.embed-/.test(id)) return cohere;
+  const [, family] = families.find(([pattern]) => pattern.test(id)) ?? [];
+  if (family !== undefined) return family;
   const message = `The provider does not know how "${id}" embeds: it knows Titan's and Cohere's models`;
   throw upstreamError(400, { message, type: "invalid_request_error", param: "model", code: "invalid_value" });
 }

@@ -21,7 +21,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./_anthropic_generations.ts";
-import { familyOf } from "./_bedrock_embeddings.ts";
+import { embeds, familyOf } from "./_bedrock_embeddings.ts";
 import { readBedrockError, withKindOf } from "./_bedrock_fault.ts";
 import { leftOutOf, toConverseRequest } from "./_bedrock_request.ts";
 import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
@@ -96,8 +96,8 @@ class BedrockProvider extends BaseProvider {
 
   /** Asks for the region's models, and for the profiles by which regions share theirs. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const { modelSummaries } = await this.#get("foundation-models?byOutputModality=TEXT", options);
-    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary));
+    const { modelSummaries } = await this.#get("foundation-models", options);
+    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary) && isAsked(summary));
     const ids = models.map(({ modelId }) => modelId);
     let next: unknown;
     for (let page = 0; page < maxPages; page++) {
@@ -107,7 +107,7 @@ class BedrockProvider extends BaseProvider {
       next = list.nextToken;
       if (typeof next !== "string") break;
     }
-    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? { id }] : []);
+    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? listed(id)] : []);
   }
 
   #factsOf({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {
@@ -153,6 +153,15 @@ class BedrockProvider extends BaseProvider {
     const readError = (body: unknown, status: number) => readBedrockError(name, body, status);
     throw withKindOf(name, await readFault(response, { readError }, this.#runtime.clock));
   }
+}
+
+/** Models of text, and those of embeddings whose words are known. */
+function isAsked({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
+  return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(String(id)));
+}
+
+function listed(id: string): ModelInfo {
+  return embeds(id) ? { id, capabilities: ["text-embeddings"] } : { id };
 }
 
 /** Without a word on how it is called a model is called by its id. */

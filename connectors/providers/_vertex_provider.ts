@@ -31,6 +31,8 @@ import { fromPredict, maxTextsOf, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./vertex.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
+/** Ids of models that embed texts. */
+const embedding = /^(gemini-embedding|text-(multilingual-)?embedding)-/;
 /** Far more than there are models: a server that never ends its list must not keep us. */
 const maxPages = 20;
 
@@ -105,13 +107,18 @@ class VertexProvider extends BaseProvider {
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const google = await this.#publisherModels("google", options);
     const anthropic = await this.#publisherModels("anthropic", options);
-    const ids = [...google.filter((id) => /^gemini-[\d.]+-(pro|flash)/.test(id)), ...anthropic];
-    return ids.map((id) => this.known(id) ?? { id });
+    const chats = [...google.filter((id) => /^gemini-[\d.]+-(pro|flash)/.test(id)), ...anthropic];
+    const embeds = google.filter((id) => embedding.test(id));
+    return [...chats, ...embeds].flatMap((id) => this.known(id) ?? []);
   }
 
   /** An unknown model has its family's rules. */
   protected override known(model: string): ModelInfo | undefined {
-    return super.known(model) ?? { id: model, parameters: vertexRules(model) };
+    const known = super.known(model);
+    if (known !== undefined) return known;
+    return embedding.test(model)
+      ? { id: model, capabilities: ["text-embeddings"] }
+      : { id: model, parameters: vertexRules(model) };
   }
 
   #familyOf({ model }: CompletionRequest): GeminiProvider | AnthropicProvider {

@@ -332,13 +332,16 @@ Deno.test("answers that are none are broken ones", async () => {
   }
 });
 
-Deno.test("the list has the region's models that are called by their ids, and the profiles", async () => {
+Deno.test("the list has the region's models of text, and of embeddings that are understood, called by their ids, and the profiles", async () => {
   const script = [
     json({
       modelSummaries: [
         { modelId: nova, inferenceTypesSupported: ["ON_DEMAND"] },
         { modelId: "a.profile-only", inferenceTypesSupported: ["INFERENCE_PROFILE"] },
-        { modelId: "a.new" },
+        { modelId: "a.new", outputModalities: ["TEXT"] },
+        { modelId: "a.image", outputModalities: ["IMAGE"] },
+        { modelId: "amazon.titan-embed-text-v9:0", outputModalities: ["EMBEDDING"] },
+        { modelId: "amazon.nova-9-embeddings", outputModalities: ["EMBEDDING"] },
         7,
       ],
     }),
@@ -346,9 +349,9 @@ Deno.test("the list has the region's models that are called by their ids, and th
     json({ inferenceProfileSummaries: [{ inferenceProfileId: "eu.a.b" }] }),
   ];
   const { ids, requests } = await list(call({ script }));
-  assertEquals(ids, [nova, "a.new", haiku, "eu.a.b"]);
+  assertEquals(ids, [nova, "a.new", "amazon.titan-embed-text-v9:0", haiku, "eu.a.b"]);
   assertEquals(requests.map(({ method, path }) => `${method} ${path}`), [
-    "GET /foundation-models?byOutputModality=TEXT",
+    "GET /foundation-models",
     "GET /inference-profiles?maxResults=1000",
     "GET /inference-profiles?maxResults=1000&nextToken=a%20b",
   ]);

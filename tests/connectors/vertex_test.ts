@@ -218,16 +218,16 @@ Deno.test("answers that are none are broken ones", async () => {
   assertEquals((await ask(toClaude({ script: json({ ...claudeText, usage }) }))).body.usage, undefined);
 });
 
-Deno.test("the list has the models of both publishers that chat", async () => {
+Deno.test("the list has the models of both publishers that chat, and those that embed", async () => {
   const names = (publisher: string, ...ids: string[]) =>
     ids.map((id) => ({ name: `publishers/${publisher}/models/${id}` }));
   const script = [
     json({ publisherModels: names("google", flash, "imagen-4.0"), nextPageToken: "2" }),
-    json({ publisherModels: names("google", "gemini-9-pro", "gemini-embedding-001") }),
+    json({ publisherModels: names("google", "gemini-9-pro", "gemini-embedding-001", "text-embedding-9") }),
     json({ publisherModels: names("anthropic", "claude-opus-9") }),
   ];
   const { ids, requests } = await list(toGemini({ script }));
-  assertEquals(ids, [flash, "gemini-9-pro", "claude-opus-9"]);
+  assertEquals(ids, [flash, "gemini-9-pro", "claude-opus-9", "gemini-embedding-001", "text-embedding-9"]);
   assertEquals(requests.map(({ path }) => path), [
     "/v1beta1/publishers/google/models?pageSize=100",
     "/v1beta1/publishers/google/models?pageSize=100&pageToken=2",
