@@ -246,4 +246,34 @@ export const recorded: Readonly<Record<string, Recorded>> = {
       }],
     },
   },
+  "xai.grok.v1": {
+    errors: [
+      [400, { code: "Client specified an invalid argument", error: "Incorrect API key provided: xa***bc." }, "auth"],
+      [
+        400,
+        { code: "Client specified an invalid argument", error: "Argument not supported on this model: stop" },
+        "request",
+      ],
+      [
+        403,
+        { code: "The caller does not have permission", error: "Your team doesn't have any credits yet." },
+        "quota_exhausted",
+      ],
+      [403, { code: "The caller does not have permission", error: "Access to this model is blocked." }, "auth"],
+      [404, {
+        code: "Some requested entity was not found",
+        error: "The model one does not exist or your team does not have access to it.",
+      }, "model_not_found"],
+      [429, { code: "Some resource has been exhausted", error: "Too many requests for your team." }, "rate_limited"],
+    ],
+    events: [
+      chunk({ role: "assistant", reasoning_content: "Greet" }, { system_fingerprint: "fp" }),
+      ...hello(),
+      end(),
+      counted({}, { completion_tokens_details: { reasoning_tokens: 2 }, num_sources_used: 0 }),
+    ],
+    thoughts: "Greet",
+    usage: [10, 5],
+    models: list(),
+  },
 };

@@ -4,6 +4,7 @@
  */
 import { whole } from "../support/upstream.ts";
 import type { OperationFacts } from "./_operation.ts";
+import { found, page, parsed, searched, url } from "./_search_operations.ts";
 
 const bytes = new TextEncoder().encode("of a kind");
 const vectors = [[0.1, 0.2], [0.3, 0.4]];
@@ -14,16 +15,6 @@ const embedded = {
   usage: { prompt_tokens: 2, total_tokens: 2 },
 };
 const image = { created: 1_700_000_000, data: [{ b64_json: "AAAA" }] };
-const page = { title: "Towers", url: "https://towers.example/", snippet: "The tallest" };
-const found = (usage: object) => ({ object: "search", model: "small", results: [page], usage });
-const parsed = (model: string) => ({
-  object: "document",
-  model,
-  text: "# One",
-  pages: [{ page: 1, markdown: "# One" }],
-  usage: {},
-});
-const url = "https://papers.example/one.pdf";
 
 const embeddings: OperationFacts = {
   body: { input: ["red", "green"] },
@@ -50,7 +41,6 @@ const transcript: Omit<OperationFacts, "sends"> = {
   replies: { text: "red" },
   becomes: { text: "red" },
 };
-const searched = { query: "tower", max_results: 3 };
 
 /** In OpenAI's dialect, and in what others have agreed on. */
 export const usual: Readonly<Record<string, OperationFacts>> = {
@@ -307,55 +297,6 @@ export const own: Readonly<Record<string, Readonly<Record<string, OperationFacts
       },
       replies: { pages: [{ index: 0, markdown: "# One", images: [] }], usage_info: { pages_processed: 1 } },
       becomes: parsed("mistral-ocr-latest"),
-    },
-  },
-  "perplexity.search.v1": {
-    search: {
-      body: searched,
-      sends: { path: "/v1/search", json: searched },
-      replies: { id: "1", results: [{ ...page, date: "2026-01-31", last_updated: null }] },
-      becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2026-01-31" }] },
-    },
-  },
-  "tavily.search.v1": {
-    search: {
-      model: "search-advanced",
-      body: { query: "tower", max_results: 50 },
-      sends: { path: "/v1/search", json: { query: "tower", search_depth: "advanced", max_results: 20 } },
-      replies: {
-        query: "tower",
-        results: [{ title: page.title, url: page.url, content: page.snippet, score: 0.9, raw_content: null }],
-      },
-      becomes: { ...found({ searches: 1 }), model: "search-advanced", results: [{ ...page, score: 0.9 }] },
-    },
-  },
-  "serper.search.v1": {
-    search: {
-      body: searched,
-      sends: { path: "/v1/search", json: { q: "tower", num: 3 } },
-      replies: {
-        organic: [{ title: page.title, link: page.url, snippet: page.snippet, date: "2 days ago", position: 1 }],
-        credits: 1,
-      },
-      becomes: { ...found({ searches: 1 }), results: [{ ...page, published: "2 days ago" }] },
-    },
-  },
-  "firecrawl.scrape.v1": {
-    search: {
-      body: searched,
-      sends: { path: "/v1/search", json: { query: "tower", limit: 3 } },
-      replies: {
-        success: true,
-        data: { web: [{ title: page.title, url: page.url, description: page.snippet, position: 1 }] },
-        creditsUsed: 4,
-      },
-      becomes: found({ searches: 2 }),
-    },
-    documents: {
-      body: { url },
-      sends: { path: "/v1/scrape", json: { url, formats: ["markdown"] } },
-      replies: { success: true, data: { markdown: "# One", metadata: { title: "One" } } },
-      becomes: parsed("small"),
     },
   },
 };

@@ -2,6 +2,7 @@
 import { testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
 import { testOperation } from "./_operation.ts";
+import { ofSearch } from "./_search_operations.ts";
 import { ofSound } from "./_sound_operations.ts";
 import { own, usual } from "./_vendor_operations.ts";
 
@@ -14,7 +15,7 @@ const configs: Readonly<Record<string, object>> = {
 for (const { id, create } of loadedProviders) {
   const settings = { id, baseUrl: "https://provider.example/v1", config: configs[id] ?? {} };
   for (const operation of create(settings, testRuntime()).operations ?? []) {
-    const facts = (own[id] ?? ofSound[id])?.[operation] ?? usual[operation];
+    const facts = (own[id] ?? ofSound[id] ?? ofSearch[id])?.[operation] ?? usual[operation];
     if (facts === undefined) throw new Error(`${id}: add its requests and replies for ${operation}`);
     testOperation({ ...facts, connector: id, operation });
   }
