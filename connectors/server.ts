@@ -65,7 +65,10 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(cohere),
   lazyOpenAiCompatible(perplexity),
   lazyOpenAiCompatible(cerebras),
-  lazyOpenAiCompatible(fireworks),
+  {
+    ...declarationOf(fireworks),
+    load: async () => (await import("./providers/_fireworks_provider.ts")).fireworksConnector,
+  },
   lazyOpenAiCompatible(sambanova),
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),

@@ -5,7 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { imagesLazily, openAiEmbeddings } from "./_openai_operations.ts";
+import { imagesLazily, openAiAudioTranslation, openAiEmbeddings, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/fireworks.ts";
 
@@ -20,5 +20,7 @@ export const fireworks: OpenAiCompatible = {
   operations: {
     embeddings: openAiEmbeddings,
     image: imagesLazily(async () => (await import("./_fireworks_images.ts")).fireworksImages),
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
   },
 };

@@ -13,7 +13,7 @@ import { json, startUpstream } from "../support/upstream.ts";
 import { connected } from "./_provider_calls.ts";
 
 const tree = capabilityTree();
-const runtime = { clock: { now: () => 0 } } as Runtime;
+const runtime = { clock: { now: () => 0 }, random: () => 0.5 } as Runtime;
 const providers = loadedProviders;
 
 function provider(id: string): ProviderConnector {
@@ -174,7 +174,7 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
     "google.gemini.v1": ["text-to-image", "image-to-image", "text-to-speech", "speech-to-text"],
     "xai.grok.v1": ["text-to-image", "image-to-image"],
     "cloudflare.workers-ai.v1": ["text-to-image"],
-    "fireworks.api.v1": ["text-embeddings", "text-to-image"],
+    "fireworks.api.v1": ["text-embeddings", "text-to-image", "speech-to-text"],
     "aws.bedrock.v1": ["text-embeddings"],
     "google.vertex.v1": ["text-embeddings"],
     "elevenlabs.tts.v1": ["text-to-speech", "speech-to-text"],
@@ -387,4 +387,18 @@ Deno.test("effortsFor() gives the nearest effort, of two the weaker, and turns t
   assertEquals([asked(three, "none"), asked(three, "minimal"), asked(three, "max")], ["low", "low", "high"]);
   assertEquals([asked("none high", "minimal"), asked("none high", "low")], ["none", "high"]);
   assertEquals([asked("low high", "medium"), asked(three, "medium")], ["low", undefined]);
+});
+
+Deno.test("Fireworks' models of sound are at hosts of their own, unless there is an address of one's own", async () => {
+  const bytes = new Uint8Array([1]);
+  const files = [{ field: "file", name: "a.mp3", type: "audio/mpeg", bytes }];
+  const heard = (id: string, settings = {}) =>
+    sent("fireworks.api.v1", settings, { operation: "transcription", model: { id }, files });
+  assertEquals((await heard("whisper-v3-turbo")).url, "https://audio-turbo.api.fireworks.ai/v1/audio/transcriptions");
+  assertEquals((await heard("whisper-v3")).url, "https://audio-prod.api.fireworks.ai/v1/audio/transcriptions");
+  const own = await heard("whisper-v3", { baseUrl: "http://127.0.0.1:9/v1/" });
+  assertEquals([own.url, own.headers!.authorization], ["http://127.0.0.1:9/v1/audio/transcriptions", "Bearer key"]);
+  assertEquals((await sent("fireworks.api.v1")).url, "https://api.fireworks.ai/inference/v1/chat/completions");
+  const embeds = await sent("fireworks.api.v1", {}, { operation: "embeddings" });
+  assertEquals(embeds.url, "https://api.fireworks.ai/inference/v1/embeddings");
 });

@@ -33,4 +33,19 @@ export const entries: readonly CatalogueEntry[] = [
     pricing: null,
     source: ["docs.fireworks.ai", "2026-11-23"],
   },
+  {
+    id: "whisper-v3-turbo",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text srt verbose_json vtt",
+    isDefault: true,
+    pricing: [{ per_minute: 0.0009 }],
+    source: ["fireworks.ai/models/fireworks/whisper-v3-turbo", "2026-11-23"],
+  },
+  {
+    id: "whisper-v3",
+    serves: ["understanding.audio.speech-to-text"],
+    formats: "json text srt verbose_json vtt",
+    pricing: null,
+    source: ["docs.fireworks.ai", "2026-11-23"],
+  },
 ];

@@ -1,0 +1,29 @@
+/**
+ * Fireworks AI's models of sound have hosts of their own, one for each.
+ *
+ * Source: docs.fireworks.ai/guides/querying-asr-models.
+ * @module
+ */
+import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import { fireworks } from "./fireworks.ts";
+import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
+import { declarationOf } from "./_openai_vendor.ts";
+
+/** Fireworks AI, with its code. All calls go to an address of one's own where there is one. */
+export const fireworksConnector: ProviderConnector = {
+  ...declarationOf(fireworks),
+  create(settings, runtime) {
+    const given = settings as ProviderSettings;
+    const address = (path: string, model = "") =>
+      `${path.startsWith("audio/") ? hostOf(model) : fireworks.baseUrl}/${path}`;
+    return new OpenAiCompatibleProvider(
+      given.baseUrl === undefined ? { ...fireworks, address } : fireworks,
+      given,
+      runtime,
+    );
+  },
+};
+
+function hostOf(model: string): string {
+  return `https://audio-${model.endsWith("turbo") ? "turbo" : "prod"}.api.fireworks.ai/v1`;
+}
