@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
+import type { ChatCompletion, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -11,6 +11,7 @@ import type {
   CompletionResponse,
   ModelInfo,
   OperationTable,
+  Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -111,17 +112,30 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const { address, withoutChat } = this.#vendor;
-    const path = withoutChat?.probePath ?? "models";
-    const response = await this.#send({ url: address?.(path) ?? `${this.#baseUrl}/${path}`, method: "GET" }, options);
-    const text = await readText(response);
-    // some vendors list their models, or voices, without an object around the list
-    const { data } = parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
+    const { withoutChat } = this.#vendor;
+    const body = await this.#get(withoutChat?.probePath ?? "models", options);
     if (withoutChat !== undefined) return modelsOf(this.#vendor);
-    if (!Array.isArray(data)) {
-      throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
-    }
-    return data.flatMap((entry) => typeof entry?.id === "string" ? [this.known(entry.id) ?? { id: entry.id }] : []);
+    return listed(body).map(({ id }) => this.known(id) ?? { id });
+  }
+
+  /** Asks `GET /models` of a vendor whose list says more than ids. */
+  async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
+    const { describe } = this.#vendor;
+    if (describe === undefined) return undefined;
+    return listed(await this.#get("models", options)).map((entry) => ({ ...describe(entry), id: entry.id }));
+  }
+
+  /** Asks a vendor that reports it what is left of the account. */
+  override async checkQuota(options: CallOptions): Promise<Quota | undefined> {
+    const { quota } = this.#vendor;
+    return quota === undefined ? undefined : quota.read(await this.#get(quota.path, options));
+  }
+
+  async #get(path: string, options: CallOptions): Promise<JsonObject> {
+    const url = this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
+    const text = await readText(await this.#send({ url, method: "GET" }, options));
+    // some vendors list their models, or voices, without an object around the list
+    return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
 
   #headers({ credential }: CallOptions): Record<string, string> {
@@ -166,4 +180,12 @@ function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletio
   const completion = completionOf(body);
   const renamed = completion.choices.map(({ message }) => nameThoughts(Object(message)));
   return { body: completion, isAsItCame: !renamed.includes(true) };
+}
+
+/** The models of a list. */
+function listed({ data }: JsonObject): readonly (JsonObject & { readonly id: string })[] {
+  if (!Array.isArray(data)) {
+    throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
+  }
+  return data.filter((entry) => typeof entry?.id === "string");
 }

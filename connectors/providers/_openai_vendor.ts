@@ -11,6 +11,7 @@ import type {
   OperationRequest,
   OperationTable,
   ParameterRules,
+  Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import type { FaultReader } from "./_http.ts";
@@ -77,6 +78,10 @@ export interface OpenAiCompatible {
    * vendor is there and takes the key.
    */
   readonly withoutChat?: { readonly probePath: string };
+  /** What an entry of its list of models says beside the id, where it says more. */
+  readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
+  /** Where it reports what is left of the account: a path below its address, and how the answer is read. */
+  readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;
   /** Its errors, where they are not quite OpenAI's. */

@@ -5,6 +5,9 @@
  * Efforts: api-docs.deepseek.com/guides/thinking_mode, quoted in SillyTavern#5526 and typewhisper-mac#1345.
  * @module
  */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { Quota } from "../../src/contracts/provider.ts";
+import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/deepseek.ts";
@@ -21,4 +24,15 @@ export const deepseek: OpenAiCompatible = {
     efforts: { none: { thinking: { type: "disabled" } }, minimal: { reasoning_effort: "low" } },
   },
   models: () => knownModels(entries),
+  quota: { path: "user/balance", read: quotaOf },
 };
+
+/** A balance in each currency that the account holds; `is_available` says whether it is enough for a call. */
+function quotaOf({ is_available, balance_infos }: JsonObject): Quota {
+  if (is_available === false) return { remaining: 0 };
+  const balances = Array.isArray(balance_infos)
+    ? balance_infos.map((one) => isObject(one) ? Number(one.total_balance) : NaN)
+    : [];
+  const left = balances.filter((balance) => balance > 0);
+  return left.length === 1 ? { remaining: left[0] } : {};
+}

@@ -4,6 +4,9 @@
  * Source: openrouter.ai/docs.
  * @module
  */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { Quota } from "../../src/contracts/provider.ts";
+import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
@@ -17,4 +20,75 @@ export const openrouter: OpenAiCompatible = {
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
   models: () => knownModels(entries),
   operations: { embeddings: openAiEmbeddings },
+  describe: modelOf,
+  quota: { path: "key", read: quotaOf },
 };
+
+/** Prices are USD per token, in text; a negative one says that the price depends on where a request goes. */
+function modelOf({ context_length, top_provider, pricing, architecture, supported_parameters }: JsonObject) {
+  const parameters = textsOf(supported_parameters);
+  const inputs = textsOf(objectIn(architecture).input_modalities);
+  const prices = objectIn(pricing);
+  const input = perMillion(prices.prompt);
+  const output = perMillion(prices.completion);
+  return {
+    constraints: definedOf({
+      context_window: numberIn(context_length),
+      max_output_tokens: numberIn(objectIn(top_provider).max_completion_tokens),
+    }),
+    ...(parameters.length === 0 ? {} : {
+      features: {
+        tool_calling: parameters.includes("tools"),
+        structured_output: parameters.includes("structured_outputs"),
+        json_mode: parameters.includes("response_format"),
+        reasoning: parameters.includes("reasoning"),
+        logprobs: parameters.includes("logprobs"),
+        vision: inputs.includes("image"),
+        audio_input: inputs.includes("audio"),
+      },
+    }),
+    ...(textsOf(objectIn(architecture).output_modalities).includes("text")
+      ? { capabilities: ["chat-completion"] }
+      : {}),
+    ...(input === undefined || output === undefined ? {} : {
+      pricing: [definedOf({
+        input,
+        output,
+        cached_input: perMillion(prices.input_cache_read),
+        cache_write: perMillion(prices.input_cache_write),
+      })],
+    }),
+  };
+}
+
+function perMillion(price: unknown): number | undefined {
+  const perToken = typeof price === "string" && price.trim() !== "" ? Number(price) : NaN;
+  return perToken >= 0 && perToken < Infinity ? Number((perToken * 1_000_000).toPrecision(12)) : undefined;
+}
+
+/** The key's own limit, in USD; a key without one reports none. */
+function quotaOf({ data }: JsonObject): Quota {
+  const { limit, limit_remaining, usage } = objectIn(data);
+  const most = numberIn(limit);
+  const spent = numberIn(usage);
+  return definedOf({
+    used: most !== undefined && most > 0 && spent !== undefined ? Math.min(1, spent / most) : undefined,
+    remaining: numberIn(limit_remaining),
+  });
+}
+
+function objectIn(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function definedOf<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+}

@@ -5,7 +5,13 @@
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import { infoIn, limitsIn, type ModelAnswers, type ProviderAnswers } from "../registry/provider_answers.ts";
+import {
+  infoIn,
+  limitsIn,
+  type ModelAnswers,
+  type ProviderAnswers,
+  withAnswers,
+} from "../registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
 
@@ -16,6 +22,8 @@ const limitMs = 5_000;
 interface AskParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
 }
 
 /**
@@ -44,6 +52,8 @@ class Inquiry {
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
   readonly #parts: AskParts;
+  /** What its vendor says of its models when it is asked, by their ids. */
+  #described: ReadonlyMap<string, ModelInfo> = new Map();
 
   constructor(instance: ProviderInstance, registry: Registry, parts: AskParts) {
     this.#instance = instance;
@@ -53,6 +63,10 @@ class Inquiry {
 
   async run(): Promise<void> {
     const { clock } = this.#parts.runtime;
+    if (this.#instance.entry.queries !== undefined) {
+      const { describedModels } = await import("./provider_queries.ts"); // most vendors are not asked
+      this.#described = await describedModels(this.#instance, this.#parts);
+    }
     const ids = new Set(
       this.#registry.models.flatMap(({ instance, info }) => instance === this.#instance ? info.id : []),
     );
@@ -76,12 +90,19 @@ class Inquiry {
     const names = await this.#ask("getCapabilities", () => provider.getCapabilities(id));
     const pricing = await this.#ask("getPricing", () => provider.getPricing(id));
     const limits = limitsIn(await this.#ask("getRateLimits", () => provider.getRateLimits(id)));
-    const leaves = (Array.isArray(names) ? names : []).flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
-    this.hasNews ||= limits !== undefined ||
+    const described = this.#described.get(id);
+    const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
+      .flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
+    this.hasNews ||= described !== undefined || limits !== undefined ||
       info !== undefined && !models.includes(info as ModelInfo) ||
       leaves.length > 0 && !models.some(({ capabilities }) => capabilities === names) ||
       pricing !== undefined && !models.some((model) => model.pricing === pricing);
-    return { limits, info: infoIn(info), pricing: pricingIn(pricing), leaves: leaves.length > 0 ? leaves : undefined };
+    return {
+      limits,
+      info: described === undefined ? infoIn(info) : withAnswers(infoIn(info), { info: described }),
+      pricing: described?.pricing ?? pricingIn(pricing),
+      leaves: leaves.length > 0 ? leaves : undefined,
+    };
   }
 
   async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {

@@ -25,6 +25,8 @@ interface SyncParts {
   readonly state: MeshState;
   readonly runtime: Runtime;
   readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
   /** Asks a provider for its list, with the limit given, ms. */
   readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
 }
@@ -57,13 +59,13 @@ export class MeshSync implements SyncHost {
   }
 
   async register(provider: string, models: readonly ModelInfo[]): Promise<void> {
-    const { runtime, hub, registry } = this.#parts;
+    const { runtime, hub, registry, redact } = this.#parts;
     const instance = this.#instance(provider);
     const discovered = new Map([[provider, { models }]]);
     const first = draft(provider, { ...this.#parts, discovered });
     if (first.instance === undefined) return;
     Object.assign(first.instance, { provider: instance.provider, credential: instance.credential });
-    const answers = await askProviders([first.instance], first.registry, { runtime, hub });
+    const answers = await askProviders([first.instance], first.registry, { runtime, hub, redact });
     const drafted = answers === undefined ? first : draft(provider, { ...this.#parts, discovered, answers });
     instance.answers = new Map([...answers?.get(provider) ?? [], ...instance.answers ?? []]);
     for (const { name, info: { id } } of extendBy(instance, registry, { ...this.#parts, drafted })) {

@@ -353,6 +353,12 @@ export interface ModelCatalogue {
   listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
   /** What is known of one model. */
   getModelInfo(model: string): Promise<ModelInfo | undefined>;
+  /**
+   * Asks the vendor what its models are like: sizes, features, capabilities, prices, of each as much as it reports. Called
+   * at the start where `discovery.model_details`, `discovery.capability_query` or `pricing.query` say so; undefined where
+   * the vendor does not report it.
+   */
+  describeModels?(options: CallOptions): Promise<readonly ModelInfo[] | undefined>;
 }
 
 /** What is left of an account's allowance. */

@@ -297,6 +297,10 @@ export class Engine implements Mesh {
     await loadConnectors(settings, this.catalogue);
     const assembly = this.#assembly = await assembleOpen({ settings, addPools }, this.#context);
     await this.#store?.load(assembly.state);
+    if (assembly.registry.instances.some(({ entry }) => entry.queries?.quota)) {
+      const { checkQuotas } = await import("../background/provider_queries.ts");
+      await checkQuotas(assembly.registry, this.routeDeps);
+    }
     this.#recovery.schedule(assembly.state);
     assembly.registry.onMembersChanged = () => this.publishMembers();
     this.publishMembers();

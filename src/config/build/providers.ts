@@ -15,7 +15,7 @@ import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
 import type { ModelValues } from "../schema/models.ts";
 import type { ProviderValues } from "../schema/providers.ts";
-import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
+import type { ConfiguredModel, ProviderEntry, ProviderQueries } from "../settings/settings.ts";
 
 /** Checks each provider's connector, credentials and attributes, and adds defaults. */
 export function buildProviders(
@@ -55,9 +55,20 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     budget: budgetOf([value.budget]),
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
     refreshMs: value.catalogue?.refresh_interval,
+    queries: queriesOf(value),
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };
+}
+
+function queriesOf({ discovery, pricing, quota }: ProviderValues): ProviderQueries | undefined {
+  const queries = {
+    details: discovery?.model_details,
+    capabilities: discovery?.capability_query,
+    pricing: pricing?.query,
+    quota: quota?.query_current || quota?.query_remaining,
+  };
+  return Object.values(queries).includes(true) ? queries : undefined;
 }
 
 /** Resolves each model's provider and capabilities; what is left out is left to the catalogue. */

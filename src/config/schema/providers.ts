@@ -50,9 +50,18 @@ export interface ProviderValues {
   };
   readonly error?: CodeValues;
   readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
-  readonly quota?: { readonly reset_schedule?: ProviderEntry["quotaReset"] };
+  readonly quota?: {
+    readonly reset_schedule?: ProviderEntry["quotaReset"];
+    readonly query_current?: boolean;
+    readonly query_remaining?: boolean;
+  };
   readonly budget?: BudgetValues;
-  readonly discovery?: { readonly enumerate_models?: boolean };
+  readonly discovery?: {
+    readonly enumerate_models?: boolean;
+    readonly model_details?: boolean;
+    readonly capability_query?: boolean;
+  };
+  readonly pricing?: { readonly query?: boolean };
   readonly catalogue?: { readonly auto_discover?: boolean; readonly refresh_interval?: number };
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -152,10 +161,10 @@ const provider = () =>
     quota: object<NonNullable<ProviderValues["quota"]>>({
       /** When the quota starts anew. */
       reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-      /** The vendor reports how much was used. */
-      query_current: later(flag({ default: false }), false),
-      /** The vendor reports how much is left. */
-      query_remaining: later(flag({ default: false }), false),
+      /** Ask the vendor at the start how much was used, where it reports that; a spent account is in standby from the start. */
+      query_current: flag({ default: false }),
+      /** The same as `query_current`, of what is left: vendors report both at once. */
+      query_remaining: flag({ default: false }),
     }),
     /** The most that may be spent with this provider. */
     budget: budget(),
@@ -167,10 +176,10 @@ const provider = () =>
        * own, those it lists, unless its models are configured.
        */
       enumerate_models: flag(),
-      /** Ask for sizes and prices of models. */
-      model_details: later(flag({ default: false }), false),
-      /** Ask which capabilities models have. */
-      capability_query: later(flag({ default: false }), false),
+      /** Ask the vendor for its models' context windows, largest outputs and features, which then win over the catalogue's. */
+      model_details: flag({ default: false }),
+      /** Ask the vendor which capabilities its models have, which then win over the catalogue's. */
+      capability_query: flag({ default: false }),
     }),
     /** The vendor's list of models. */
     catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
@@ -180,9 +189,9 @@ const provider = () =>
       refresh_interval: duration(),
     }),
     /** What calls cost. */
-    pricing: object({
-      /** The vendor reports its prices. */
-      query: later(flag({ default: false }), false),
+    pricing: object<NonNullable<ProviderValues["pricing"]>>({
+      /** Ask the vendor for its models' prices, which then win over the catalogue's. */
+      query: flag({ default: false }),
     }),
     /** Work handed in for later. */
     batch: object({

@@ -75,9 +75,21 @@ export interface ProviderEntry {
   readonly enumerateModels?: boolean;
   /** How often its list is asked for again, ms; undefined: as often as those of others. */
   readonly refreshMs?: number;
+  /** What its vendor is asked for at the start. */
+  readonly queries?: ProviderQueries;
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** What a vendor is asked for at the start. */
+export interface ProviderQueries {
+  /** Sizes and features of its models. */
+  readonly details?: boolean;
+  readonly capabilities?: boolean;
+  readonly pricing?: boolean;
+  /** What is left of the account. */
+  readonly quota?: boolean;
 }
 
 /** One model as configured; what is left out is taken from the catalogue. */

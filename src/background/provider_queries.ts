@@ -1,0 +1,127 @@
+/**
+ * What vendors say of their models and accounts when they are asked, at the start, of the providers configured so.
+ * @module
+ */
+import { infoIn } from "../registry/provider_answers.ts";
+import type { ProviderInstance, Registry } from "../registry/registry.ts";
+import type { ModelInfo, Quota } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import { Connection } from "../pipeline/connection.ts";
+import { failureOf } from "../pipeline/failure.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import { isAmount } from "../util/pricing.ts";
+import { untilQuotaReset } from "../util/windows.ts";
+
+/** Longest wait for an answer, ms. */
+const limitMs = 5_000;
+
+/** What asking needs. */
+interface QueryParts {
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * Asks a provider to describe its models. Never throws; one that does not is logged.
+ *
+ * @param instance The provider, opened, with `queries`.
+ * @param parts What asking needs.
+ * @returns By the id that the provider knows a model by: of each what is to be asked for, and nothing else.
+ */
+export async function describedModels(
+  instance: ProviderInstance,
+  parts: QueryParts,
+): Promise<ReadonlyMap<string, ModelInfo>> {
+  const { details, capabilities, pricing } = instance.entry.queries ?? {};
+  if (!details && !capabilities && !pricing) return new Map();
+  const described = await ask(
+    instance,
+    "describeModels",
+    parts,
+    (options) => instance.provider!.describeModels?.(options),
+  );
+  return new Map((Array.isArray(described) ? described : []).flatMap((given) => {
+    const info = infoIn(given);
+    if (info === undefined || info.id === "") return [];
+    return [[info.id, {
+      id: info.id,
+      ...(details && { features: info.features, constraints: info.constraints }),
+      ...(capabilities && { capabilities: info.capabilities }),
+      ...(pricing && { pricing: info.pricing }),
+    }]];
+  }));
+}
+
+/**
+ * Asks the providers with `queries.quota` what is left of their accounts; one that has nothing left goes to standby until
+ * its quota starts anew.
+ *
+ * @param registry The providers, opened, and their models.
+ * @param parts What asking needs.
+ */
+export async function checkQuotas({ instances, allPools }: Registry, parts: QueryParts): Promise<void> {
+  await Promise.all(
+    instances.filter(({ entry }) => entry.queries?.quota).map(async (instance) => {
+      const { entry, provider } = instance;
+      const quota = await ask(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
+      if (typeof quota !== "object" || quota === null) return;
+      report(instance, quota, parts);
+      if (!isSpent(quota)) return;
+      const { clock } = parts.runtime;
+      const state = allPools.flatMap(({ members }) => members)
+        .find(({ model }) => model.instance === instance)?.state;
+      const untilMs = isAmount(quota.resetsAt)
+        ? Math.max(0, quota.resetsAt - clock.now())
+        : untilQuotaReset(entry.quotaReset, clock.now());
+      state?.openProviderBreaker("quota_exhausted", clock.monotonic(), untilMs);
+    }),
+  );
+}
+
+function isSpent({ used, remaining }: Quota): boolean {
+  return remaining === undefined ? (used ?? 0) >= 1 : remaining <= 0;
+}
+
+function report({ entry: { id } }: ProviderInstance, { used, remaining }: Quota, { hub }: QueryParts): void {
+  const facts = [
+    ...(isAmount(used) ? [`${Math.round(used * 100)} % of its quota is used`] : []),
+    ...(typeof remaining === "number" ? [`${remaining} of its quota is left`] : []),
+  ];
+  if (facts.length === 0) return;
+  hub.trace({
+    severity: "info",
+    component: "provider",
+    message: `The provider "${id}": ${facts.join(", ")}`,
+    provider: id,
+  });
+}
+
+async function ask<Answer>(
+  instance: ProviderInstance,
+  question: "describeModels" | "checkQuota",
+  { runtime, hub, redact }: QueryParts,
+  call: (options: Connection) => Promise<Answer> | undefined,
+): Promise<Answer | undefined> {
+  const { entry, provider } = instance;
+  const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, limitMs) };
+  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
+  const warn = (problem: string) => {
+    const message = `The provider "${entry.id}": ${question}() ${problem}`;
+    hub.trace({ severity: "warning", component: "provider", message, provider: entry.id });
+  };
+  try {
+    const answer = call(connection);
+    const said = answer === undefined ? undefined : await untilAborted(answer, connection.stop);
+    if (said === undefined) warn("has no answer: the vendor does not report it");
+    return said;
+  } catch (error) {
+    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, provider!, redact);
+    warn(`failed: ${message}`);
+    return undefined;
+  } finally {
+    connection.close();
+  }
+}
