@@ -8,6 +8,11 @@
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 
+/** The leaf of models that speak. */
+export const speech = "generation.audio.text-to-speech";
+/** Their sound comes whole. */
+export const speechRules: ParameterRules = { refuse: ["stream_format"] };
+
 /** From here on a model thinks by level, and conversations carry signatures. */
 export const firstWithLevels = 300;
 /** From here on sampling parameters do nothing, and later generations are announced to refuse them. */

@@ -2,9 +2,9 @@
  * The known Gemini models.
  * @module
  */
-import type { ModelFeatures, ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import type { ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
-import { rulesOf } from "./_gemini_family.ts";
+import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
 
 /** The leaves of the models that chat. */
@@ -27,10 +27,6 @@ export const chatFeatures: ModelFeatures = {
   audio_input: true,
   reasoning: true,
 };
-
-const speech = "generation.audio.text-to-speech";
-/** Their sound comes whole. */
-const speechRules: ParameterRules = { refuse: ["stream_format"] };
 
 /** Known models, the newest first. */
 export const geminiModels: readonly ModelInfo[] = /* @__PURE__ */ knownModels(entries, {

@@ -3,7 +3,8 @@
  *
  * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
  * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude and, for calls of functions
- * with ids, which `v1beta1` alone has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1.
+ * with ids, which `v1beta1` alone has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1; for speech
+ * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/text-to-speech/overview, read 2026-11-23.
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -14,6 +15,8 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  OperationCall,
+  OperationResponse,
   OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
@@ -84,7 +87,12 @@ class VertexProvider extends BaseProvider {
   }
 
   protected override get calls(): OperationTable {
+    const byGemini: OperationCall = async (request, options) =>
+      await this.#gemini.complete(request as unknown as CompletionRequest, options) as unknown as OperationResponse;
     return {
+      speech: byGemini,
+      transcription: byGemini,
+      "audio-translation": byGemini,
       embeddings: cloudEmbeddings(({ model: { id } }, options) => ({
         maxTexts: maxTextsOf(id),
         embed: async (texts, dimensions) => {

@@ -9,7 +9,7 @@ import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
-import { rulesOf } from "./_gemini_family.ts";
+import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/vertex.ts";
 
 /** Google Vertex AI. It is configured, not detected: a service account is no key. */
@@ -21,7 +21,8 @@ export const vertex: ProviderDeclaration = {
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   models: knownModels(entries, {
     features: { system_prompt: true, logprobs: false },
-    rulesOf: ({ id, serves }) => serves === undefined ? vertexRules(id) : undefined,
+    rulesOf: ({ id, serves }) =>
+      serves === undefined ? vertexRules(id) : serves.includes(speech) ? speechRules : undefined,
   }),
   attributes: {
     project: { type: "text", about: "The project; else `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },

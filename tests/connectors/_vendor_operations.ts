@@ -120,37 +120,46 @@ const heardByGemini = (text: string): OperationFacts => ({
   becomes: { text: "Red." },
 });
 
+const soundOfGemini: Readonly<Record<string, OperationFacts>> = {
+  speech: {
+    body: { input: "red", voice: "Kore", instructions: "gently", response_format: "pcm" },
+    sends: {
+      path: "/v1/models/small:generateContent",
+      json: {
+        contents: [said],
+        generationConfig: {
+          responseModalities: ["AUDIO"],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } },
+        },
+      },
+    },
+    replies: {
+      candidates: [{
+        content: { parts: [{ inlineData: { mimeType: "audio/L16;rate=24000", data: btoa("of a kind") } }] },
+      }],
+    },
+    becomes: "of a kind",
+    isWhole: true,
+  },
+  transcription: heardByGemini(
+    "Write down word for word what is said in this recording, in the language in which it is said. Answer with that " +
+      "text alone. If nobody speaks, answer with an empty text.",
+  ),
+  "audio-translation": heardByGemini(
+    "Write down in English what is said in this recording. Answer with that text alone. If nobody speaks, answer with " +
+      "an empty text.",
+  ),
+};
+const place = { project: "my-project", location: "europe-west1" };
+const atVertex = ({ sends }: OperationFacts) => ({
+  ...sends,
+  path: "/v1beta1/projects/my-project/locations/europe-west1/publishers/google/models/small:generateContent",
+});
+
 /** What vendors have in words of their own, by connector and operation. */
 export const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = {
   "google.gemini.v1": {
-    speech: {
-      body: { input: "red", voice: "Kore", instructions: "gently", response_format: "pcm" },
-      sends: {
-        path: "/v1/models/small:generateContent",
-        json: {
-          contents: [said],
-          generationConfig: {
-            responseModalities: ["AUDIO"],
-            speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } },
-          },
-        },
-      },
-      replies: {
-        candidates: [{
-          content: { parts: [{ inlineData: { mimeType: "audio/L16;rate=24000", data: btoa("of a kind") } }] },
-        }],
-      },
-      becomes: "of a kind",
-      isWhole: true,
-    },
-    transcription: heardByGemini(
-      "Write down word for word what is said in this recording, in the language in which it is said. Answer with that " +
-        "text alone. If nobody speaks, answer with an empty text.",
-    ),
-    "audio-translation": heardByGemini(
-      "Write down in English what is said in this recording. Answer with that text alone. If nobody speaks, answer with " +
-        "an empty text.",
-    ),
+    ...soundOfGemini,
     image: { body: { prompt: "red" }, ...drawnByGemini([{ text: "red" }]) },
     "image-edit": {
       ...usual["image-edit"]!,
@@ -181,10 +190,13 @@ export const own: Readonly<Record<string, Readonly<Record<string, OperationFacts
     },
   },
   "google.vertex.v1": {
+    ...Object.fromEntries(
+      Object.entries(soundOfGemini).map(([name, facts]) => [name, { ...facts, config: place, sends: atVertex(facts) }]),
+    ),
     embeddings: {
       model: "text-embedding-005",
       body: { input: ["red", "green"], dimensions: 2 },
-      config: { project: "my-project", location: "europe-west1" },
+      config: place,
       sends: {
         path: "/v1/projects/my-project/locations/europe-west1/publishers/google/models/text-embedding-005:predict",
         json: { instances: [{ content: "red" }, { content: "green" }], parameters: { outputDimensionality: 2 } },

@@ -176,7 +176,7 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
     "cloudflare.workers-ai.v1": ["text-to-image"],
     "fireworks.api.v1": ["text-embeddings", "text-to-image", "speech-to-text"],
     "aws.bedrock.v1": ["text-embeddings"],
-    "google.vertex.v1": ["text-embeddings"],
+    "google.vertex.v1": ["text-embeddings", "text-to-speech", "speech-to-text"],
     "elevenlabs.tts.v1": ["text-to-speech", "speech-to-text"],
     "azure.tts.v1": ["text-to-speech"],
     "deepgram.audio.v1": ["text-to-speech", "speech-to-text"],

@@ -9,8 +9,10 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gemini-3.5-flash",
     can: "TSRVA",
+    also: ["understanding.audio.speech-to-text"],
     window: 1_048_576,
     maxOutput: 65_536,
+    formats: "json text",
     isDefault: true,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
     source: ["models.dev", "2026-07-02"],
@@ -69,5 +71,16 @@ export const entries: readonly CatalogueEntry[] = [
     dimensions: 768,
     pricing: null,
     source: ["LiteLLM", "2026-07-24"],
+  },
+  {
+    id: "gemini-3.8-flash-lite-tts",
+    serves: ["generation.audio.text-to-speech"],
+    window: 8_192,
+    voices:
+      "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
+    formats: "wav pcm",
+    isDefault: true,
+    pricing: null,
+    source: ["docs.cloud.google.com", "2026-11-23"],
   },
 ];
