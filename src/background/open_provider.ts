@@ -2,7 +2,7 @@
  * Gives providers their instances, and their keys or what fetches their tokens.
  * @module
  */
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Authorities, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
@@ -24,8 +24,9 @@ export interface OpeningParts {
  * @param parts What opening needs.
  */
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
-  const { id, connector, config, baseUrl, apiKeys, tokens } = instance.entry;
-  const { catalogue, runtime, redactor } = parts;
+  const { id, connector, config, baseUrl, apiKeys, tokens, authorities } = instance.entry;
+  const { catalogue, redactor } = parts;
+  const runtime = authorities === undefined ? parts.runtime : trusting(authorities, parts.runtime);
   const provider = instance.entry.instance ??
     catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
   instance.credential = apiKeys[0];
@@ -37,5 +38,10 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   const { authorized } = await import("../auth/authorized.ts"); // most pages have keys
   // a refresh token was given for a scope of its own
   const scope = tokens.scope ?? (tokens.refreshToken === undefined ? instance.connector?.tokenScope : undefined);
-  instance.provider = authorized(provider, { ...parts, id, tokens: { ...tokens, scope } });
+  instance.provider = authorized(provider, { ...parts, runtime, id, tokens: { ...tokens, scope } });
+}
+
+/** The runtime for what a provider sends beside the calls of requests, such as for its tokens. */
+function trusting(authorities: Authorities, runtime: Runtime): Runtime {
+  return { ...runtime, send: (request) => runtime.send({ ...request, authorities }) };
 }

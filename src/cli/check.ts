@@ -10,7 +10,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
-import { missingPackages, resolveSecrets } from "./requirements.ts";
+import { missingRequirements, resolveSecrets } from "./requirements.ts";
 
 export const check: Command = {
   summary: "Validate a configuration file",
@@ -38,7 +38,7 @@ Exit code: 0 valid, 1 not valid, 2 usage
     await loadPackages(document, mesh);
     const context = configContextOf(mesh);
     const settings = settingsOf(document, context, { source: path, mayLackProviders: true });
-    const problems = await missingPackages(settings, mesh);
+    const problems = await missingRequirements(settings, mesh);
     if (problems.length > 0) throw new ConfigError(problems, path);
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });

@@ -1,7 +1,8 @@
 /**
- * Packages and secrets that a configuration needs.
+ * Packages, files and secrets that a configuration needs.
  * @module
  */
+import { withAuthorities } from "../config/load/authorities.ts";
 import { under } from "../config/schema/report.ts";
 import { isPlainObject } from "../config/schema/tree.ts";
 import { referencesIn } from "../config/schema/references.ts";
@@ -19,11 +20,26 @@ interface Used {
 }
 
 /**
- * Imports the packages that configured connectors need.
+ * Imports the packages that configured connectors need, and reads the files of certificate authorities.
  *
  * @returns A problem for each that is missing.
  */
-export async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
+export async function missingRequirements(settings: Settings, engine: Engine): Promise<ConfigProblem[]> {
+  const found = await Promise.all([missingPackages(settings, engine), uselessFiles(settings, engine)]);
+  return found.flat();
+}
+
+async function uselessFiles(settings: Settings, { runtime }: Engine): Promise<readonly ConfigProblem[]> {
+  try {
+    await withAuthorities(settings, runtime);
+    return [];
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error;
+    return error.problems;
+  }
+}
+
+async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
   const { providers, secrets, storage, observability } = settings;
   const configured = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
   const used: Used[] = [
@@ -64,7 +80,7 @@ export async function resolveSecrets(
 ): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
   const paths = referencePaths(document);
   try {
-    const resolved = await mesh.resolveSecrets(settings);
+    const resolved = await mesh.resolve(settings);
     return { count: paths.size, warnings: resolved.settings.warnings };
   } catch (error) {
     if (!SecretNotFoundError.isInstance(error)) throw error;

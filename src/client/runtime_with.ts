@@ -34,7 +34,7 @@ export function runtimeWith(
     ...runtime,
     clock: clock ?? runtime.clock,
     random: random ?? runtime.random,
-    send: fetch === undefined ? runtime.send : sendWith(fetch),
+    ...(fetch && { send: sendWith(fetch), readAuthorities: undefined }), // a program's `fetch` trusts what it trusts
     env: env === undefined ? runtime.env : typeof env === "function" ? env : (name) => env[name],
   };
 }

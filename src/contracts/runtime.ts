@@ -121,6 +121,14 @@ export interface KeyValues {
   close(): void;
 }
 
+/** Certificate authorities that are trusted beside the runtime's own. */
+export interface Authorities {
+  /** Of these certificates, in this process: connections that trust others are never shared. */
+  readonly key: string;
+  /** In PEM. */
+  readonly certificates: readonly string[];
+}
+
 /** One HTTP call to a provider. */
 export interface UpstreamRequest {
   /** Absolute, with scheme. */
@@ -139,6 +147,8 @@ export interface UpstreamRequest {
   readonly connectTimeoutMs?: number;
   /** The response is read at once, not as it arrives: runtimes may have a faster client for that. */
   readonly isWhole?: boolean;
+  /** Trusted for this call beside the runtime's own. */
+  readonly authorities?: Authorities | undefined;
 }
 
 /** Reads a body chunk by chunk. */
@@ -177,6 +187,11 @@ export interface Runtime {
    * the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /**
+   * Reads a file of certificate authorities in PEM; absent where the runtime's own cannot be added to. Throws an `Error`
+   * that says why the file is of no use.
+   */
+  readonly readAuthorities?: (path: string) => Promise<Authorities>;
   /** Makes a stopper for a call; an `AbortController` where there is nothing lighter. */
   stopper?(): Stopper;
   /** An environment variable, undefined when unset. */

@@ -34,7 +34,7 @@ export async function addProvider(
   const next = withProvider(document, provider, { settings: before, context });
   const written = settingsOf(next, context, source === undefined ? {} : { source });
   const config = new MeshConfigBase(checkedDocument(next, written));
-  const resolved = await engine.resolveSecrets({ ...written, observability: [] });
+  const resolved = await engine.resolve({ ...written, observability: [] });
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
   const drafted = await draftOpen(provider.id, settings, engine);

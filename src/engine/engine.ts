@@ -235,16 +235,24 @@ export class Engine implements Mesh {
   }
 
   /**
-   * Puts secrets in where settings refer to them.
+   * Puts secrets and certificate authorities in where settings refer to them.
    *
    * @param written As validated.
    * @returns The settings to run by, and where their secrets are looked up; that is imported where a store is named.
    */
-  async resolveSecrets(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
-    if (written.secrets === undefined) return { settings: written };
-    const { SettingsSecrets } = await import("../config/secrets/settings_secrets.ts");
-    const secrets = await SettingsSecrets.open(written, this);
-    return { settings: await secrets.resolve(), secrets };
+  async resolve(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
+    let settings = written;
+    let secrets: SettingsSecrets | undefined;
+    if (written.secrets !== undefined) {
+      const { SettingsSecrets } = await import("../config/secrets/settings_secrets.ts");
+      secrets = await SettingsSecrets.open(written, this);
+      settings = await secrets.resolve();
+    }
+    if ([...settings.providers.values()].some(({ authoritiesFile }) => authoritiesFile !== undefined)) {
+      const { withAuthorities } = await import("../config/load/authorities.ts");
+      settings = await withAuthorities(settings, this.runtime);
+    }
+    return { settings, ...(secrets && { secrets }) };
   }
 
   /** Publishes `members_changed`: at the start, for new members, and when states were replaced without an event. */
@@ -289,7 +297,7 @@ export class Engine implements Mesh {
 
   async #start(): Promise<void> {
     const { settings: written, addPools } = this.#current;
-    const { settings, secrets } = await this.resolveSecrets(written);
+    const { settings, secrets } = await this.resolve(written);
     this.#secrets = secrets;
     await this.hub.configure(await sinksOf(settings, this));
     await this.#startReports();

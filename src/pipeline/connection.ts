@@ -121,6 +121,7 @@ export class Connection implements CallOptions {
       signal: this.stop,
       onBytes: () => this.#silence?.touch(),
       isWhole: !this.#silence,
+      authorities: this.#instance.entry.authorities,
     };
     const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;

@@ -1,8 +1,9 @@
 /**
  * Certificate authorities beside those of the runtime: files named by `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE` and
- * `DENO_CERT`. Each runtime reads some of them by itself.
+ * `DENO_CERT`, of which each runtime reads some by itself, and files that a configuration names.
  * @module
  */
+import type { Authorities } from "../contracts/runtime.ts";
 import { builtin } from "./_node_builtin.ts";
 
 /**
@@ -20,3 +21,44 @@ export function authorities(names: readonly string[], env: (name: string) => str
     }
   });
 }
+
+const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** By their certificates: after a reload the same ones go on with the connections they have. */
+const known = new Map<string, Authorities>();
+
+/**
+ * Reads a file of certificates.
+ *
+ * @returns The same object for the same certificates.
+ * @throws {Error} When it cannot be read, or holds no certificate, or one that is malformed.
+ */
+export async function readAuthorities(path: string): Promise<Authorities> {
+  const text = await builtin("node:fs").promises.readFile(path, "utf8").catch((error) => {
+    throw new Error(reasons[error?.code] ?? "the file cannot be read");
+  });
+  const certificates: string[] = text.match(certificate) ?? [];
+  if (certificates.length === 0) {
+    throw new Error('the file holds no certificate in PEM ("-----BEGIN CERTIFICATE-----")');
+  }
+  const { X509Certificate } = builtin("node:crypto");
+  certificates.forEach((pem, index) => {
+    try {
+      new X509Certificate(pem);
+    } catch {
+      throw new Error(`certificate ${index + 1} of ${certificates.length} in the file is malformed`);
+    }
+  });
+  const joined = certificates.join("\n");
+  const found = known.get(joined) ?? { key: `authorities ${known.size + 1}`, certificates };
+  known.set(joined, found);
+  return found;
+}
+
+/** By the code of the file system's error. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder, not a file",
+  EACCES: "the file may not be read",
+  EPERM: "the file may not be read",
+};

@@ -14,8 +14,10 @@ import type { Target } from "./http1/request.ts";
  */
 export function denoNetwork(caCerts: () => string[]): Network {
   return {
-    connect: ({ isSecure, hostname, port }: Target) =>
-      isSecure ? connectSecurely(hostname, port, caCerts()) : connectPlainly(hostname, port),
+    connect: ({ isSecure, hostname, port, authorities }: Target) =>
+      isSecure
+        ? connectSecurely(hostname, port, [...caCerts(), ...authorities?.certificates ?? []])
+        : connectPlainly(hostname, port),
   };
 }
 

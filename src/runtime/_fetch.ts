@@ -2,7 +2,7 @@
  * The upstream client over `fetch`, for every runtime that has nothing better.
  * @module
  */
-import type { BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { streamOf } from "./_stream_of.ts";
 
@@ -12,6 +12,9 @@ export interface NetworkFault {
   readonly message: string;
   readonly neverSent: boolean;
 }
+
+/** A `fetch` that may trust further authorities. */
+export type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
 
 /** Classifies an error of `fetch` by the runtime's own text; undefined when the text is unknown. */
 type FaultClassifier = (text: string) => NetworkFault | undefined;
@@ -35,13 +38,13 @@ const decoded = new Set(["gzip", "br"]);
  */
 export function fetchSender(
   classify: FaultClassifier,
-  fetcher: typeof fetch = fetch,
+  fetcher: Fetcher = fetch,
   bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit = (body) =>
     (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
   open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
-    const { url, method = "POST", headers, body, signal, onBytes } = request;
+    const { url, method = "POST", headers, body, signal, onBytes, authorities } = request;
     if (signal?.aborted) throw signal.reason;
     let response: Response;
     try {
@@ -52,7 +55,7 @@ export function fetchSender(
         body: body === undefined ? undefined : bodyOf(body),
         signal: signal?.native ?? signal as AbortSignal,
         redirect: "manual",
-      });
+      }, authorities);
     } catch (error) {
       throw translate(error, signal, classify, unanswered);
     }

@@ -6,6 +6,7 @@ import { MeshError } from "../errors.ts";
 
 /** The modules this repository uses, by name. */
 interface Builtins {
+  "node:crypto": typeof import("node:crypto");
   "node:buffer": typeof import("node:buffer");
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");

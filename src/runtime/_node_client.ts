@@ -6,7 +6,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import type { BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { Authorities, BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
 import { builtin } from "./_node_builtin.ts";
@@ -32,12 +32,13 @@ const takenAt = new WeakMap<Socket, number>();
 let nextLookAt = 0;
 
 /** Connections are kept and used again, the one used last first, so that the others can grow old. */
-function agentOf(protocol: "http:" | "https:"): Agent {
-  const known = agents.get(protocol);
+function agentOf(protocol: "http:" | "https:", authorities?: Authorities): Agent {
+  const key = protocol === "https:" && authorities !== undefined ? authorities.key : protocol;
+  const known = agents.get(key);
   if (known !== undefined) return known;
   const { Agent } = builtin(protocol === "https:" ? "node:https" : "node:http");
-  const agent = new Agent({ ...agentOptions, ...(protocol === "https:" ? trust() : {}) });
-  agents.set(protocol, agent);
+  const agent = new Agent({ ...agentOptions, ...(protocol === "https:" ? trust(authorities) : {}) });
+  agents.set(key, agent);
   return agent;
 }
 
@@ -167,8 +168,10 @@ class Call {
   }
 }
 
-function optionsOf({ url, method = "POST", headers: asked, body }: UpstreamRequest): RequestOptions {
-  const target = targetOf(url);
+function optionsOf(
+  { url, method = "POST", headers: asked, body, authorities }: UpstreamRequest,
+): RequestOptions {
+  const target = targetOf(url, authorities);
   const headers = target.headers === undefined ? asked : { ...asked, ...target.headers };
   // a body goes as the text it is: in one write with the head
   const length = body === undefined
@@ -191,8 +194,9 @@ function isChunks(body: UpstreamRequest["body"]): body is readonly Uint8Array[] 
 const targets = new Map<string, Target>();
 const maxTargets = 256;
 
-function targetOf(url: string): Target {
-  const known = targets.get(url);
+function targetOf(url: string, authorities: Authorities | undefined): Target {
+  const key = authorities === undefined ? url : `${authorities.key} ${url}`;
+  const known = targets.get(key);
   if (known !== undefined) return known;
   const parsed = new URL(url);
   const { protocol, hostname, port, pathname, search } = parsed;
@@ -203,12 +207,12 @@ function targetOf(url: string): Target {
       hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
       port,
       path: pathname + search,
-      agent: agentOf(protocol),
+      agent: agentOf(protocol, authorities),
     },
     parsed,
-    { agents, agentOf },
+    { agents, agentOf, authorities },
   );
-  if (targets.size < maxTargets) targets.set(url, target);
+  if (targets.size < maxTargets) targets.set(key, target);
   return target;
 }
 

@@ -2,8 +2,8 @@
  * The port to the outside on Deno.
  * @module
  */
-import type { FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
-import { authorities } from "./_authorities.ts";
+import type { Authorities, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { authorities, readAuthorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { moduleLoader } from "./_modules.ts";
@@ -22,7 +22,7 @@ const pieceBytes = 4096;
 /** The upstream client over Deno's `fetch`, which hides the phase of connecting: `connectTimeoutMs` has no effect. */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
-  (url, init) => (String(url).startsWith("http:") ? fetch : trustingFetch())(url, init),
+  (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
   // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
   (body) => new Blob(Array.isArray(body) ? body : [body as BlobPart]),
   (body) => {
@@ -44,14 +44,22 @@ function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   return isProxied() ? sendByFetch(request) : sendByConnection(request);
 }
 
-let trusting: typeof fetch | undefined;
+/** By the key of the authorities that it trusts beside the environment's. */
+const trusting = new Map<string | undefined, typeof fetch>();
 
 /** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` by itself, `SSL_CERT_FILE` only where it uses the system's store. */
-function trustingFetch(): typeof fetch {
-  if (trusting !== undefined) return trusting;
-  if (caCerts().length === 0) return trusting = fetch;
-  const client = Deno.createHttpClient({ caCerts: caCerts() });
-  return trusting = (input, init) => fetch(input, { ...init, client });
+function trustingFetch(others: Authorities | undefined): typeof fetch {
+  const known = trusting.get(others?.key);
+  if (known !== undefined) return known;
+  const made = fetchTrusting([...caCerts(), ...others?.certificates ?? []]);
+  trusting.set(others?.key, made);
+  return made;
+}
+
+function fetchTrusting(caCerts: string[]): typeof fetch {
+  if (caCerts.length === 0) return fetch;
+  const client = Deno.createHttpClient({ caCerts });
+  return (input, init) => fetch(input, { ...init, client });
 }
 
 let others: string[] | undefined;
@@ -95,6 +103,7 @@ export function denoRuntime(): Runtime {
     disk: disk(),
     openKeyValues: denoKeyValues(),
     modules: moduleLoader(env),
+    readAuthorities,
     send,
     stopper: () => new Stop(),
     env,

@@ -3,6 +3,7 @@
  * @module
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
+import { readAuthorities } from "./_authorities.ts";
 import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { send } from "./_node_client.ts";
@@ -31,6 +32,7 @@ export function nodeRuntime(): Runtime {
     random: Math.random,
     files,
     disk: disk(),
+    readAuthorities,
     send,
     stopper: () => new Stop(),
     modules: moduleLoader(env),

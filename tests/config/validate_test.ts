@@ -149,7 +149,7 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
     secrets: { resolution: { cache_enabled: true } },
     providers: {
       "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
-      "zeta.api.v1": { execution: { ca: "ca.pem" } },
+      "zeta.api.v1": { batch: { max_items: 10 } },
     },
     storage: { path: "state.json", on_unavailable: "closed" },
     discovery: { sync: { enabled: false } },
@@ -157,7 +157,7 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
   assertEquals(
     warnings,
     [
-      "providers.zeta.api.v1.execution.ca",
+      "providers.zeta.api.v1.batch.max_items",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );
 });

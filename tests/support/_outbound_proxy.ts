@@ -9,8 +9,13 @@ import { createServer as createSecure } from "node:https";
 import { type AddressInfo, connect, type Server, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
+
 /** The file of the authority that vouches for the provider. */
-export const authorityFile: string = fileURLToPath(new URL("../fixtures/tls/ca.pem", import.meta.url));
+export const authorityFile: string = fixture("ca.pem");
+
+/** The file of an authority that vouches for another one. */
+export const otherAuthorityFile: string = fixture("other_ca.pem");
 
 const chunk = (content: string, finish: string | null) =>
   `data: ${
@@ -27,6 +32,10 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   let text = "";
   request.on("data", (data: Uint8Array) => text += new TextDecoder().decode(data));
   request.on("end", () => {
+    if (request.url?.endsWith("/token")) {
+      response.writeHead(200, { "content-type": "application/json" });
+      return void response.end(JSON.stringify({ access_token: "fetched-0123456789", token_type: "Bearer" }));
+    }
     if (JSON.parse(text).stream === true) {
       response.writeHead(200, { "content-type": "text/event-stream" });
       return void response.end(`${chunk("through", null)}${chunk(" the proxy", "stop")}data: [DONE]\n\n`);
@@ -81,11 +90,20 @@ export interface OutboundNetwork extends AsyncDisposable {
 
 const credentials = "user:canary-pass%40word";
 
+async function listenSecurely(name: "server" | "other_server"): Promise<Listening> {
+  const [key, cert] = await Promise.all([readFile(fixture(`${name}.key`)), readFile(fixture(`${name}.pem`))]);
+  return await listen(createSecure({ key, cert }, answer));
+}
+
+/** A provider with TLS on this machine for which the other authority vouches. */
+export async function startOtherProvider(): Promise<AsyncDisposable & { readonly url: string }> {
+  const { port, stop } = await listenSecurely("other_server");
+  return { url: `https://localhost:${port}/v1`, [Symbol.asyncDispose]: stop };
+}
+
 /** Starts it. */
 export async function startOutboundNetwork(): Promise<OutboundNetwork> {
-  const fixture = (name: string) => readFile(new URL(`../fixtures/tls/${name}`, import.meta.url));
-  const [key, cert] = await Promise.all([fixture("server.key"), fixture("server.pem")]);
-  const secure = await listen(createSecure({ key, cert }, answer));
+  const secure = await listenSecurely("server");
   const plain = await listen(createPlain(answer));
   const asked: string[] = [];
   const isKnown = (message: IncomingMessage) =>

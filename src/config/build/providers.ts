@@ -47,6 +47,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     timeoutMs: execution?.timeout ?? defaultTimeouts.answer,
     silenceMs: execution?.timeout ?? defaultTimeouts.silence,
     connectTimeoutMs: execution?.connect_timeout ?? defaultTimeouts.connect,
+    ...(execution?.ca === undefined ? {} : { authoritiesFile: execution.ca }),
     retryBudget: {
       ratio: retry?.budget?.ratio ?? defaultRetryBudget.ratio,
       min: retry?.budget?.min ?? defaultRetryBudget.min,

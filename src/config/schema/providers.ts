@@ -47,6 +47,7 @@ export interface ProviderValues {
     readonly timeout?: number;
     readonly connect_timeout?: number;
     readonly max_retries?: number;
+    readonly ca?: string;
   };
   readonly error?: CodeValues;
   readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
@@ -135,8 +136,11 @@ const provider = () =>
       connect_timeout: duration({ default: defaultTimeouts.connect }),
       /** Tries within one attempt, on top of the pool's retries. */
       max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
-      /** A file of further certificate authorities to trust. */
-      ca: later(text()),
+      /**
+       * A file in PEM with certificate authorities to trust beside the runtime's own, for this provider and where its tokens
+       * are fetched; read at the start and at every reload. Not in pages, nor with a `fetch` of the program's own.
+       */
+      ca: text(),
     }),
     /** Which answers are tried again. */
     error: object<CodeValues>({

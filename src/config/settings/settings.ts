@@ -13,6 +13,7 @@ import type {
   RateLimits,
 } from "../../contracts/provider.ts";
 import type { Provider } from "../../contracts/provider.ts";
+import type { Authorities } from "../../contracts/runtime.ts";
 import type { SinkSettings } from "./observability.ts";
 import type { StorageSettings } from "./storage.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing.ts";
@@ -69,6 +70,10 @@ export interface ProviderEntry {
   readonly silenceMs: number;
   /** Limit for connecting, ms. */
   readonly connectTimeoutMs: number;
+  /** The file of certificate authorities to trust beside the runtime's own. */
+  readonly authoritiesFile?: string;
+  /** What is in it; undefined before the start. */
+  readonly authorities?: Authorities;
   readonly retryBudget: RetryBudgetSettings;
   readonly budget?: BudgetSettings;
   /** Whether its models are listed at the start; undefined: if it has no catalogue and no configured models. */

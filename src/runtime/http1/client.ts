@@ -91,7 +91,7 @@ class Call {
 
   #prepare(): { target: Target; chunks: Uint8Array[] } {
     try {
-      const target = targetOf(this.#request.url);
+      const target = targetOf(this.#request.url, this.#request.authorities);
       return { target, chunks: encodeRequest(this.#request, target) };
     } catch {
       throw new NetworkError("Cannot make the request: bad address or header", { neverSent: true });

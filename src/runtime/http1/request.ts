@@ -2,7 +2,7 @@
  * A request as it goes over the connection (RFC 9112, sections 2 and 3).
  * @module
  */
-import type { UpstreamRequest } from "../../contracts/runtime.ts";
+import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
 
 /** Where a request goes. */
 export interface Target {
@@ -16,6 +16,8 @@ export interface Target {
   readonly host: string;
   /** Path and query. */
   readonly path: string;
+  /** Trusted beside the runtime's own. */
+  readonly authorities: Authorities | undefined;
 }
 
 /** A provider is asked at few URLs again and again. */
@@ -36,24 +38,27 @@ const own = new Set(["content-length", "connection"]);
 /**
  * Where a URL leads.
  *
+ * @param authorities Trusted beside the runtime's own.
  * @throws {TypeError} For a malformed URL, other schemes than http and https, and credentials in it.
  */
-export function targetOf(url: string): Target {
-  const known = targets.get(url);
+export function targetOf(url: string, authorities?: Authorities): Target {
+  const key = authorities === undefined ? url : `${authorities.key} ${url}`;
+  const known = targets.get(key);
   if (known !== undefined) return known;
   const { protocol, hostname, port, host, origin, pathname, search, username, password } = new URL(url);
   const isSecure = protocol === "https:";
   if (!isSecure && protocol !== "http:") throw new TypeError("Only http and https are spoken");
   if (username !== "" || password !== "") throw new TypeError("A URL with credentials");
   const target: Target = {
-    origin,
+    origin: authorities === undefined ? origin : `${authorities.key} ${origin}`,
     isSecure,
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: port === "" ? isSecure ? 443 : 80 : Number(port),
     host,
     path: pathname + search,
+    authorities,
   };
-  if (targets.size < maxTargets) targets.set(url, target);
+  if (targets.size < maxTargets) targets.set(key, target);
   return target;
 }
 
