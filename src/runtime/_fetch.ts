@@ -14,7 +14,7 @@ export interface NetworkFault {
 }
 
 /** A `fetch` that may trust further authorities. */
-export type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
+type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
 
 /** Classifies an error of `fetch` by the runtime's own text; undefined when the text is unknown. */
 type FaultClassifier = (text: string) => NetworkFault | undefined;
