@@ -68,6 +68,7 @@ export class ConfiguredStore implements StateStore {
       this.#settings = settings;
     }
     if (this.#before === undefined || this.#before.isSharedWith(settings)) await this.#store?.load(state);
+    if (settings !== undefined && settings.policy !== "in-memory") await this.#keepConfig();
   }
 
   mark(): void {
@@ -114,6 +115,19 @@ export class ConfiguredStore implements StateStore {
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
+    }
+  }
+
+  /** The mesh starts without that record if need be. */
+  async #keepConfig(): Promise<void> {
+    const { settings: { document }, redactor, hub } = this.#mesh();
+    try {
+      const { keepConfig } = await import("../config/load/kept_config.ts");
+      await keepConfig(document, this.#storage!, (text) => redactor.redact(text));
+    } catch (error) {
+      const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
+      const message = `Cannot keep the configuration in the storage: ${reason}`;
+      hub.trace({ severity: "warning", component: "storage", message });
     }
   }
 

@@ -71,6 +71,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "a stream that breaks before its first content > nobody who listens: the client reads the other provider's stream and nothing else":
       refused,
   },
+  [`${b}/kept_config_test.ts`]: files,
   [`${b}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
   [`${b}/mesh_override_test.ts`]: {

@@ -5,7 +5,7 @@
 import { ConfigError } from "../../errors.ts";
 import { type BuildOptions, buildSettings } from "./build_settings.ts";
 import { Report } from "../schema/report.ts";
-import { inspectTree } from "../schema/tree.ts";
+import { copyTree, inspectTree } from "../schema/tree.ts";
 import { schema } from "../schema/schema.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -28,5 +28,6 @@ export function validate(document: unknown, options: ValidateOptions): Settings 
   if (document === null || document === undefined) report.problem("", "expected an object, found nothing");
   const settings = buildSettings(schema.read(document, "", report) ?? {}, options, report);
   if (report.problems.length > 0) throw new ConfigError(report.problems, options.source);
-  return settings;
+  if (settings.storage === undefined) return settings;
+  return Object.freeze({ ...settings, document: copyTree(document, () => {}, "") }); // the program may change its own
 }

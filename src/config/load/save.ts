@@ -9,7 +9,7 @@ import { formatOf, readJsonDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
 /** The record that holds the configuration, as JSON. */
-const configKey = "config";
+export const configKey = "config";
 
 /**
  * Writes a configuration to a file, whole or not at all.

@@ -255,5 +255,7 @@ export interface Settings {
   /** Empty: no sinks. */
   readonly observability: readonly SinkSettings[];
   /** Problems that leave the configuration valid. */
+  /** The document as written, where a storage keeps it; secret references unresolved. */
+  readonly document?: unknown;
   readonly warnings: readonly ConfigProblem[];
 }
