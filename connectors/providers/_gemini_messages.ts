@@ -10,7 +10,7 @@ import { partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
 
 /** The documented stand-in for the signature of a call that another model made, or that is invented. */
-const signatureStandIn = "skip_thought_signature_validator";
+export const signatureStandIn = "skip_thought_signature_validator";
 
 /**
  * A result with a `$ref` is refused, as the API looks for a file of that name; a number of so many digits would

@@ -16,6 +16,7 @@ import type {
   OperationRequest,
   OperationResponse,
   OperationTable,
+  Provider,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -26,14 +27,16 @@ import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_ge
 import { chatFeatures, chatLeaves, geminiModels, speechFacts } from "./_gemini_models.ts";
 import { leftOutOfEmbedding, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { leftOutOfImages, toImageContent, toImages } from "./_gemini_images.ts";
+import { nativeChunk, nativeText } from "./_gemini_native.ts";
 import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
-import { type FaultReader, parseObject, readFault, streamReaderOf } from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
 import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
+const decoder = /* @__PURE__ */ new TextDecoder();
 /** Far more than there are models: a server that never ends its list must not keep us. */
 const maxPages = 20;
 
@@ -65,6 +68,9 @@ export class GeminiProvider extends BaseProvider {
     };
   }
 
+  /** Gemini's own. */
+  readonly dialects: NonNullable<Provider["dialects"]> = ["generateContent", "embedContent"];
+
   protected override get calls(): OperationTable {
     return {
       embeddings: (request, options) => this.#embed(request, options),
@@ -78,11 +84,13 @@ export class GeminiProvider extends BaseProvider {
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("generateContent", request, options);
-    const [answer] = this.#answersIn(await readText(response));
+    const bytes = await readBytes(response);
+    const [answer] = this.#answersIn(decoder.decode(bytes));
     if (answer === undefined) {
       throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
     }
-    return { body: toChatCompletion(answer, this.#factsOf(request)) };
+    const body = toChatCompletion(answer, this.#factsOf(request));
+    return request.native === undefined ? { body } : { body, native: bytes };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
@@ -90,7 +98,8 @@ export class GeminiProvider extends BaseProvider {
     const stream = new GeminiStream(this.#factsOf(request));
     for await (const text of eventsOf(response)) {
       for (const event of this.#answersIn(text)) {
-        for (const value of stream.push(event)) yield { value };
+        if (request.native !== undefined) yield nativeChunk(event, text, stream);
+        else for (const value of stream.push(event)) yield { value };
       }
     }
     for (const value of stream.finish()) yield { value };
@@ -120,14 +129,19 @@ export class GeminiProvider extends BaseProvider {
   }
 
   async #embed(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
-    const content = toBatchEmbedContents(request);
-    options.reportDropped?.(leftOutOfEmbedding(request));
+    const { model, native, body: { input } } = request;
+    const content = native?.text ?? JSON.stringify(toBatchEmbedContents(request));
+    if (native === undefined) options.reportDropped?.(leftOutOfEmbedding(request));
+    const isSingle = native !== undefined && typeof input === "string";
     const response = await options.send({
-      url: this.#address(request.model.id, "batchEmbedContents"),
+      url: this.#address(model.id, isSingle ? "embedContent" : "batchEmbedContents"),
       headers: this.#headers(options),
-      body: JSON.stringify(content),
+      body: content,
     });
-    return { body: toEmbeddings(await readObject(await this.#accepted(response)), request) };
+    const bytes = await readBytes(await this.#accepted(response));
+    const answer = parseObject(decoder.decode(bytes));
+    const body = toEmbeddings(isSingle ? { embeddings: [answer.embedding] } : answer, request);
+    return native === undefined ? { body } : { body, native: bytes };
   }
 
   async #draw(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
@@ -166,15 +180,20 @@ export class GeminiProvider extends BaseProvider {
     return credential === undefined ? headers : { ...headers, "x-goog-api-key": credential };
   }
 
-  async #post(method: string, { model, body }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const content = toGenerateContent(model.id, body);
-    options.reportDropped?.(leftOutOf(body, content));
+  async #post(method: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const { model: { id }, native } = request;
     const response = await options.send({
-      url: this.#address(model.id, method),
+      url: this.#address(id, method),
       headers: this.#headers(options),
-      body: JSON.stringify(content),
+      body: native === undefined ? this.#write(request, options) : nativeText(id, native.text),
     });
     return await this.#accepted(response);
+  }
+
+  #write({ model, body }: CompletionRequest, options: CallOptions): string {
+    const content = toGenerateContent(model.id, body);
+    options.reportDropped?.(leftOutOf(body, content));
+    return JSON.stringify(content);
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {

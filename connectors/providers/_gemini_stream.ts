@@ -70,6 +70,11 @@ export class GeminiStream {
     );
   }
 
+  /** A chunk without choices, once there was an event. */
+  get emptyChunk(): ChatCompletionChunk {
+    return { ...this.#frame(), choices: [] };
+  }
+
   /**
    * Ends the response.
    *
@@ -106,7 +111,10 @@ export class GeminiStream {
       if (delta !== undefined) deltas.push(delta);
     }
     const reason = asText(candidate.finishReason);
-    if (reason !== undefined) progress.reason = reason;
+    if (reason !== undefined) {
+      finishReasonOf(reason, progress.calls > 0); // an answer that broke off ends here, not after its last event
+      progress.reason = reason;
+    }
     return deltas.map((delta) => this.#chunk(index, delta));
   }
 

@@ -86,6 +86,9 @@ class VertexProvider extends BaseProvider {
     }
   }
 
+  /** Gemini's own, for its models; embeddings are asked for in other words here. */
+  readonly dialects = (model: string): readonly string[] => isClaude(model) ? [] : ["generateContent"];
+
   protected override get calls(): OperationTable {
     const byGemini: OperationCall = async (request, options) =>
       await this.#gemini.complete(request as unknown as CompletionRequest, options) as unknown as OperationResponse;

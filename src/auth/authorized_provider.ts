@@ -38,7 +38,7 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.id;
   }
 
-  get dialects(): readonly string[] {
+  get dialects(): NonNullable<Provider["dialects"]> {
     return this.#inner.dialects ?? [];
   }
 

@@ -180,7 +180,7 @@ export interface ResponseContent {
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/** A chat request in the words of another API, for a provider that speaks those itself. */
+/** A request in the words of another API, for a provider that speaks those itself. */
 export interface NativeRequest {
   /** One of {@linkcode Provider.dialects}. */
   readonly dialect: string;
@@ -429,8 +429,11 @@ export interface Provider
    * Which of its models do what, their capabilities say.
    */
   readonly operations?: readonly OperationName[];
-  /** Dialects beside chat's in which it takes chat requests: see {@linkcode CompletionRequest.native}. */
-  readonly dialects?: readonly string[];
+  /**
+   * Dialects beside OpenAI's in which it takes requests, of all its models or of one: see
+   * {@linkcode CompletionRequest.native}.
+   */
+  readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
 }
 
 /** An error response as a provider's connector read it. */

@@ -7,6 +7,8 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
+  EmbeddingRequest,
+  EmbeddingResponse,
   JsonObject,
   OpenAiError,
 } from "../contracts/openai.ts";
@@ -22,14 +24,20 @@ export interface DialectFault {
   readonly error: OpenAiError;
 }
 
-/** One dialect, without state. */
-export interface Dialect {
-  /** Its endpoint, such as `messages`. */
-  readonly name: string;
+/** What the proxy needs of a dialect before a request is read. */
+export interface DialectWords {
   /** The token where clients of this dialect put it; a bearer token counts as well. */
   tokenOf(request: DialectRequest): string | undefined;
   /** How a client sends its token, such as `x-api-key: <token>`. */
   readonly tokenHint: string;
+  /** The body of an error response. */
+  errorBody(fault: DialectFault): JsonObject;
+}
+
+/** One dialect, without state. */
+export interface Dialect extends DialectWords {
+  /** What providers that speak it call it: its endpoint, such as `messages`. */
+  readonly name: string;
   /**
    * Translates a request into one of chat.
    *
@@ -39,8 +47,6 @@ export interface Dialect {
    *   field, and what to do.
    */
   translate(body: unknown, request: DialectRequest): Translation;
-  /** The body of an error response. */
-  errorBody(fault: DialectFault): JsonObject;
   /** Counting the tokens of a request, where the dialect has an endpoint for that. */
   readonly counting?: {
     /** The request in chat's words. Throws as `translate` does. */
@@ -67,6 +73,8 @@ export interface Translation {
     readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
     /** Headers that belong to the request; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
+    /** The member that chat has no words for, and that no answer can do without: only such providers are asked. */
+    readonly only?: string;
   } | undefined;
   /** The body of a whole answer. */
   whole(completion: ChatCompletion): JsonObject;
@@ -84,4 +92,30 @@ export interface EventTranslator {
   end(): string;
   /** The event of an answer that breaks off; nothing comes after it. */
   fail(fault: DialectFault): string;
+  /** How a provider's own events are written; as they come, when left out. */
+  readonly native?: { event(text: string): string; end(): string } | undefined;
+}
+
+/** A dialect's words for embeddings, without state. */
+export interface EmbeddingDialect {
+  /** Whose tokens and errors they have. */
+  readonly dialect: Dialect;
+  /** What providers that speak it call it: its endpoint. */
+  readonly name: string;
+  /**
+   * Translates a request.
+   *
+   * @param body Parsed, of any shape.
+   * @param request Its headers and URL.
+   * @throws {UnsupportedRequestError} For what is malformed.
+   */
+  translate(body: unknown, request: DialectRequest): EmbeddingTranslation;
+}
+
+/** A request for embeddings in OpenAI's words, and the way back for its answer. */
+interface EmbeddingTranslation extends Pick<Translation, "dropped" | "native"> {
+  /** To be checked. */
+  readonly request: EmbeddingRequest;
+  /** The body of the answer. */
+  whole(response: EmbeddingResponse): JsonObject;
 }

@@ -7,6 +7,7 @@ import type { NativeRequest, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import type { OriginalRequest, RoutedRequest } from "./request.ts";
+import { speaks } from "./speaks.ts";
 
 /** Fields that steer us, or that would let a caller choose the target or the key. */
 export const privateFields: readonly string[] = [
@@ -56,7 +57,7 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
 
 /** The request in its own words, for a provider that speaks them. */
 function nativeOf(original: OriginalRequest | undefined, { info, instance }: ModelEntry): NativeRequest | undefined {
-  if (original?.native === undefined || !instance.provider?.dialects?.includes(original.dialect)) return undefined;
+  if (original?.native === undefined || !speaks(instance.provider, original.dialect, info.id)) return undefined;
   const { dialect, native: { text, edits, headers } } = original;
   const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
   return { dialect, text: editMembers(text, { ...edits(info.id), ...hidden }), headers };

@@ -7,7 +7,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
-import { filterByRequest } from "./filter_by_request.ts";
+import { filterByDialect, filterByRequest } from "./filter_by_request.ts";
 import type { RoutedRequest } from "./request.ts";
 
 /** A request, its pool, and what exists. */
@@ -66,11 +66,15 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * none of the pool's models.
  */
 export function eligibility(context: EligibilityContext): Eligibility {
-  const { request: { operation, body, files = [], client }, pool, choice, applyFilter = applyPlainly } = context;
+  const { request, pool, choice, applyFilter = applyPlainly } = context;
+  const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.needsOf(body, files);
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
-  const capable = applyFilter("features", delivering, (members) => filterByRequest(members, needs));
+  const speaking = original === undefined
+    ? delivering
+    : applyFilter("features", delivering, (members) => filterByDialect(members, original));
+  const capable = applyFilter("features", speaking, (members) => filterByRequest(members, needs));
   const chosen = choice === undefined
     ? capable
     : applyFilter("route", capable, (members) => choice.choose(members, load));
@@ -80,7 +84,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
     : applyFilter("interchangeable", chosen, (members) => {
       const wanted = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
       const [first = members[0]!] = prefer?.(wanted) ?? wanted;
-      return keepInterchangeable(members, first, context.request);
+      return keepInterchangeable(members, first, request);
     });
   return { eligible, load, isConstrained: choice !== undefined, prefer };
 }

@@ -32,6 +32,8 @@ export interface OriginalRequest {
     /** What differs from it for a model; undefined removes a member. */
     readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
     readonly headers: Readonly<Record<string, string>>;
+    /** The member for which only those are asked. */
+    readonly only?: string | undefined;
   } | undefined;
 }
 

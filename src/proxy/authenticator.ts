@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { DialectWords } from "../dialects/dialect.ts";
 import type { Client } from "./client.ts";
 import { HttpError } from "./error_body.ts";
 
@@ -38,7 +38,7 @@ export class Authenticator {
   }
 
   /** The sender of a request; undefined without an accepted token where one is required. */
-  callerOf(request: PlainRequest, dialect?: Dialect): Caller | undefined {
+  callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
     if (this.isOpen) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
     const own = dialect?.tokenOf(request);
@@ -58,7 +58,7 @@ export class Authenticator {
    * @param dialect Where its clients may put their token too.
    * @throws {HttpError} 401 without one.
    */
-  authenticate(request: PlainRequest, dialect?: Dialect): Caller {
+  authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
     const caller = this.callerOf(request, dialect);
     if (caller !== undefined) return caller;
     const given = request.headers.has("authorization") || dialect?.tokenOf(request) !== undefined;

@@ -3,11 +3,12 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import type { Dialect, EventTranslator, Translation } from "../dialects/dialect.ts";
+import type { Dialect, EmbeddingDialect, EventTranslator, Translation } from "../dialects/dialect.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
-import type { ChatCompletion } from "../contracts/openai.ts";
+import type { ChatCompletion, EmbeddingResponse, JsonObject } from "../contracts/openai.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import { chat } from "../pipeline/operations/chat.ts";
+import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
 import { errorRowOf } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
@@ -40,6 +41,29 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
   };
 }
 
+/**
+ * Makes the route of a dialect's embeddings.
+ *
+ * @param spoken Translates requests and answers.
+ */
+export function embeddingRoute(spoken: EmbeddingDialect): RouteEntry {
+  return {
+    methods: ["POST"],
+    isWork: true,
+    dialect: spoken.dialect,
+    handle: async (exchange) => {
+      const { value, text = "", time } = await readWork(exchange);
+      const { request, dropped = [], native, whole } = spoken.translate(value, exchange.request);
+      const body = embeddings.check(request, []);
+      if (body.model === undefined) throw missing("model");
+      const original = { dialect: spoken.name, dropped, native: native && { text, ...native } };
+      const answer = await performRequest(exchange, { operation: embeddings, body, original, time });
+      addRoutingHeaders(exchange.headers, answer);
+      return wholeResponse(answer, whole, exchange);
+    },
+  };
+}
+
 function responseOf(answer: Answer<ChatCompletion>, translation: Translation, exchange: Exchange): PlainResponse {
   const { headers, requestId, onEnd } = exchange;
   addRoutingHeaders(headers, answer);
@@ -49,9 +73,18 @@ function responseOf(answer: Answer<ChatCompletion>, translation: Translation, ex
     headers["cache-control"] = "no-cache";
     return { status: 200, headers, body: new EventBody(answer.stream, { writer: writerOf(events, requestId), onEnd }) };
   }
-  if (answer.kind === "content") throw new TypeError("Chat does not answer with content");
+  return wholeResponse(answer, translation.whole, exchange);
+}
+
+/** A provider's own bytes, or the translation of its answer. */
+function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
+  answer: Answer<Response>,
+  translate: (response: Response) => JsonObject,
+  { headers }: Exchange,
+): PlainResponse {
+  if (answer.kind !== "whole") throw new TypeError(`A dialect has no answer of the kind ${answer.kind}`);
   const { native, body } = answer.response;
-  if (native === undefined) return json(translation.whole(body), { headers });
+  if (native === undefined) return json(translate(body), { headers });
   headers["content-type"] = "application/json";
   return { status: 200, headers, body: native };
 }
@@ -62,11 +95,11 @@ function writerOf(events: EventTranslator, requestId: string): EventWriter {
   return {
     chunk({ value, others, native }: CompletionChunk) {
       isNative ||= native !== undefined;
-      if (isNative) return native ?? ""; // the usage has stood in an event before
+      if (isNative) return native === undefined ? "" : events.native?.event(native) ?? native; // the usage came before
       const text = events.push(value);
       return others === undefined ? text : others.reduce((sum, other) => sum + events.push(other), text);
     },
-    end: () => isNative ? "" : events.end(),
+    end: () => isNative ? events.native?.end() ?? "" : events.end(),
     fail: (error) => {
       const { status, body } = errorRowOf(error, requestId);
       return events.fail({ status, error: body.error });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { DialectWords } from "../dialects/dialect.ts";
 import { MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
@@ -20,7 +20,7 @@ interface FailedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly client?: Client | undefined;
   /** The words of its body; OpenAI's, when left out. */
-  readonly dialect?: Dialect | undefined;
+  readonly dialect?: DialectWords | undefined;
 }
 
 /** Makes the response by the error table, with routing headers where the error has a record. */

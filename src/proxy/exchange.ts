@@ -4,7 +4,7 @@
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { DialectWords } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "./authenticator.ts";
 import type { BodyBounds } from "./body_reader.ts";
@@ -56,6 +56,6 @@ export interface RouteEntry {
   /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
   readonly isWork?: boolean;
   /** Whose words its errors have, and where its clients put their token; OpenAI's, when left out. */
-  readonly dialect?: Dialect;
+  readonly dialect?: DialectWords;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }

@@ -3,8 +3,9 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
+import { addressOf, modelsPath } from "../dialects/gemini/address.ts";
+import { geminiWords } from "../dialects/gemini/words.ts";
 import { messages } from "../dialects/messages/messages.ts";
-import { ModelNotFoundError } from "../errors.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { documents } from "../pipeline/operations/documents.ts";
@@ -16,17 +17,20 @@ import { rerank } from "../pipeline/operations/rerank.ts";
 import { speech } from "../pipeline/operations/speech.ts";
 import { search } from "../pipeline/operations/search.ts";
 import { transcription } from "../pipeline/operations/transcription.ts";
-import { type ModelList, modelList } from "../registry/model_list.ts";
+import { decodeSegment } from "../util/decode_segment.ts";
 import { version } from "../version.ts";
 import { countRoute } from "./count_route.ts";
 import { dialectRoute } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
+import { listedFor, listFor } from "./listed_models.ts";
 import { override } from "./override_route.ts";
 import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
+/** What `proxy.endpoints` calls all of Gemini's dialect. */
+const geminiEndpoint = modelsPath.slice(1);
 
 /** Paths below `/v1/`, which `proxy.endpoints` may limit. */
 const endpoints: Readonly<Record<string, RouteEntry>> = {
@@ -48,6 +52,15 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
 
 const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
 
+/** Gemini's dialect: imported with its first request. */
+const geminiRoute = {
+  dialect: geminiWords,
+  handle: async (exchange: Exchange) => (await import("./gemini_routes.ts")).handleGemini(exchange),
+};
+const geminiList: RouteEntry = { ...geminiRoute, methods: ["GET"] };
+const geminiUnknown: RouteEntry = { ...geminiRoute, methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] };
+const geminiMethod: RouteEntry = { ...geminiRoute, methods: ["POST"], isWork: true };
+
 const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
@@ -63,49 +76,32 @@ const others: Readonly<Record<string, RouteEntry>> = {
  * The handler of a path; undefined for an unknown path and for one that is not exposed.
  *
  * @param path Case-sensitive; one trailing slash is ignored.
- * @param exposed Endpoints to serve, without `/v1/`.
+ * @param exposed Endpoints to serve, without `/v1/`; `v1beta/models` are all of Gemini's dialect.
  *   @default all
  */
 export function routeOf(path: string, exposed: readonly string[] | undefined): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (Object.hasOwn(others, plain)) return others[plain];
+  const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
+  if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? geminiRouteOf(plain) : undefined;
   if (!plain.startsWith(prefix)) return undefined;
   const name = plain.slice(prefix.length);
-  const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
 }
 
-function listModels(exchange: Exchange): PlainResponse {
-  return json(listOf(exchange), { headers: exchange.headers });
+function geminiRouteOf(path: string): RouteEntry {
+  if (addressOf(path).method !== undefined) return geminiMethod;
+  return path === modelsPath || path.startsWith(`${modelsPath}/`) ? geminiList : geminiUnknown;
 }
 
-/** The models and pools that a client may use: those of its own where it has any. */
-function listOf({ mesh, client }: Exchange): ModelList {
-  const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
-  const pools = client?.pools;
-  return {
-    object,
-    data: pools === undefined ? data : data.filter(({ id, mesh }) => mesh.type === "pool" && pools.has(id)),
-  };
+function listModels(exchange: Exchange): PlainResponse {
+  return json(listFor(exchange), { headers: exchange.headers });
 }
 
 function oneListedModel(exchange: Exchange): PlainResponse {
   const { path, headers } = exchange;
-  const id = decoded(path.slice(`${prefix}models/`.length));
-  const entry = listOf(exchange).data.find((one) => one.id === id);
-  if (entry === undefined) {
-    throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
-  }
-  return json(entry, { headers });
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment; // a stray percent sign: then it is part of the name
-  }
+  return json(listedFor(exchange, decodeSegment(path.slice(`${prefix}models/`.length))), { headers });
 }
 
 function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {

@@ -43,5 +43,26 @@ const messages: DialectClient = {
   typeOf: (status) => ({ 429: "rate_limit_error", 503: "overloaded_error" })[status] ?? "api_error",
 };
 
+const gemini: DialectClient = {
+  name: "generateContent",
+  request: (isStream) => ({
+    path: `/v1beta/models/chat:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    body: { contents: [{ parts: [{ text: "Hi" }] }] },
+  }),
+  textOf: ({ candidates: [{ content }] }) => content.parts.map(({ text = "" }) => text).join(""),
+  readStream(text) {
+    const events = text.split("\n\n").slice(0, -1).map((event) => JSON.parse(event.slice("data: ".length)));
+    const candidates = events.flatMap(({ candidates = [] }) => candidates);
+    const isWhole = candidates.at(-1)?.finishReason !== undefined;
+    return {
+      text: candidates.flatMap(({ content }) => content.parts).map(({ text = "" }) => text).join(""),
+      end: events.at(-1)?.error === undefined ? isWhole ? "complete" : "nothing" : isWhole ? "nothing" : "error",
+    };
+  },
+  errorOf: ({ error: { status, message } }) => ({ type: status, message }),
+  typeOf: (status) =>
+    ({ 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 504: "DEADLINE_EXCEEDED" })[status] ?? "UNAVAILABLE",
+};
+
 /** All of them. */
-export const dialectClients: readonly DialectClient[] = [messages];
+export const dialectClients: readonly DialectClient[] = [messages, gemini];

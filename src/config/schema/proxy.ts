@@ -56,6 +56,7 @@ const endpoints = [
   "responses",
   "messages",
   "messages/count_tokens",
+  "v1beta/models",
   "images/generations",
   "images/edits",
   "moderations",

@@ -4,25 +4,18 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import { fromBase64, toBase64 } from "../../util/base64.ts";
-import { isObject } from "../../util/is_object.ts";
+import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 
 /** Sets our blocks apart from those that a model minted. */
 const prefix = "mesh:";
 
 /** The block that carries a call's state. */
 export function carrierOf(state: JsonObject): JsonObject {
-  const bytes = new TextEncoder().encode(JSON.stringify(state));
-  return { type: "redacted_thinking", data: prefix + toBase64(bytes) };
+  return { type: "redacted_thinking", data: prefix + toBase64Json(state) };
 }
 
 /** The state that a block carries; undefined for a block of another origin, and for a damaged one. */
 export function carriedBy({ type, data }: JsonObject): JsonObject | undefined {
   if (type !== "redacted_thinking" || typeof data !== "string" || !data.startsWith(prefix)) return undefined;
-  try {
-    const state: unknown = JSON.parse(new TextDecoder().decode(fromBase64(data.slice(prefix.length))));
-    return isObject(state) ? state : undefined;
-  } catch {
-    return undefined;
-  }
+  return fromBase64Json(data.slice(prefix.length));
 }

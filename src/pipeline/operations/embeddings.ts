@@ -111,8 +111,15 @@ function inFormatAskedFor(
   const isText = format === "base64";
   const isAsAskedFor = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
   if (isAsAskedFor && isObject(response.body.usage)) return response;
-  const body = { ...response.body, usage: response.body.usage ?? estimatedUsage(request) };
-  return { body: { ...body, data: body.data.map((one) => ({ ...one, embedding: rewritten(one.embedding, format) })) } };
+  const { native, body: { data, ...body } } = response;
+  return {
+    body: {
+      ...body,
+      usage: body.usage ?? estimatedUsage(request),
+      data: data.map((one) => ({ ...one, embedding: rewritten(one.embedding, format) })),
+    },
+    ...(native === undefined ? {} : { native }),
+  };
 }
 
 /** Clients take a usage for granted, which some vendors do not report. */

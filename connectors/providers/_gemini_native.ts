@@ -1,0 +1,54 @@
+/**
+ * Requests of Gemini's own dialect on their way to its models, and the answers on their way back.
+ *
+ * Source: https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-23.
+ * @module
+ */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import { editMembers } from "../../src/util/json_members.ts";
+import { demandsSignatures } from "./_gemini_family.ts";
+import { signatureStandIn } from "./_gemini_messages.ts";
+import type { GeminiStream } from "./_gemini_stream.ts";
+import { asObjects } from "./_gemini_wire.ts";
+
+/**
+ * The client's text; where the model demands a signature of a call that another model made, with the documented stand-in.
+ *
+ * @param model The model's id.
+ * @param text A JSON object.
+ */
+export function nativeText(model: string, text: string): string {
+  if (!demandsSignatures(model) || !/"function_?[cC]all"/.test(text)) return text;
+  const contents = asObjects((JSON.parse(text) as JsonObject).contents);
+  const signed = contents.map(withSignature);
+  return signed.some((content, index) => content !== contents[index]) ? editMembers(text, { contents: signed }) : text;
+}
+
+/** Of calls made at once only the first bears a signature. */
+function withSignature(content: JsonObject): JsonObject {
+  const parts = asObjects(content.parts);
+  const first = parts.find(({ functionCall, function_call = functionCall }) => function_call !== undefined);
+  if (first === undefined || first.thoughtSignature !== undefined || first.thought_signature !== undefined) {
+    return content;
+  }
+  return {
+    ...content,
+    parts: parts.map((part) => part === first ? { ...part, thoughtSignature: signatureStandIn } : part),
+  };
+}
+
+/**
+ * One event as it came, beside what it means.
+ *
+ * @param event What `text` holds.
+ * @param text Data of an event.
+ * @param stream What it means is added to.
+ */
+export function nativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {
+  const values = stream.push(event);
+  const [first = stream.emptyChunk] = values;
+  // clients read the data of an event from a single line; a list is no event
+  const line = /^\s*\[|[\r\n]/.test(text) ? JSON.stringify(event) : text;
+  return { value: { ...first, choices: values.flatMap(({ choices }) => choices) }, native: `data: ${line}\n\n` };
+}

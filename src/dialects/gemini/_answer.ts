@@ -1,0 +1,121 @@
+/**
+ * From chat's whole answer to one of `generateContent`.
+ * @module
+ */
+import type {
+  AssistantMessage,
+  ChatCompletion,
+  CompletionUsage,
+  JsonObject,
+  ToolCall,
+} from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import { signatureOf } from "./_carried.ts";
+
+/** What is known of a candidate beside its choice. */
+interface CandidateEnd {
+  readonly index: number;
+  readonly reason: string | null | undefined;
+  /** The model refused in words of its own. */
+  readonly hasRefused: boolean;
+}
+
+const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
+
+/**
+ * Translates a whole answer.
+ *
+ * @param completion The answer.
+ * @param includesThoughts Whether the client wants to see thoughts.
+ */
+export function responseOf({ id, model, choices, usage }: ChatCompletion, includesThoughts: boolean): JsonObject {
+  const candidates = choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
+    ...candidateOf(messageParts(message, includesThoughts), {
+      index,
+      reason,
+      hasRefused: Boolean(message.refusal),
+    }),
+    ...logprobsOf(logprobs),
+  }));
+  return { candidates, usageMetadata: usageOf(usage), modelVersion: model, responseId: id };
+}
+
+/**
+ * A candidate at its end. A call whose arguments are no JSON object is left out, and the end says so.
+ *
+ * @param parts Its parts; a call that cannot be read is undefined.
+ * @param end Why it ended.
+ */
+export function candidateOf(
+  parts: readonly (JsonObject | undefined)[],
+  { index, reason, hasRefused }: CandidateEnd,
+): JsonObject {
+  const known = parts.filter((part) => part !== undefined);
+  const isMalformed = known.length < parts.length;
+  const word = hasRefused ? "SAFETY" : finishReasons[reason ?? "stop"] ?? "STOP";
+  return {
+    // clients take a content without parts for broken
+    content: { parts: known.length === 0 ? [{ text: "" }] : known, role: "model" },
+    finishReason: isMalformed ? "MALFORMED_FUNCTION_CALL" : word,
+    index,
+  };
+}
+
+/** The part of a call; undefined when its arguments are no JSON object. */
+export function callPart(call: Pick<ToolCall, "id" | "function" | "extra_content">): JsonObject | undefined {
+  const { id, function: { name, arguments: text } } = call;
+  const args = argumentsOf(text);
+  if (args === undefined) return undefined;
+  const signature = signatureOf(call);
+  return {
+    functionCall: { ...(id === "" ? {} : { id }), name, args },
+    ...(signature === undefined ? {} : { thoughtSignature: signature }),
+  };
+}
+
+/** Token counts: thoughts count apart from what was written. */
+export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+  const { prompt_tokens = 0, completion_tokens = 0, total_tokens = prompt_tokens + completion_tokens } = usage ?? {};
+  const thoughts = usage?.completion_tokens_details?.reasoning_tokens ?? 0;
+  const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+  return {
+    promptTokenCount: prompt_tokens,
+    candidatesTokenCount: Math.max(0, completion_tokens - thoughts),
+    totalTokenCount: total_tokens,
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
+  };
+}
+
+/** Log probabilities, where a choice or a chunk of one has them. */
+export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject {
+  const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
+  if (tokens.length === 0) return {};
+  const candidate = ({ token, logprob }: JsonObject) => ({ token, logProbability: logprob });
+  const tops = tokens.map(({ top_logprobs: top }) => ({
+    candidates: (Array.isArray(top) ? top : []).filter(isObject).map(candidate),
+  }));
+  return { logprobsResult: { chosenCandidates: tokens.map(candidate), topCandidates: tops } };
+}
+
+function messageParts(message: AssistantMessage, includesThoughts: boolean): (JsonObject | undefined)[] {
+  const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
+  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  return [
+    ...(includesThoughts && typeof reasoning === "string" && reasoning !== ""
+      ? [{ text: reasoning, thought: true }]
+      : []),
+    ...texts.map((text) => ({ text })),
+    ...tool_calls.map(callPart),
+  ];
+}
+
+function argumentsOf(text: string): JsonObject | undefined {
+  if (text.trim() === "") return {};
+  try {
+    const args: unknown = JSON.parse(text);
+    return isObject(args) ? args : undefined;
+  } catch {
+    return undefined;
+  }
+}

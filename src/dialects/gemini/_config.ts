@@ -1,0 +1,95 @@
+/**
+ * From `generationConfig` to parameters of a chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import { invalid, isWhole } from "../../pipeline/check_body.ts";
+import type { Place } from "./_place.ts";
+import { jsonSchemaOf } from "./_schema.ts";
+
+/** Members with words in chat. */
+const translated: ReadonlySet<string> = new Set([
+  ...["candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK", "seed", "presencePenalty"],
+  ...["frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema", "_responseJsonSchema"],
+  ...["responseLogprobs", "logprobs", "thinkingConfig", "responseModalities"],
+]);
+
+/** Members without which an answer would not be what was asked for. */
+const needed: readonly string[] = ["speechConfig", "imageConfig"];
+
+/** What a configuration becomes. */
+interface ConfigForm {
+  readonly chat: Partial<ChatCompletionRequest>;
+  /** Whether thoughts are wanted in words. */
+  readonly includesThoughts: boolean;
+  /** Members that chat has no words for, and that an answer can do without. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Translates a configuration.
+ *
+ * @param config Its fields; empty when there is none.
+ * @param place Its position.
+ */
+export function configOf(config: JsonObject, place: Place): ConfigForm {
+  for (const name of needed) if (config[name] !== undefined) place.member(name).addUnsaid();
+  const modalities = place.member("responseModalities");
+  if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addUnsaid();
+  const thinking = place.member("thinkingConfig").fields(config.thinkingConfig ?? {});
+  const number = (name: string) => place.member(name).number(config[name]);
+  return {
+    chat: {
+      n: count("candidateCount", config, place),
+      stop: stopsOf(config.stopSequences, place.member("stopSequences")),
+      max_tokens: count("maxOutputTokens", config, place),
+      temperature: number("temperature"),
+      top_p: number("topP"),
+      top_k: number("topK"),
+      seed: number("seed"),
+      presence_penalty: number("presencePenalty"),
+      frequency_penalty: number("frequencyPenalty"),
+      response_format: formatOf(config, place),
+      ...(config.responseLogprobs === true ? { logprobs: true, top_logprobs: number("logprobs") } : {}),
+      reasoning_effort: effortOf(thinking, place.member("thinkingConfig")),
+    },
+    includesThoughts: thinking.includeThoughts === true,
+    dropped: Object.keys(config).filter((name) => !translated.has(name) && !needed.includes(name)),
+  };
+}
+
+function count(name: string, config: JsonObject, place: Place): number | undefined {
+  const at = place.member(name);
+  const value = at.number(config[name]);
+  if (value === undefined || isWhole(value) && value > 0) return value;
+  throw invalid(`"${at.path}" has to be a whole number of at least 1`, at.path);
+}
+
+function stopsOf(value: unknown, place: Place): string[] | undefined {
+  const stops = place.list(value).map((stop, index) => place.item(index).required(stop));
+  return stops.length === 0 ? undefined : stops;
+}
+
+function formatOf(config: JsonObject, place: Place): ChatCompletionRequest["response_format"] {
+  const type = place.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
+  if (type === "text/plain") return undefined;
+  if (type !== "application/json") {
+    place.member("responseMimeType").addUnsaid();
+    return undefined;
+  }
+  const { responseSchema, _responseJsonSchema, responseJsonSchema = _responseJsonSchema } = config;
+  if (responseSchema === undefined && responseJsonSchema === undefined) return { type: "json_object" };
+  const schema = responseJsonSchema !== undefined
+    ? place.member("responseJsonSchema").object(responseJsonSchema)
+    : jsonSchemaOf(place.member("responseSchema").object(responseSchema));
+  return { type: "json_schema", json_schema: { name: "response", schema } };
+}
+
+/** Where no thoughts are wanted nothing is said of effort: not every model takes a word for it. */
+function effortOf({ thinkingBudget, thinkingLevel }: JsonObject, place: Place): string | undefined {
+  const level = place.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
+  if (level !== undefined) return level === "thinking_level_unspecified" ? undefined : level;
+  const budget = place.member("thinkingBudget").number(thinkingBudget);
+  if (budget === undefined || budget <= 0) return undefined; // -1: as the model likes
+  return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
+}

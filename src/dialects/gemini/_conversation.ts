@@ -1,0 +1,179 @@
+/**
+ * From contents to messages of a chat. Results of functions stand in the user's turn there, and are messages of their own
+ * here; calls need no id there.
+ * @module
+ */
+import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
+import { invalid, missing } from "../../pipeline/check_body.ts";
+import { stateIn } from "./_carried.ts";
+import { partsOf, textOf, userPart } from "./_parts.ts";
+import type { Place } from "./_place.ts";
+
+/** A call that waits for its result. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What a model said, over all its neighbouring turns: clients keep each event of a stream as one. */
+interface Said {
+  text: string;
+  thoughts: string;
+  readonly calls: ToolCall[];
+}
+
+/**
+ * Translates a conversation.
+ *
+ * @param body The request's fields.
+ * @param place The request's position.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function messagesOf({ systemInstruction: system, contents }: JsonObject, place: Place): ChatMessage[] {
+  const at = place.member("contents");
+  if (contents === undefined) throw missing(at.path);
+  const turns = at.list(contents);
+  if (turns.length === 0) throw invalid(`"${at.path}" has to have at least one content`, at.path);
+  const prompt = system === undefined ? "" : promptOf(system, place.member("systemInstruction"));
+  const conversation = new Conversation();
+  turns.forEach((turn, index) => {
+    const where = at.item(index);
+    const fields = where.fields(turn);
+    if (roleOf(fields, where) === "model") conversation.addModel(fields, where);
+    else conversation.addUser(fields, where);
+  });
+  return [...(prompt === "" ? [] : [{ role: "system", content: prompt }]), ...conversation.end()];
+}
+
+function promptOf(value: unknown, place: Place): string {
+  return typeof value === "string" ? value : textOf(place.fields(value), place);
+}
+
+function roleOf({ role = "user" }: JsonObject, place: Place): "user" | "model" {
+  if (role === "model") return "model";
+  if (role === "user" || role === "function" || role === "tool") return "user";
+  const at = place.member("role");
+  const found = JSON.stringify(at.text(role)!.slice(0, 80));
+  throw invalid(
+    `"${at.path}" is ${found}, and has to be "user" or "model"; a system prompt goes into "systemInstruction"`,
+    at.path,
+  );
+}
+
+class Conversation {
+  readonly #messages: ChatMessage[] = [];
+  #said: Said | undefined;
+  #open: OpenCall[] = [];
+  #results: ChatMessage[] = [];
+  #users: ChatMessage[] = [];
+
+  addModel(content: JsonObject, place: Place): void {
+    this.#endUser(place);
+    this.#said ??= { text: "", thoughts: "", calls: [] };
+    for (const { fields, place: at } of partsOf(content, place)) this.#hear(this.#said, fields, at);
+  }
+
+  addUser(content: JsonObject, place: Place): void {
+    this.#endModel();
+    const parts = partsOf(content, place);
+    const at = place.member("parts").path;
+    if (parts.length === 0) throw invalid(`"${at}" has to have at least one part`, at);
+    const said: ContentPart[] = [];
+    let results = 0;
+    for (const { fields, place: at } of parts) {
+      if (fields.functionResponse === undefined) said.push(...userPart(fields, at));
+      else {
+        said.push(...this.#result(fields.functionResponse, at.member("functionResponse")));
+        results++;
+      }
+    }
+    if (said.length > 0 || results === 0) this.#users.push({ role: "user", content: plainOf(said) });
+  }
+
+  end(): ChatMessage[] {
+    this.#endModel();
+    this.#endUser();
+    return this.#messages;
+  }
+
+  #endModel(): void {
+    if (this.#said === undefined) return;
+    const { text, thoughts, calls } = this.#said;
+    this.#said = undefined;
+    if (text === "" && thoughts === "" && calls.length === 0) return;
+    this.#open = calls.map(({ id, function: { name } }) => ({ id, name }));
+    this.#messages.push({
+      role: "assistant",
+      content: text === "" && calls.length > 0 ? null : text,
+      ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    });
+  }
+
+  /** The results first: they belong to the message before. */
+  #endUser(next?: Place): void {
+    const has = this.#results.length + this.#users.length > 0;
+    if (has && this.#open.length > 0) {
+      const where = next?.path ?? "contents";
+      const name = JSON.stringify(this.#open[0]!.name);
+      throw invalid(`"${where}" has to come after a functionResponse for the call of ${name}`, where);
+    }
+    this.#messages.push(...this.#results, ...this.#users);
+    this.#results = [];
+    this.#users = [];
+  }
+
+  #hear(said: Said, fields: JsonObject, place: Place): void {
+    if (fields.functionCall !== undefined) {
+      said.calls.push(this.#call(fields, place, said.calls.length));
+      return;
+    }
+    const text = place.member("text").text(fields.text);
+    if (text === undefined) {
+      // a signature may come with nothing else
+      if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) place.addUnsaid();
+    } else if (fields.thought === true) said.thoughts += text;
+    else said.text += text;
+  }
+
+  #call({ functionCall, thoughtSignature }: JsonObject, place: Place, index: number): ToolCall {
+    const at = place.member("functionCall");
+    const { id, name, args = {} } = at.fields(functionCall);
+    const signature = place.member("thoughtSignature").text(thoughtSignature);
+    const state = signature === undefined ? undefined : stateIn(signature);
+    return {
+      id: at.member("id").text(id) ?? `call_${this.#messages.length}_${index}`,
+      type: "function",
+      function: { name: at.member("name").required(name), arguments: JSON.stringify(at.member("args").object(args)) },
+      ...(state === undefined ? {} : { extra_content: state }),
+    };
+  }
+
+  /** Adds the result; chat takes text alone as such: images and files of one follow in the user's message. */
+  #result(value: unknown, place: Place): ContentPart[] {
+    const { id, name, response = {}, parts } = place.fields(value);
+    const call = this.#callOf(place.member("id").text(id), place.member("name").text(name));
+    if (call === undefined) {
+      const shown = JSON.stringify(String(name ?? id ?? "").slice(0, 80));
+      throw invalid(`"${place.path}" is for ${shown}, and no such call without a result comes before it`, place.path);
+    }
+    this.#open = this.#open.filter((one) => one !== call);
+    const files = partsOf({ parts }, place).flatMap(({ fields, place: at }) => userPart(fields, at));
+    this.#results.push({
+      role: "tool",
+      tool_call_id: call.id,
+      content: JSON.stringify(place.member("response").object(response)),
+    });
+    return files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${call.id}:` }, ...files];
+  }
+
+  #callOf(id: string | undefined, name: string | undefined): OpenCall | undefined {
+    return this.#open.find((call) => call.id === id) ?? this.#open.find((call) => call.name === name);
+  }
+}
+
+/** One text is written as such: some APIs take parts only beside images. */
+function plainOf(parts: ContentPart[]): string | ContentPart[] {
+  if (parts.length === 0) return "";
+  return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
+}

@@ -1,0 +1,25 @@
+/**
+ * Errors in Google's words.
+ *
+ * Source: https://google.aip.dev/193 and google/rpc/code.proto
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { DialectFault } from "../dialect.ts";
+
+const words: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  402: "RESOURCE_EXHAUSTED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ABORTED",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+  504: "DEADLINE_EXCEEDED",
+};
+
+/** The body of an error: its class follows from the status; the field stands in the message. */
+export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
+  const word = words[status] ?? (status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT");
+  return { error: { code: status, message, status: word } };
+}

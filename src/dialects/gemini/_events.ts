@@ -1,0 +1,127 @@
+/**
+ * From chat's chunks to the answers of `streamGenerateContent`: server-sent events, or the items of one JSON array.
+ * @module
+ */
+import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { DialectFault, EventTranslator } from "../dialect.ts";
+import { callPart, candidateOf, logprobsOf, usageOf } from "./_answer.ts";
+import { errorBodyOf } from "./_errors.ts";
+
+/** How a stream is written. */
+interface StreamForm {
+  readonly includesThoughts: boolean;
+  /** As a JSON array in place of events. */
+  readonly isArray: boolean;
+}
+
+/** A call while it is written: it is one part here, and goes on when it is whole. */
+interface OpenCall {
+  id: string;
+  readonly type: "function";
+  readonly function: { name: string; arguments: string };
+  extra_content?: JsonObject;
+}
+
+/** One candidate so far. */
+interface Candidate {
+  readonly calls: Map<number, OpenCall>;
+  reason: string | null;
+  hasRefused: boolean;
+}
+
+/**
+ * Translates one streamed answer. Its end waits for the token counts, which come last in chat and with the end here; and so
+ * a stream that breaks off has no `finishReason`.
+ */
+export class ContentEvents implements EventTranslator {
+  readonly contentType: string;
+  /** A provider's own events are items of the array as well. */
+  readonly native: EventTranslator["native"];
+  readonly #form: StreamForm;
+  readonly #candidates = new Map<number, Candidate>();
+  #items = 0;
+  #head: JsonObject = {};
+  #usage: CompletionUsage | undefined;
+
+  constructor(form: StreamForm) {
+    this.#form = form;
+    this.contentType = form.isArray ? "application/json" : "text/event-stream";
+    this.native = form.isArray
+      ? { event: (text) => this.#item(text.replace(/^data: ?/gm, "").trim()), end: () => this.#last() }
+      : undefined;
+  }
+
+  push({ id, model, choices, usage }: ChatCompletionChunk): string {
+    this.#usage = usage ?? this.#usage;
+    this.#head = { modelVersion: model, responseId: id };
+    const candidates = choices.flatMap(({ index, delta, finish_reason: reason, logprobs }) => {
+      const candidate = this.#candidateAt(index);
+      if (reason) candidate.reason = reason;
+      const parts = this.#partsOf(candidate, delta ?? {});
+      return parts.length === 0 ? [] : [{ content: { parts, role: "model" }, index, ...logprobsOf(logprobs) }];
+    });
+    return candidates.length === 0 ? "" : this.#write({ candidates, ...this.#head });
+  }
+
+  end(): string {
+    const candidates = [...this.#candidates].map(([index, { calls, reason, hasRefused }]) => {
+      const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+      return candidateOf(inOrder.map(callPart), { index, reason, hasRefused });
+    });
+    return this.#write({ candidates, usageMetadata: usageOf(this.#usage), ...this.#head }) + this.#last();
+  }
+
+  fail(fault: DialectFault): string {
+    return this.#write(errorBodyOf(fault)) + this.#last();
+  }
+
+  #candidateAt(index: number): Candidate {
+    let candidate = this.#candidates.get(index);
+    if (candidate === undefined) {
+      candidate = { calls: new Map(), reason: null, hasRefused: false };
+      this.#candidates.set(index, candidate);
+    }
+    return candidate;
+  }
+
+  #partsOf(candidate: Candidate, delta: Delta): JsonObject[] {
+    const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
+    for (const call of tool_calls ?? []) addTo(candidate.calls, call);
+    const parts: JsonObject[] = [];
+    if (this.#form.includesThoughts && typeof reasoning === "string" && reasoning !== "") {
+      parts.push({ text: reasoning, thought: true });
+    }
+    if (typeof content === "string" && content !== "") parts.push({ text: content });
+    if (typeof refusal === "string" && refusal !== "") {
+      candidate.hasRefused = true;
+      parts.push({ text: refusal });
+    }
+    return parts;
+  }
+
+  #write(answer: JsonObject): string {
+    return this.#form.isArray ? this.#item(JSON.stringify(answer)) : `data: ${JSON.stringify(answer)}\n\n`;
+  }
+
+  #item(text: string): string {
+    return `${this.#items++ === 0 ? "[" : ",\n"}${text}`;
+  }
+
+  #last(): string {
+    if (!this.#form.isArray) return "";
+    return this.#items === 0 ? "[]" : "]";
+  }
+}
+
+function addTo(calls: Map<number, OpenCall>, { index = 0, id, function: asked, extra_content: state }: ToolCallDelta) {
+  let call = calls.get(index);
+  if (call === undefined) {
+    call = { id: "", type: "function", function: { name: "", arguments: "" } };
+    calls.set(index, call);
+  }
+  call.id ||= id ?? "";
+  call.function.name ||= asked?.name ?? "";
+  call.function.arguments += asked?.arguments ?? "";
+  if (isObject(state)) call.extra_content = state;
+}

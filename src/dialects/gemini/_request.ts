@@ -1,0 +1,66 @@
+/**
+ * From a request of `generateContent` to one of chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import { bodyChecker } from "../../pipeline/check_body.ts";
+import { configOf } from "./_config.ts";
+import { messagesOf } from "./_conversation.ts";
+import { Place } from "./_place.ts";
+import { toolingOf } from "./_tools.ts";
+
+const ownMembers: readonly string[] = [
+  ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],
+];
+
+/** Members that have words in chat, or mean nothing to it. */
+const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models", "mesh"]);
+
+const checkMembers = bodyChecker(ownMembers);
+
+/** A request in chat's words, and what those leave out. */
+interface ChatForm {
+  readonly chat: ChatCompletionRequest;
+  readonly includesThoughts: boolean;
+  readonly dropped: readonly string[];
+  /** The position of something that chat has no words for, and that matters; undefined: there is none. */
+  readonly unsaid: string | undefined;
+}
+
+/**
+ * Translates a request.
+ *
+ * @param value Anything.
+ * @param address What the address says.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function chatRequestOf(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
+  const place = new Place();
+  const body = place.fields(checkMembers(value));
+  if (body.cachedContent !== undefined) place.member("cachedContent").addUnsaid();
+  const at = place.member("generationConfig");
+  const config = configOf(at.fields(body.generationConfig ?? {}), at);
+  const chat = {
+    ...(model === "" ? {} : { model }),
+    models: body.models,
+    mesh: body.mesh,
+    messages: messagesOf(body, place),
+    stream: stream || undefined,
+    ...toolingOf(body, place),
+    ...config.chat,
+  };
+  return {
+    chat: given(chat) as unknown as ChatCompletionRequest,
+    includesThoughts: config.includesThoughts,
+    dropped: [
+      ...Object.keys(body).filter((name) => !translated.has(name)),
+      ...(place.list(body.safetySettings).length > 0 ? ["safetySettings"] : []),
+      ...config.dropped.map((name) => `generationConfig.${name}`),
+    ],
+    unsaid: place.unsaid[0],
+  };
+}
+
+function given(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,81 @@
+/**
+ * From tools of Gemini to functions of a chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
+import { invalid } from "../../pipeline/check_body.ts";
+import type { Place } from "./_place.ts";
+import { jsonSchemaOf } from "./_schema.ts";
+
+/** What a chat request says of tools. */
+type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
+
+/**
+ * Translates tools and the choice among them. A tool that the provider itself runs has no words in chat.
+ *
+ * @param body The request's fields.
+ * @param place The request's position.
+ */
+export function toolingOf({ tools, toolConfig }: JsonObject, place: Place): Tooling {
+  const at = place.member("tools");
+  const functions = at.list(tools).flatMap((tool, index) => functionsOf(tool, at.item(index)));
+  if (functions.length === 0) return {};
+  const { choice, allowed = [] } = choiceOf(toolConfig ?? {}, place.member("toolConfig"));
+  if (choice === undefined) return { tools: functions };
+  if (allowed.length === 0) return { tools: functions, tool_choice: choice };
+  // only those that are allowed are offered, which means the same
+  const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.includes(name));
+  if (offered.length === 0) {
+    const where = `${place.path}toolConfig.functionCallingConfig.allowedFunctionNames`;
+    throw invalid(`"${where}" names none of the functions in "tools"`, where);
+  }
+  const named: ChatCompletionRequest["tool_choice"] = {
+    type: "function",
+    function: { name: offered[0]!.function!.name },
+  };
+  return { tools: offered, tool_choice: choice === "required" && offered.length === 1 ? named : choice };
+}
+
+function functionsOf(tool: unknown, place: Place): Tool[] {
+  const { functionDeclarations: declared, ...hosted } = place.fields(tool);
+  for (const name of Object.keys(hosted)) place.member(name).addUnsaid();
+  const at = place.member("functionDeclarations");
+  return at.list(declared).map((one, index) => functionOf(one, at.item(index)));
+}
+
+function functionOf(declaration: unknown, place: Place): Tool {
+  const { name, description, parameters, parametersJsonSchema: schema } = place.fields(declaration);
+  const described = place.member("description").text(description);
+  return {
+    type: "function",
+    function: {
+      name: place.member("name").required(name),
+      ...(described === undefined ? {} : { description: described }),
+      parameters: schema !== undefined
+        ? place.member("parametersJsonSchema").object(schema)
+        : parameters !== undefined
+        ? jsonSchemaOf(place.member("parameters").object(parameters))
+        : { type: "object", properties: {} },
+    },
+  };
+}
+
+const choices: Readonly<Record<string, string | undefined>> = {
+  AUTO: "auto",
+  VALIDATED: "auto",
+  MODE_UNSPECIFIED: undefined,
+  ANY: "required",
+  NONE: "none",
+};
+
+function choiceOf(toolConfig: unknown, place: Place): { choice?: string | undefined; allowed?: readonly unknown[] } {
+  const { functionCallingConfig: config } = place.fields(toolConfig);
+  if (config === undefined) return {};
+  const at = place.member("functionCallingConfig");
+  const { mode = "AUTO", allowedFunctionNames: names } = at.fields(config);
+  const word = at.member("mode").required(mode).toUpperCase();
+  if (!Object.hasOwn(choices, word)) {
+    throw invalid(`"${at.path}.mode" has to be AUTO, ANY, NONE or VALIDATED`, `${at.path}.mode`);
+  }
+  return { choice: choices[word], allowed: at.member("allowedFunctionNames").list(names) };
+}

@@ -1,0 +1,86 @@
+/**
+ * The dialect of `:embedContent` and `:batchEmbedContents`.
+ *
+ * Source: https://ai.google.dev/api/embeddings, read 2026-11-23.
+ * @module
+ */
+import type { EmbeddingRequest, JsonObject } from "../../contracts/openai.ts";
+import { bodyChecker, invalid, missing } from "../../pipeline/check_body.ts";
+import type { EmbeddingDialect } from "../dialect.ts";
+import { addressOf, pathOf } from "./address.ts";
+import { gemini } from "./gemini.ts";
+import { partsOf } from "./_parts.ts";
+import { Place } from "./_place.ts";
+
+const checkMembers = bodyChecker(["content", "requests", "taskType", "title", "outputDimensionality"]);
+
+/** One text to embed, and what else is said of it. */
+interface Asked {
+  readonly text: string;
+  readonly dimensions: number | undefined;
+  /** Members without words in the request for embeddings. */
+  readonly dropped: readonly string[];
+}
+
+/** Gemini's embeddings: one content, or several at once. */
+export const geminiEmbedding: EmbeddingDialect = {
+  dialect: gemini,
+  name: "embedContent",
+  translate(value, { url }) {
+    const place = new Place();
+    const body = checkMembers(value) as JsonObject;
+    const { model, method } = addressOf(pathOf(url));
+    const isBatch = method === "batchEmbedContents";
+    const at = place.member("requests");
+    const all = isBatch
+      ? at.list(body.requests).map((one, index) => askedBy(at.item(index).fields(one), at.item(index)))
+      : [askedBy(place.fields(body), place)];
+    if (isBatch && body.requests === undefined) throw missing("requests");
+    if (all.length === 0) throw invalid('"requests" has to have at least one request', "requests");
+    const [first] = all as [Asked];
+    if (all.some(({ dimensions }) => dimensions !== first.dimensions)) {
+      throw invalid('"outputDimensionality" has to be the same in all requests', "requests");
+    }
+    const { models, mesh } = body;
+    return {
+      request: {
+        ...(model === "" ? {} : { model }),
+        ...(models === undefined ? {} : { models }),
+        ...(mesh === undefined ? {} : { mesh }),
+        input: isBatch ? all.map(({ text }) => text) : first.text,
+        ...(first.dimensions === undefined ? {} : { dimensions: first.dimensions }),
+      } as EmbeddingRequest,
+      dropped: [...new Set(all.flatMap(({ dropped }) => dropped))],
+      native: {
+        edits: (id) => isBatch ? { requests: named(body.requests as JsonObject[], id) } : { model: undefined },
+        headers: {},
+        ...(place.unsaid.length === 0 ? {} : { only: place.unsaid[0]! }),
+      },
+      whole({ data }) {
+        const embeddings = data.map(({ embedding }) => ({ values: embedding }));
+        return isBatch ? { embeddings } : { embedding: embeddings[0] };
+      },
+    };
+  },
+};
+
+function askedBy(fields: JsonObject, place: Place): Asked {
+  const { content, outputDimensionality: dimensions, taskType, title } = fields;
+  const at = place.member("content");
+  if (content === undefined) throw missing(at.path);
+  const texts = partsOf(at.fields(content), at).flatMap(({ fields: part, place: where }) => {
+    const text = where.member("text").text(part.text);
+    if (text === undefined) where.addUnsaid();
+    return text ?? [];
+  });
+  return {
+    text: texts.length === 0 && place.unsaid.length > 0 ? " " : texts.join("\n"),
+    dimensions: place.member("outputDimensionality").number(dimensions),
+    dropped: [...(taskType === undefined ? [] : ["taskType"]), ...(title === undefined ? [] : ["title"])],
+  };
+}
+
+/** Each request of several names its model again. */
+function named(requests: readonly JsonObject[], id: string): JsonObject[] {
+  return requests.map((request) => ({ ...request, model: id.includes("/") ? id : `models/${id}` }));
+}

@@ -1,0 +1,44 @@
+/**
+ * The dialect of `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`.
+ *
+ * Source: https://ai.google.dev/api/generate-content and the types of `@google/genai` 3.1.0, read 2026-11-23.
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { Dialect, DialectRequest } from "../dialect.ts";
+import { addressOf, parameterOf, pathOf } from "./address.ts";
+import { responseOf } from "./_answer.ts";
+import { ContentEvents } from "./_events.ts";
+import { nativeOf } from "./_native.ts";
+import { chatRequestOf } from "./_request.ts";
+import { geminiWords } from "./words.ts";
+
+/** Gemini: the model stands in the address, messages are contents made of parts. */
+export const gemini: Dialect = {
+  name: "generateContent",
+  ...geminiWords,
+  translate(value, request) {
+    const { chat, includesThoughts, dropped, unsaid } = chatRequestOf(value, askedBy(request));
+    const isArray = parameterOf(request.url, "alt") !== "sse";
+    return {
+      chat,
+      dropped,
+      native: nativeOf(value as JsonObject, unsaid),
+      whole: (completion) => responseOf(completion, includesThoughts),
+      events: () => new ContentEvents({ includesThoughts, isArray }),
+    };
+  },
+  counting: {
+    chatOf(value, request) {
+      const whole = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
+      return chatRequestOf(whole ?? value, askedBy(request)).chat;
+    },
+    bodyOf: (tokens) => ({ totalTokens: tokens }),
+  },
+};
+
+function askedBy({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
+  const { model, method } = addressOf(pathOf(url));
+  return { model, stream: method === "streamGenerateContent" };
+}
