@@ -33,12 +33,6 @@ const full = (path: string) => ({
   proxy: { auth: { tokens: ["canary-4-0123456789", { name: "ops", token: "canary-5-0123456789" }] } },
   observability: {
     routing: { connector: "mesh.webhook.v1", url: `http://127.0.0.1:9/canary-2-0123456789`, secret: "canary-6" },
-    statistics: {
-      connector: "mesh.opentelemetry.v1",
-      url: "http://127.0.0.1:9",
-      flush_interval: "1h",
-      config: { headers: { "x-tenant": "canary-7" } },
-    },
   },
 });
 
@@ -48,7 +42,7 @@ describe("The record of the configuration", () => {
     const path = `${folder.path}/state.json`;
     const given = full(path);
     const before = JSON.stringify(given);
-    await using client = create({ config: given, env, fetch: () => Promise.reject(new Error("none")) });
+    await using client = create({ config: given, env });
     await client.ready();
     const text = await readFile(`${folder.path}/state.json.config`, "utf8");
     assertEquals([/canary/.test(text), JSON.stringify(given)], [false, before]);
@@ -109,11 +103,19 @@ describe("The record of the configuration", () => {
     assertStringIncludes(traces.join("\n"), "Cannot keep the configuration in the storage: ");
   });
 
-  it("has addresses without the password in them, and no object of the program", () => {
+  it("has addresses without the password in them, no value of a header, and no object of the program", () => {
     const url = "rediss://user:canary@host:6379/0";
     const strategy = new (class Own {})();
-    const kept = withoutSecrets({ storage: { url }, pools: { chat: { strategy, models: ["a"] } } }, (text) => text);
-    assertEquals(kept, { storage: { url: "rediss://host:6379/0" }, pools: { chat: { models: ["a"] } } });
+    const sink = { config: { headers: { "x-tenant": "canary" } } };
+    const kept = withoutSecrets(
+      { sink, storage: { url }, pools: { chat: { strategy, models: ["a"] } } },
+      (text) => text,
+    );
+    assertEquals(kept, {
+      sink: { config: { headers: {} } },
+      storage: { url: "rediss://host:6379/0" },
+      pools: { chat: { models: ["a"] } },
+    });
   });
 
   it("leaves out every field that the schema calls a secret", () => {
