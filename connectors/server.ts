@@ -113,6 +113,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
   { ...sinks.consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
   { ...sinks.nullDeclaration, load: async () => (await import("./observability/null.ts")).nullObservability },
+  { ...sinks.storageDeclaration, load: async () => (await import("./observability/storage.ts")).storageObservability },
   { ...sinks.webhookDeclaration, load: async () => (await import("./observability/webhook.ts")).webhookObservability },
   {
     ...sinks.prometheusDeclaration,

@@ -9,6 +9,8 @@ interface DeliveryQueueOptions<Item> {
   readonly capacity: number;
   /** Most items that are delivered together. */
   readonly batch: number;
+  /** Resolves when the next batch may begin. @default at once */
+  readonly pause?: () => Promise<void>;
   /** Delivers the items; the next ones wait until it is over. What it throws says that all of them are lost. */
   readonly deliver: (items: readonly Item[]) => Promise<void>;
 }
@@ -46,9 +48,10 @@ export class DeliveryQueue<Item> {
   }
 
   async #deliver(): Promise<void> {
-    const { batch, deliver } = this.#options;
+    const { batch, pause, deliver } = this.#options;
     await Promise.resolve(); // what is added in the same turn goes with it
     while (this.#waiting.length > 0) {
+      await pause?.();
       const items = this.#waiting.splice(0, batch);
       try {
         await deliver(items);

@@ -37,6 +37,23 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
   },
 };
 
+/** Records in the storage of the mesh. */
+export const storageDeclaration: ConnectorDeclaration<"observability"> = {
+  id: "mesh.storage.v1",
+  kind: "observability",
+  sections: ["logging"],
+  needsStorage: true,
+  attributes: {
+    max_size: {
+      type: "size",
+      min: 1024,
+      default: "1MiB",
+      about: "A record `logs/<day>` that has grown to this is followed by `logs/<day>-2` and so on.",
+    },
+    retention: { type: "duration", min: 1, default: "7d", about: "How long the records of a day are kept." },
+  },
+};
+
 /** Events, each posted to a URL. */
 export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.webhook.v1",

@@ -84,6 +84,10 @@ export class ConfiguredStore implements StateStore {
     }
   }
 
+  get storage(): CodedStorage | undefined {
+    return this.#storage;
+  }
+
   /** Whether several processes share counts and standbys there. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined;

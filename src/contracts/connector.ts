@@ -70,12 +70,20 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
    * @default all
    */
   readonly sections?: readonly ("routing" | "logging" | "statistics" | "tracing")[];
+  /** Whether it writes to the storage of the mesh, so that a configuration with it needs a section `storage`. */
+  readonly needsStorage?: boolean;
+}
+
+/** What a mesh gives its sinks. */
+export interface MeshParts {
+  /** The storage of its section `storage`, once it is open. */
+  storage(): Storage | undefined;
 }
 
 /** What makes the instances of a connector. */
 export interface ConnectorImplementation<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
-  /** Makes an instance. Throws a `ConfigError` when the settings do not fit. */
-  create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): ConnectorKinds[Kind];
+  /** Makes an instance; only sinks are given parts of the mesh. Throws a `ConfigError` when the settings do not fit. */
+  create(settings: Readonly<Record<string, unknown>>, runtime: Runtime, mesh?: MeshParts): ConnectorKinds[Kind];
   /**
    * Loads the packages that its instances import lazily, where there are any, so that `modelmesh check` reports one
    * that is missing. Throws a `ConnectorError` that says how to install it.

@@ -27,6 +27,8 @@ export interface StatisticsReport {
 export interface Observability {
   /** The least severe trace it takes, over what is configured. */
   readonly minSeverity?: Severity | undefined;
+  /** Whether it writes to the storage of the mesh: it is flushed before that is closed. */
+  readonly usesStorage?: boolean;
   /** Records it took and could not deliver. What it throws is counted beside this. */
   readonly lost?: number;
   /**

@@ -13,6 +13,7 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
+import type { Storage } from "../contracts/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import { Hub } from "../observe/hub.ts";
@@ -114,6 +115,11 @@ export class Engine implements Mesh {
   /** Where the secrets of its settings are looked up; undefined before the start, and where no store is named. */
   get secrets(): SettingsSecrets | undefined {
     return this.#secrets;
+  }
+
+  /** Where its state is kept, once that is open. */
+  get storage(): Storage | undefined {
+    return this.#store?.storage;
   }
 
   /** Whether it can answer requests at once. */
@@ -226,10 +232,11 @@ export class Engine implements Mesh {
     this.#isClosed = true;
     this.#recovery.stop();
     this.monitoring.stop();
+    await this.reports?.close();
+    await this.hub.flush(({ usesStorage }) => usesStorage === true);
     try {
       await this.#store?.close();
     } finally {
-      await this.reports?.close();
       await this.hub.flush();
     }
   }

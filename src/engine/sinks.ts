@@ -5,6 +5,7 @@
 import type { RenewedMesh } from "../background/key_renewal.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { Storage } from "../contracts/storage.ts";
 import type { ConfiguredSink } from "../observe/output.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
@@ -12,6 +13,8 @@ import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 interface SinkOwner extends RenewedMesh {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
+  /** Where its state is kept, once that is open. */
+  readonly storage: Storage | undefined;
 }
 
 /**
@@ -24,7 +27,11 @@ interface SinkOwner extends RenewedMesh {
 export async function sinksOf(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
   const sinks = settings.observability.length === 0
     ? []
-    : await (await import("../registry/sinks.ts")).loadSinks(settings, owner);
+    : await (await import("../registry/sinks.ts")).loadSinks(settings, {
+      catalogue: owner.catalogue,
+      runtime: owner.runtime,
+      mesh: { storage: () => owner.storage },
+    });
   if (!settings.secrets?.reloadOnRotation) return sinks;
   const { KeyRenewal } = await import("../background/key_renewal.ts");
   return [...sinks, { id: "mesh", sink: new KeyRenewal(owner), routing: { includeMetadata: true } }];

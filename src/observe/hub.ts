@@ -177,9 +177,14 @@ export class Hub {
     if (this.isTraced(facts.severity)) this.#trace(facts, this.#outputs);
   }
 
-  /** Resolves when every sink has written its records, after 5 s at the latest. */
-  async flush(): Promise<void> {
-    const sinks = new Map(this.#outputs.map((output) => [output.sink, output]));
+  /**
+   * Resolves when sinks have written their records, after 5 s at the latest.
+   *
+   * @param takes Whether a sink is flushed.
+   *   @default all
+   */
+  async flush(takes: (sink: Observability) => boolean = () => true): Promise<void> {
+    const sinks = new Map(this.#outputs.filter(({ sink }) => takes(sink)).map((output) => [output.sink, output]));
     await Promise.all([...sinks.values()].map((output) => this.flushSink(output, () => output.sink.flush())));
   }
 

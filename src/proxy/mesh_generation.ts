@@ -103,6 +103,9 @@ export class MeshGeneration {
   #stateStore(): StateStore {
     const store = this.#store;
     return {
+      get storage() {
+        return store.storage;
+      },
       load: async (state) => {
         const before = this.#before;
         if (before === undefined) return await store.load(state);

@@ -82,9 +82,9 @@ export async function connectorOf(
   const made = connector as Connector;
   return Object.create(made, {
     create: {
-      value(...[settings, runtime]: Parameters<Connector["create"]>) {
+      value(...[settings, ...parts]: Parameters<Connector["create"]>) {
         check(settings);
-        return made.create(settings, runtime);
+        return made.create(settings, ...parts);
       },
     },
   });

@@ -4,6 +4,7 @@
  */
 import type { SinkSettings } from "../config/settings/observability.ts";
 import type { Settings } from "../config/settings/settings.ts";
+import type { MeshParts } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { ConfiguredSink } from "../observe/output.ts";
@@ -16,13 +17,17 @@ import type { ConnectorCatalogue } from "./catalogue.ts";
  */
 export async function loadSinks(
   { observability }: Pick<Settings, "observability">,
-  { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Runtime },
+  { catalogue, runtime, mesh }: {
+    readonly catalogue: ConnectorCatalogue;
+    readonly runtime: Runtime;
+    readonly mesh: MeshParts;
+  },
 ): Promise<ConfiguredSink[]> {
   const made = new Map<string, Promise<Observability>>();
   const sinkOf = ({ connector, config }: SinkSettings) => {
     const key = JSON.stringify([connector, config]);
     const sink = made.get(key) ??
-      catalogue.load("observability", connector).then(({ create }) => create(config, runtime));
+      catalogue.load("observability", connector).then(({ create }) => create(config, runtime, mesh));
     made.set(key, sink);
     return sink;
   };

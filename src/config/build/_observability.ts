@@ -16,14 +16,13 @@ const sections = ["routing", "logging", "statistics", "tracing"] as const;
  * The sinks of a document.
  *
  * @param values As read.
- * @param known Connectors there are.
- * @param report Where problems go.
+ * @param context Connectors there are, whether there is a storage, and where problems go.
  */
 export function buildObservability(
   values: ObservabilityValues,
-  known: KnownConnectors,
-  report: Report,
+  context: Pick<SinkContext, "known" | "hasStorage" | "report">,
 ): readonly SinkSettings[] {
+  const { report } = context;
   const builders: Readonly<Record<typeof sections[number], readonly Entry[]>> = {
     routing: (values.routing ?? []).map((entry) => [entry, {
       routing: { filter: values.events?.filter, includeMetadata: values.events?.include_metadata ?? true },
@@ -49,7 +48,7 @@ export function buildObservability(
     builders[section].map(([sink, output, retentionMs], index) => {
       const isOne = builders[section].length === 1;
       const path = `observability.${section}${isOne ? "" : `[${index}]`}`;
-      return { ...readSink(sink, { section, path, known, report, retentionMs }), ...output };
+      return { ...readSink(sink, { ...context, section, path, retentionMs }), ...output };
     })
   );
 }
@@ -62,12 +61,14 @@ interface SinkContext {
   readonly path: string;
   readonly retentionMs: number | undefined;
   readonly known: KnownConnectors;
+  /** Whether there is a section `storage`. */
+  readonly hasStorage: boolean;
   readonly report: Report;
 }
 
 function readSink(
   { connector = defaultSink, config = {}, ...attributes }: SinkValues,
-  { section, path, known, report, retentionMs }: SinkContext,
+  { section, path, known, hasStorage, report, retentionMs }: SinkContext,
 ): Pick<SinkSettings, "connector" | "config"> {
   if (!known.observability.includes(connector)) {
     const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
@@ -76,6 +77,9 @@ function readSink(
   const taken = known.sectionsOf?.(connector);
   if (taken !== undefined && !taken.includes(section)) {
     report.problem(`${path}.connector`, `${show(connector)} has no effect here: it takes "observability.${taken[0]}"`);
+  }
+  if (!hasStorage && known.needsStorage?.(connector) && !report.isBlamed(path)) {
+    report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
   const declared = known.attributesOf?.("observability", connector);
   const common = Object.keys(attributes);

@@ -56,7 +56,11 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     capabilities: values.capabilities ?? [],
     proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
     deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
-    observability: buildObservability(values.observability ?? {}, options.known, report),
+    observability: buildObservability(values.observability ?? {}, {
+      known: options.known,
+      hasStorage: values.storage !== undefined,
+      report,
+    }),
     warnings: report.warnings,
   });
 }

@@ -27,6 +27,8 @@ export interface KnownConnectors {
   readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink has an effect in; undefined: all. */
   readonly sectionsOf?: (id: string) => readonly string[] | undefined;
+  /** Whether a sink needs the section `storage`. */
+  readonly needsStorage?: (id: string) => boolean;
 }
 
 /** What validation and detection depend on. */
@@ -49,6 +51,7 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
     discovery: idsOf("discovery"),
     attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
     sectionsOf: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
+    needsStorage: (id) => connectors.some((one) => one.kind === "observability" && one.id === id && one.needsStorage),
   };
 }
 

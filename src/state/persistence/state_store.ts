@@ -4,6 +4,7 @@
  */
 import type { TraceEntry } from "../../contracts/events.ts";
 import type { Clock } from "../../contracts/runtime.ts";
+import type { Storage } from "../../contracts/storage.ts";
 import type { MeshState } from "../mesh_state.ts";
 
 /** Takes trace entries. */
@@ -18,6 +19,8 @@ export interface Tracer {
 
 /** Keeps one mesh's state beyond its process. */
 export interface StateStore {
+  /** Where that is, once it is open, for what else is kept there. */
+  readonly storage?: Storage | undefined;
   /** Gives a state what was kept, and keeps it from now on. Throws when it cannot be kept at all. */
   load(state: MeshState): Promise<void>;
   /** The state has changed. Returns at once. */

@@ -1,0 +1,185 @@
+/**
+ * The request log in the storage of a mesh.
+ * @module
+ */
+import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
+import type { Observability } from "../../src/contracts/observability.ts";
+import type { Clock, Runtime } from "../../src/contracts/runtime.ts";
+import type { Storage } from "../../src/contracts/storage.ts";
+import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { storageDeclaration } from "./declarations.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+
+const capacity = 10_000;
+const batch = 1_000;
+const dayMs = 86_400_000;
+
+/** Time between two writes, ms: each writes a record whole. */
+const intervalMs = 5_000;
+
+/** Tries of one write, and the wait between them, ms. */
+const maxTries = 3;
+const retryMs = 1_000;
+
+/** One for all days: storages may keep a trace of every lock that there was. */
+const lockKey = "logs";
+
+/** How records are locked while lines are added to it. */
+const locking = { ttlMs: 10_000, timeoutMs: 5_000, retryIntervalMs: 100 };
+
+/** A line, which the mesh has redacted. */
+type Line = Parameters<NonNullable<Observability["log"]>>[0];
+
+/** Adds lines to the record of their day; see its declaration for the attributes. */
+export const storageObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
+  { create },
+  storageDeclaration,
+);
+
+function create(settings: Readonly<Record<string, unknown>>, { clock }: Runtime, mesh?: MeshParts): Observability {
+  if (mesh === undefined) {
+    const message = `"${storageDeclaration.id}" needs the storage of a mesh`;
+    throw new ConfigError([{ path: "observability.logging.connector", message }]);
+  }
+  const { max_size = 1024 * 1024, retention = 7 * dayMs } = settings;
+  const records = new DayRecords(mesh, { clock, maxBytes: max_size as number, retentionMs: retention as number });
+  const pause = new Pause(clock);
+  const queue = new DeliveryQueue<Line>({
+    capacity,
+    batch,
+    pause: () => pause.wait(),
+    deliver: (lines) => withRetries(() => records.append(lines), clock),
+  });
+  return {
+    usesStorage: true,
+    get lost() {
+      return queue.lost;
+    },
+    emit: () => {},
+    log: (line) => queue.add(line),
+    trace: () => {},
+    flush: () => pause.without(() => queue.idle()),
+  };
+}
+
+async function withRetries(append: () => Promise<void>, clock: Clock): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await append();
+    } catch (error) {
+      if (tries === maxTries) throw error;
+      await new Promise<void>((resolve) => void clock.after(retryMs, resolve)); // keeps no process alive
+    }
+  }
+}
+
+/** The time between two writes, which a flush cuts short. */
+class Pause {
+  readonly #clock: Clock;
+  #flushes = 0;
+  #end = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async wait(): Promise<void> {
+    if (this.#flushes > 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(intervalMs, resolve);
+      this.#end = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  async without(work: () => Promise<void>): Promise<void> {
+    this.#flushes++;
+    this.#end();
+    try {
+      await work();
+    } finally {
+      this.#flushes--;
+    }
+  }
+}
+
+interface DayRecordsOptions {
+  readonly clock: Clock;
+  /** A record that has grown to this is followed by another one. */
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+}
+
+/** The records `logs/<day>`, `logs/<day>-2` and so on, each a list of lines. Several processes may add to them. */
+class DayRecords {
+  readonly #mesh: MeshParts;
+  readonly #options: DayRecordsOptions;
+  readonly #owner = crypto.randomUUID();
+  /** The day and the number of the last record that was written, and the day of the last search for old ones. */
+  #day = "";
+  #number = 1;
+  #tidiedOn = "";
+
+  constructor(mesh: MeshParts, options: DayRecordsOptions) {
+    this.#mesh = mesh;
+    this.#options = options;
+  }
+
+  /** @throws {ConnectorError} When the storage does not take the lines. */
+  async append(lines: readonly Line[]): Promise<void> {
+    const storage = this.#mesh.storage();
+    if (storage === undefined) throw new ConnectorError("The storage of the mesh is not open");
+    const day = lines[0]!.timestamp.slice(0, 10); // those of the first seconds after midnight go with the day before
+    const lock = await storage.acquire(lockKey, { owner: this.#owner, ...locking });
+    try {
+      if (day !== this.#day) await this.#enter(day, storage);
+      await this.#add(lines, storage);
+    } finally {
+      await storage.release(lock).catch(() => {}); // it ends by itself
+    }
+    if (this.#tidiedOn === day) return;
+    this.#tidiedOn = day;
+    await this.#removeOld(storage).catch(() => {}); // the next day tries again
+  }
+
+  async #enter(day: string, storage: Storage): Promise<void> {
+    const numbers = (await storage.list(`logs/${day}`)).map((key) => Number(/-(\d+)$/.exec(key.slice(15))?.[1] ?? 1));
+    this.#day = day;
+    this.#number = Math.max(1, ...numbers);
+  }
+
+  async #add(lines: readonly Line[], storage: Storage): Promise<void> {
+    for (;; this.#number++) {
+      const key = `logs/${this.#day}${this.#number === 1 ? "" : `-${this.#number}`}`;
+      const known = await load(key, storage);
+      if (known === undefined) continue; // no list of lines: it stays as it is
+      if (known.length > this.#options.maxBytes) continue;
+      const text = new TextDecoder().decode(known).trim();
+      const added = JSON.stringify(lines).slice(1);
+      const list = text === "[]" ? `[${added}` : `${text.slice(0, -1)},${added}`;
+      return await storage.save(key, new TextEncoder().encode(list));
+    }
+  }
+
+  async #removeOld(storage: Storage): Promise<void> {
+    const { clock, retentionMs } = this.#options;
+    for (const key of await storage.list("logs/")) {
+      const day = Date.parse(key.slice(5, 15));
+      if (day + dayMs < clock.now() - retentionMs) await storage.delete(key);
+    }
+  }
+}
+
+/** A list in JSON, an empty one when there is no record; undefined for what is none. */
+async function load(key: string, storage: Storage): Promise<Uint8Array | undefined> {
+  try {
+    const bytes = await storage.load(key);
+    if (bytes === undefined) return new TextEncoder().encode("[]");
+    return bytes[0] === 0x5b ? bytes : undefined;
+  } catch (error) {
+    if (ConnectorError.isInstance(error) && error.problem === "unreadable") return undefined;
+    throw error;
+  }
+}
