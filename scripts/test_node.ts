@@ -29,6 +29,7 @@ const suites = [
   "tests/behaviour",
   "tests/cli",
   "tests/runtime/serve_test.ts",
+  "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/servers/redis_process_test.ts",
   "tests/servers/shared_outage_test.ts",
@@ -55,6 +56,7 @@ const short = [
   "tests/cli/stop_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",
+  "tests/runtime/tls_test.ts",
   "tests/servers/redis_process_test.ts",
 ];
 

@@ -10,8 +10,8 @@ import { readPort } from "./args.ts";
 import { type Command, type CommandParts, UsageError } from "./command.ts";
 import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
-import { readIfPresent, watchFile } from "./file_watcher.ts";
 import { engineOf } from "../engine/engine_of.ts";
+import { readIfPresent, watchText } from "../util/watch_text.ts";
 
 export const proxy: Command = {
   summary: "Serve the OpenAI API over the providers configured or detected",
@@ -138,7 +138,8 @@ function reloadOnRequest(running: RunningProxy, { path, known, isWatched, parts 
     }
   };
   const cancels = shell.isInteractive ? [] : [shell.onSignal(["SIGHUP"], reload)];
-  if (isWatched) cancels.push(watchFile(path!, { files: files!, clock, known, onChange: reload }));
+  const read = () => readIfPresent(path!, files!);
+  if (isWatched) cancels.push(watchText(read, { clock, known, onChange: reload }));
   return () => cancels.forEach((cancel) => cancel());
 }
 

@@ -54,6 +54,14 @@ export interface RequestHandler {
   readonly plain?: (request: PlainRequest, peer?: Peer) => Promise<PlainResponse>;
 }
 
+/** A certificate and its key: PEM texts. */
+export interface TlsKeyPair {
+  /** The server's certificate, then those between it and an authority that clients trust. */
+  readonly cert: string;
+  /** Its private key, without a passphrase. */
+  readonly key: string;
+}
+
 /** Where to listen. */
 export interface ServeOptions {
   /** Host name or address, such as `127.0.0.1`. */
@@ -62,6 +70,8 @@ export interface ServeOptions {
   readonly port: number;
   /** `node`: through `node:http`, where the runtime has a server of its own too. */
   readonly listener?: "node";
+  /** Serves HTTPS with this, always through Node's server: others cannot take another certificate while they run. */
+  readonly tls?: TlsKeyPair;
   /** Called with the address once connections are accepted. */
   readonly onListen?: (address: { host: string; port: number }) => void;
 }
@@ -72,6 +82,11 @@ export interface RunningServer {
   readonly port: number;
   /** `node`: it is `node:http`, asked for or not. */
   readonly listener?: "node";
+  /**
+   * Gives connections from now on another certificate; those there are stay. There when it was started with one. Throws
+   * a `MeshError` `invalid_certificate` or `invalid_key`, and the old one stays.
+   */
+  readonly renewTls?: (pair: TlsKeyPair) => void;
   /**
    * Refuses new connections and closes idle ones at once, lets open answers finish for `graceMs`, then ends what is
    * left: its `request.signal` aborts, a pending answer becomes a 503, a stream breaks off. Calling it again with a
@@ -113,7 +128,8 @@ export interface Shell {
   /**
    * Starts a server.
    *
-   * Throws a `MeshError`: `port_in_use`, `port_not_permitted` or `cannot_listen`.
+   * Throws a `MeshError`: `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or
+   * `invalid_key` before it listens.
    */
   serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer>;
   /** Calls `task` on each of the signals, in place of ending the process. */

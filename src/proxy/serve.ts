@@ -7,10 +7,11 @@ import { builtInProxy } from "../config/settings/defaults.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
-import type { Clock, Runtime } from "../contracts/runtime.ts";
-import type { RunningServer, Shell } from "../contracts/shell.ts";
+import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
+import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
+import type { WatchedServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
@@ -85,14 +86,36 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     isStopping: () => phase.isStopping,
   });
   const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
-  const server = await shell.serve(handler, { host, port, ...listener });
+  const { server, stopWatching } = await serveOn(proxy, {
+    runtime,
+    serve: (tls) => shell.serve(handler, { host, port, ...listener, ...tls }),
+    mesh: () => reloader.mesh,
+  });
   const reloader = new Reloader(first, {
     parts,
     config: options.config,
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),
   });
-  return runningProxy({ clock: runtime.clock, options, started: proxy, host, tokens, phase, server, reloader });
+  const { clock } = runtime;
+  return runningProxy({ clock, options, started: proxy, host, tokens, phase, server, stopWatching, reloader });
+}
+
+interface ServerParts {
+  readonly runtime: Runtime;
+  readonly serve: (tls: { tls?: TlsKeyPair }) => Promise<RunningServer>;
+  /** The mesh whose traces say what became of a certificate. */
+  readonly mesh: () => Engine;
+}
+
+async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<WatchedServer> {
+  if (tls === undefined) return { server: await serve({}), stopWatching: () => {} };
+  const { serveCertificate } = await import("./certificate.ts");
+  return await serveCertificate(tls, (pair) => serve({ tls: pair }), {
+    files: runtime.files!,
+    clock: runtime.clock,
+    report: (severity, message) => mesh().hub.trace({ severity, component: "proxy", message }),
+  });
 }
 
 interface Phase {
@@ -109,6 +132,7 @@ interface ListeningParts {
   readonly tokens: readonly string[];
   readonly phase: Phase;
   readonly server: RunningServer;
+  readonly stopWatching: Cancel;
   readonly reloader: Reloader;
 }
 
@@ -117,7 +141,7 @@ function runningProxy(parts: ListeningParts): RunningProxy {
   const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
   let stopping: Promise<void> | undefined;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    url: `${started.tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     get mesh() {
       return reloader.mesh;
     },
@@ -130,9 +154,10 @@ function runningProxy(parts: ListeningParts): RunningProxy {
   };
 }
 
-async function stop({ phase, reloader, server, clock, started }: ListeningParts): Promise<void> {
+async function stop({ phase, reloader, server, stopWatching, clock, started }: ListeningParts): Promise<void> {
   phase.isDraining = true;
   reloader.stop();
+  stopWatching();
   const { drainDelayMs } = reloader.mesh.settings.proxy ?? started;
   if (drainDelayMs > 0) await clock.sleep(drainDelayMs);
   phase.isStopping = true;
@@ -168,9 +193,10 @@ function restartWarnings(
     options: ServeOptions;
   },
 ): readonly string[] {
-  return (["host", "port", "listener"] as const).flatMap((key) => {
-    const isGiven = key !== "listener" && options[key] !== undefined;
-    return isGiven || started[key] === now[key] ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
+  return (["host", "port", "listener", "tls"] as const).flatMap((key) => {
+    const isGiven = (key === "host" || key === "port") && options[key] !== undefined;
+    const isSame = JSON.stringify(started[key]) === JSON.stringify(now[key]);
+    return isGiven || isSame ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
   });
 }
 

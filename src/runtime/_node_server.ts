@@ -3,7 +3,7 @@
  * a client that leaves while its response is still being made, which `Deno.serve` does for short requests only.
  * @module
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type {
@@ -28,17 +28,16 @@ const checkIntervalMs = 1_000;
 /**
  * Listens, and resolves once the port is bound.
  *
- * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or `invalid_key`.
  */
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  const { createServer } = builtin("node:http");
-  const { host, port, onListen } = options;
+  const { host, port, tls, onListen } = options;
   const open = new OpenResponses(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
-  const server = createServer(
-    settings,
-    (message, response) => void exchange(open, handler.plain, message, response),
-  );
+  const onRequest: RequestListener = (message, response) => void exchange(open, handler.plain, message, response);
+  const { server, ...renewal } = tls === undefined
+    ? { server: builtin("node:http").createServer(settings, onRequest) }
+    : (await import("./_tls_server.ts")).tlsServer(settings, tls, onRequest);
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
@@ -46,7 +45,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   });
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
-  return { port: address.port, listener: "node", stop: (graceMs) => stop(server, open, idle, graceMs) };
+  return { port: address.port, listener: "node", ...renewal, stop: (graceMs) => stop(server, open, idle, graceMs) };
 }
 
 async function stop(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {
@@ -66,10 +65,12 @@ class IdleSockets {
   #isClosing = false;
 
   constructor(server: Server) {
-    server.on("connection", (socket: Socket) => {
+    const keep = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
-    });
+    };
+    server.on("connection", keep);
+    if ("setSecureContext" in server) this.#leaveHandshakes(server, keep);
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#sockets.delete(socket);
       response.on("close", () => this.#closeIfIdle(socket));
@@ -80,6 +81,22 @@ class IdleSockets {
   close(): void {
     this.#isClosing = true;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** With TLS a connection has a second socket above its first, from the end of the handshake on: that one counts then. */
+  #leaveHandshakes(server: Server, keep: (socket: Socket) => void): void {
+    const handshakes = new Map<string, Socket>();
+    const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    server.on("connection", (socket: Socket) => {
+      const peer = peerOf(socket);
+      handshakes.set(peer, socket);
+      socket.on("close", () => handshakes.delete(peer));
+    });
+    server.on("secureConnection", (socket: Socket) => {
+      const first = handshakes.get(peerOf(socket));
+      if (first !== undefined) this.#sockets.delete(first);
+      keep(socket);
+    });
   }
 
   #closeIfIdle(socket: Socket): void {

@@ -21,7 +21,9 @@ import { callAfter } from "./_timers.ts";
 const lastWaitMs = 1_000;
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener === "node") return await (await import("./_node_server.ts")).serveNode(handler, options);
+  if (options.listener === "node" || options.tls !== undefined) {
+    return await (await import("./_node_server.ts")).serveNode(handler, options);
+  }
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;

@@ -35,7 +35,7 @@ const sections: Readonly<Record<string, string>> = {
     "health.enabled health.interval health.timeout health.failure_threshold health.providers",
   connectors: "packages",
   proxy: "host port endpoints auth.method auth.tokens auth.admin_tokens cors.enabled cors.origins cors.headers " +
-    "cors.methods cors.max_age max_concurrent request_timeout drain_delay allowed_hosts listener",
+    "cors.methods cors.max_age max_concurrent request_timeout drain_delay allowed_hosts listener tls.cert tls.key",
 };
 
 /** Their paths; `*` stands for names. */

@@ -10,7 +10,7 @@ import { runCli } from "../../src/cli/main.ts";
 import type { EndSignal, ReloadSignal, RequestHandler, ServeOptions, Shell } from "../../src/contracts/shell.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { serverShell } from "../../src/runtime/server_shell.ts";
-import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { happens } from "./patience.ts";
 import { type CommandLine, entryCommand } from "./_programs.ts";
 
@@ -82,9 +82,9 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
       if (!listens) return { port: options.port, stop: () => Promise.resolve() };
-      const { port, stop } = await serverShell().serve(handler, options);
+      const { stop, ...server } = await serverShell().serve(handler, options);
       running++;
-      return { port, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };
+      return { ...server, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };
     },
     onSignal(signals, task) {
       const entry = { signals, task };
@@ -132,7 +132,8 @@ export interface CommandSetup extends FakeShellOptions {
 export interface RunningCommand {
   readonly shell: FakeShell;
   /** Path to text, as the command leaves them. */
-  readonly files: ReadonlyMap<string, string>;
+  readonly files: Map<string, string>;
+  readonly clock: FakeClock;
   /** Its exit code. */
   readonly code: Promise<ExitCode>;
 }
@@ -149,7 +150,8 @@ export function startCommand(args: readonly string[], setup: CommandSetup = {}):
   const shell = fakeShell({ ...setup, variables: env });
   const { send } = serverRuntime();
   const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true, now }) });
-  return { shell, files: runtime.files.texts, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
+  const { clock, files: { texts } } = runtime;
+  return { shell, files: texts, clock, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
 
 /** What a command came to. */

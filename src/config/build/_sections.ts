@@ -54,6 +54,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     ...(values.listener === undefined ? {} : { listener: values.listener }),
+    ...(values.tls === undefined ? {} : { tls: values.tls }),
   };
 }
 

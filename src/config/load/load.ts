@@ -69,7 +69,8 @@ async function readFile(path: string, files: FileSystem): Promise<string> {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file could not be read, without a runtime's own words. */
+export function reasonOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return "it does not exist";
   if (code === "EISDIR") return "it is a folder";

@@ -44,6 +44,7 @@ export interface ProxyValues {
   readonly request_timeout?: number;
   readonly drain_delay?: number;
   readonly listener?: "node";
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 const endpoints = [
@@ -139,4 +140,11 @@ export const proxy = (): Field<ProxyValues> =>
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
     /** Serves through Node's own server, which times out slow headers. */
     listener: oneOf(["node"]),
+    /** Serves HTTPS, through Node's own server. The files are read again when they change. */
+    tls: object<NonNullable<ProxyValues["tls"]>>({
+      /** File with the certificate and those between it and an authority, PEM. */
+      cert: text({ isLiteral: true }),
+      /** File with its private key, PEM without a passphrase. */
+      key: text({ isLiteral: true }),
+    }, { required: ["cert", "key"] }),
   });

@@ -156,6 +156,8 @@ export interface ProxySettings {
   readonly port: number;
   /** `node` serves through `node:http`, on Deno too. */
   readonly listener?: "node";
+  /** Without it there is no TLS. */
+  readonly tls?: TlsSettings;
   /** Paths without `/v1`; undefined: all. */
   readonly endpoints?: readonly string[];
   /** Empty: no token is required. */
@@ -177,6 +179,12 @@ export interface ProxySettings {
   readonly uploadLimit: number;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
+}
+
+/** Paths of PEM files. */
+export interface TlsSettings {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface SecretSettings {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { watchFile } from "../../src/cli/file_watcher.ts";
+import { readIfPresent, watchText } from "../../src/util/watch_text.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 
 /** A watched file that begins as `a`; each step sets what is read from now on and lets a look pass. */
@@ -9,7 +9,7 @@ async function changesAfter(looks: readonly (string | undefined)[], known: strin
   let text: string | undefined = "a";
   let changes = 0;
   const files = { readText: () => text === undefined ? Promise.reject(new Error("gone")) : Promise.resolve(text) };
-  const cancel = watchFile("mesh.yaml", { files, clock, known, onChange: () => changes++ });
+  const cancel = watchText(() => readIfPresent("mesh.yaml", files), { clock, known, onChange: () => changes++ });
   for (text of looks) await clock.advance(400);
   cancel();
   assertEquals(clock.pending, 0);

@@ -1,5 +1,5 @@
 /**
- * A file watcher that polls the file's text. Polling sees editors that write in place, editors that replace the file,
+ * A watcher of files that polls their text. Polling sees editors that write in place, editors that replace the file,
  * and symbolic links that change.
  * @module
  */
@@ -8,26 +8,32 @@ import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 /** A changed text counts once two polls read the same: an editor may be in the middle of writing it before. */
 const pollIntervalMs = 400;
 
-interface FileWatcherOptions {
-  readonly files: Pick<FileSystem, "readText">;
+interface TextWatcherOptions {
   readonly clock: Pick<Clock, "every">;
-  /** The text read last; undefined when the file could not be read. */
+  /** The text read last; undefined when it could not be read. */
   readonly known: string | undefined;
-  /** Called once for each changed text. */
-  readonly onChange: () => void;
+  /** Called once for each changed text, with it. */
+  readonly onChange: (text: string) => void;
 }
 
-/** Calls back when a file's text has changed, until cancelled. A file that is missing for a while has not changed. */
-export function watchFile(path: string, { files, clock, known, onChange }: FileWatcherOptions): Cancel {
+/**
+ * Calls back when a text has changed, until cancelled.
+ *
+ * @param read Undefined while it cannot be read, which is no change.
+ */
+export function watchText(
+  read: () => Promise<string | undefined>,
+  { clock, known, onChange }: TextWatcherOptions,
+): Cancel {
   let current = known;
   let candidate: string | undefined;
   return clock.every(pollIntervalMs, async () => {
-    const text = await readIfPresent(path, files);
+    const text = await read();
     const isSettled = text !== undefined && text !== current && text === candidate;
     candidate = text === current ? undefined : text;
     if (!isSettled) return;
     current = text;
-    onChange();
+    onChange(text);
   });
 }
 

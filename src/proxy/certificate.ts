@@ -1,0 +1,86 @@
+/**
+ * The certificate that a proxy serves by `proxy.tls`: read before the port is bound, and again when its files change.
+ * @module
+ */
+import { reasonOf } from "../config/load/load.ts";
+import type { TlsSettings } from "../config/settings/settings.ts";
+import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
+import type { RunningServer, TlsKeyPair } from "../contracts/shell.ts";
+import { ConfigError, type ConfigProblem, MeshError } from "../errors.ts";
+import { watchText } from "../util/watch_text.ts";
+
+/** A server, and what ends the looks at its files. */
+export interface WatchedServer {
+  readonly server: RunningServer;
+  readonly stopWatching: Cancel;
+}
+
+interface CertificateOptions {
+  readonly files: FileSystem;
+  readonly clock: Pick<Clock, "every">;
+  /** Called with each certificate that is taken over, and once with what cannot be. */
+  readonly report: (severity: "info" | "error", message: string) => void;
+}
+
+/** What the files hold: a pair, or why there is none. */
+type Found = TlsKeyPair | { readonly problem: ConfigProblem };
+
+/**
+ * Starts a server with a certificate, and gives it the next one whenever its files have changed.
+ *
+ * @throws {ConfigError} When it cannot be used; nothing listens then.
+ */
+export async function serveCertificate(
+  settings: TlsSettings,
+  serve: (tls: TlsKeyPair) => Promise<RunningServer>,
+  { files, clock, report }: CertificateOptions,
+): Promise<WatchedServer> {
+  const first = await find(settings, files);
+  if ("problem" in first) throw new ConfigError([first.problem]);
+  const server = await serve(first).catch((error) => {
+    const problem = problemOf(error, settings);
+    throw problem === undefined ? error : new ConfigError([problem]);
+  });
+  const stopWatching = watchText(async () => JSON.stringify(await find(settings, files)), {
+    clock,
+    known: JSON.stringify(first),
+    onChange: (text) => {
+      const problem = renew(server, JSON.parse(text) as Found, settings);
+      if (problem === undefined) report("info", "The certificate of proxy.tls has changed: new connections get it");
+      else report("error", `The certificate before stays. ${problem.path}: ${problem.message}`);
+    },
+  });
+  return { server, stopWatching };
+}
+
+async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
+  const texts: Record<string, string> = {};
+  for (const part of ["cert", "key"] as const) {
+    try {
+      texts[part] = await files.readText(settings[part]);
+    } catch (error) {
+      const message = `"${settings[part]}" cannot be read: ${reasonOf(error)}`;
+      return { problem: { path: `proxy.tls.${part}`, message } };
+    }
+  }
+  return texts as unknown as TlsKeyPair;
+}
+
+/** Why it could not be taken over; undefined when it was. */
+function renew(server: RunningServer, found: Found, settings: TlsSettings): ConfigProblem | undefined {
+  if ("problem" in found) return found.problem;
+  try {
+    server.renewTls?.(found);
+  } catch (error) {
+    const problem = problemOf(error, settings);
+    if (problem === undefined) throw error;
+    return problem;
+  }
+}
+
+function problemOf(error: unknown, settings: TlsSettings): ConfigProblem | undefined {
+  if (!MeshError.isInstance(error)) return undefined;
+  const part = { invalid_certificate: "cert", invalid_key: "key" }[error.code] as "cert" | "key" | undefined;
+  if (part === undefined) return undefined;
+  return { path: `proxy.tls.${part}`, message: `${error.message.replace(/^T/, "t")} (file "${settings[part]}")` };
+}

@@ -1,0 +1,80 @@
+/**
+ * A server over `node:https`, and what makes a certificate and its key unusable: the runtimes would take some of it,
+ * and fail with every client.
+ * @module
+ */
+import type { RequestListener, ServerOptions } from "node:http";
+import type { Server } from "node:https";
+import type { TlsKeyPair } from "../contracts/shell.ts";
+import { MeshError } from "../errors.ts";
+import { builtin } from "./_node_builtin.ts";
+
+/** How long a client may take to agree on encryption, ms. */
+const handshakeTimeoutMs = 15_000;
+
+/** A server, and how it gets another certificate. */
+export interface TlsServer {
+  readonly server: Server;
+  /** Connections from now on get this one; throws like {@linkcode tlsServer}, and the old one stays. */
+  readonly renewTls: (pair: TlsKeyPair) => void;
+}
+
+/**
+ * Makes a server that does not listen yet.
+ *
+ * @throws {MeshError} `invalid_certificate` or `invalid_key`.
+ */
+export function tlsServer(options: ServerOptions, pair: TlsKeyPair, onRequest: RequestListener): TlsServer {
+  const { createServer } = builtin("node:https");
+  checkKeyPair(pair);
+  const server = createServer({ ...options, ...pair, handshakeTimeout: handshakeTimeoutMs }, onRequest);
+  return {
+    server,
+    renewTls(next) {
+      checkKeyPair(next);
+      server.setSecureContext({ ...next });
+    },
+  };
+}
+
+function checkKeyPair({ cert, key }: TlsKeyPair): void {
+  const [own] = certificatesOf(cert);
+  const privateKey = privateKeyOf(key);
+  if (!own!.checkPrivateKey(privateKey)) fail("invalid_key", "is not the key of the certificate (of its file's first)");
+  const now = Date.now();
+  if (Date.parse(own!.validTo) <= now) fail("invalid_certificate", `has expired: it was valid until ${own!.validTo}`);
+  if (Date.parse(own!.validFrom) > now) {
+    fail("invalid_certificate", `is not valid yet, but from ${own!.validFrom} on: check the clock of this machine`);
+  }
+  try {
+    builtin("node:tls").createSecureContext({ cert, key });
+  } catch (cause) {
+    fail("invalid_certificate", "cannot be served: its key is too weak, or of a kind that this runtime lacks", cause);
+  }
+}
+
+function certificatesOf(text: string) {
+  const { X509Certificate } = builtin("node:crypto");
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) fail("invalid_certificate", "has no certificate: PEM is expected");
+  return blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block);
+    } catch (cause) {
+      fail("invalid_certificate", `is damaged: certificate ${index + 1} in it cannot be read`, cause);
+    }
+  });
+}
+
+function privateKeyOf(text: string) {
+  try {
+    return builtin("node:crypto").createPrivateKey(text);
+  } catch (cause) {
+    fail("invalid_key", "has no private key that can be read: PEM without a passphrase is expected", cause);
+  }
+}
+
+function fail(code: "invalid_certificate" | "invalid_key", problem: string, cause?: unknown): never {
+  const part = code === "invalid_key" ? "key" : "certificate";
+  throw new MeshError(`The ${part} ${problem}`, { code, cause });
+}
