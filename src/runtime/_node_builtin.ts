@@ -8,7 +8,6 @@ import { MeshError } from "../errors.ts";
 interface Builtins {
   "node:crypto": typeof import("node:crypto");
   "node:buffer": typeof import("node:buffer");
-  "node:crypto": typeof import("node:crypto");
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
