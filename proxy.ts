@@ -26,6 +26,7 @@ export type {
   RequestHandler,
   RunningServer,
   ServeOptions as ListenOptions,
+  TlsKeyPair,
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
 export type { HandlerOptions } from "./src/proxy/instance.ts";
