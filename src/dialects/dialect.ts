@@ -13,6 +13,7 @@ import type {
   OpenAiError,
 } from "../contracts/openai.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
+import type { UnsupportedRequestError } from "../errors.ts";
 
 /** What a dialect may read of a request beside its body. */
 export type DialectRequest = Pick<PlainRequest, "headers" | "url">;
@@ -26,10 +27,10 @@ export interface DialectFault {
 
 /** What the proxy needs of a dialect before a request is read. */
 export interface DialectWords {
-  /** The token where clients of this dialect put it; a bearer token counts as well. */
-  tokenOf(request: DialectRequest): string | undefined;
-  /** How a client sends its token, such as `x-api-key: <token>`. */
-  readonly tokenHint: string;
+  /** The token where clients of this dialect put it; a bearer token counts as well, and alone when left out. */
+  tokenOf?(request: DialectRequest): string | undefined;
+  /** How a client sends such a token, such as `x-api-key: <token>`. */
+  readonly tokenHint?: string;
   /** The body of an error response. */
   errorBody(fault: DialectFault): JsonObject;
 }
@@ -69,12 +70,17 @@ export interface Translation {
    * answers are passed on as they come. Left out where they are to get chat's form like all others.
    */
   readonly native?: {
-    /** Members that differ for a model, by its id; undefined removes one. Our own members are removed anyway. */
-    readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
+    /**
+     * Members that differ for a model, by its id, and by what differs for it in chat's form; undefined removes one. Our own
+     * members, and those that the model refuses, are removed anyway.
+     */
+    readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
     /** Headers that belong to the request; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
     /** The member that chat has no words for, and that no answer can do without: only such providers are asked. */
     readonly only?: string;
+    /** The error where the request does not go to models of one such provider alone: what it asks for is with a provider. */
+    readonly pinned?: UnsupportedRequestError | undefined;
   } | undefined;
   /** The body of a whole answer. */
   whole(completion: ChatCompletion): JsonObject;
@@ -92,6 +98,8 @@ export interface EventTranslator {
   end(): string;
   /** The event of an answer that breaks off; nothing comes after it. */
   fail(fault: DialectFault): string;
+  /** A provider's own event has gone on in place of what this chunk makes; then `fail` is the only call that follows. */
+  passed?(chunk: ChatCompletionChunk): void;
   /** How a provider's own events are written; as they come, when left out. */
   readonly native?: { event(text: string): string; end(): string } | undefined;
 }

@@ -6,6 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { NativeRequest, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
+import type { Rewording } from "./operation.ts";
 import type { OriginalRequest, RoutedRequest } from "./request.ts";
 import { speaks } from "./speaks.ts";
 
@@ -34,8 +35,8 @@ export interface AdaptedRequest {
  */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
-  const native = nativeOf(original, model);
   const { edits: own, dropped } = operation.reword(body, model);
+  const native = original === undefined ? undefined : nativeOf(original, model, { edits: own, dropped });
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const reworded = edited(body, edits);
@@ -51,16 +52,20 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       ...(native === undefined ? {} : { native }),
       ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
     },
-    dropped: native !== undefined ? [] : original === undefined ? dropped : [...original.dropped, ...dropped],
+    dropped: native !== undefined || original === undefined ? dropped : [...original.dropped, ...dropped],
   };
 }
 
 /** The request in its own words, for a provider that speaks them. */
-function nativeOf(original: OriginalRequest | undefined, { info, instance }: ModelEntry): NativeRequest | undefined {
-  if (original?.native === undefined || !speaks(instance.provider, original.dialect, info.id)) return undefined;
-  const { dialect, native: { text, edits, headers } } = original;
-  const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
-  return { dialect, text: editMembers(text, { ...edits(info.id), ...hidden }), headers };
+function nativeOf(
+  { dialect, native }: OriginalRequest,
+  { info, instance }: ModelEntry,
+  { edits: inChat, dropped }: Rewording,
+): NativeRequest | undefined {
+  if (native === undefined || !speaks(instance.provider, dialect, info.id)) return undefined;
+  const { text, edits, headers } = native;
+  const hidden = Object.fromEntries([...privateFields, ...dropped].map((name) => [name, undefined]));
+  return { dialect, text: editMembers(text, { ...edits(info.id, inChat), ...hidden }), headers };
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

@@ -6,6 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
+import type { UnsupportedRequestError } from "../errors.ts";
 import type { Operation } from "./operation.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 
@@ -29,11 +30,13 @@ export interface OriginalRequest {
   readonly native?: {
     /** The JSON. */
     readonly text: string;
-    /** What differs from it for a model; undefined removes a member. */
-    readonly edits: (modelId: string) => Readonly<Record<string, unknown>>;
+    /** What differs from it for a model, and by what differs in chat's form; undefined removes a member. */
+    readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
     readonly headers: Readonly<Record<string, string>>;
     /** The member for which only those are asked. */
     readonly only?: string | undefined;
+    /** The error where the models that it may go to are not those of one such provider. */
+    readonly pinned?: UnsupportedRequestError | undefined;
   } | undefined;
 }
 

@@ -41,7 +41,7 @@ export class Authenticator {
   callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
     if (this.isOpen) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
-    const own = dialect?.tokenOf(request);
+    const own = dialect?.tokenOf?.(request);
     return this.#callerWith(match?.[1] ?? "") ?? (own === undefined ? undefined : this.#callerWith(own));
   }
 
@@ -61,8 +61,9 @@ export class Authenticator {
   authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
     const caller = this.callerOf(request, dialect);
     if (caller !== undefined) return caller;
-    const given = request.headers.has("authorization") || dialect?.tokenOf(request) !== undefined;
-    const hint = "`Authorization: Bearer <token>`" + (dialect === undefined ? "" : ` or \`${dialect.tokenHint}\``);
+    const given = request.headers.has("authorization") || dialect?.tokenOf?.(request) !== undefined;
+    const hint = "`Authorization: Bearer <token>`" +
+      (dialect?.tokenHint === undefined ? "" : ` or \`${dialect.tokenHint}\``);
     throw new HttpError(
       given ? "The bearer token is not accepted" : `A bearer token is needed: send the header ${hint}`,
       { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },

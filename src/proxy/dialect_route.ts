@@ -95,7 +95,10 @@ function writerOf(events: EventTranslator, requestId: string): EventWriter {
   return {
     chunk({ value, others, native }: CompletionChunk) {
       isNative ||= native !== undefined;
-      if (isNative) return native === undefined ? "" : events.native?.event(native) ?? native; // the usage came before
+      if (isNative) {
+        events.passed?.(value);
+        return native === undefined ? "" : events.native?.event(native) ?? native; // the usage came before
+      }
       const text = events.push(value);
       return others === undefined ? text : others.reduce((sum, other) => sum + events.push(other), text);
     },

@@ -6,6 +6,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { addressOf, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiWords } from "../dialects/gemini/words.ts";
 import { messages } from "../dialects/messages/messages.ts";
+import { responses } from "../dialects/responses/responses.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { documents } from "../pipeline/operations/documents.ts";
@@ -36,6 +37,7 @@ const geminiEndpoint = modelsPath.slice(1);
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
   "messages": dialectRoute(messages),
+  "responses": dialectRoute(responses),
   "messages/count_tokens": countRoute(messages),
   "embeddings": operationRoute(embeddings),
   "images/edits": operationRoute(imageEdit),

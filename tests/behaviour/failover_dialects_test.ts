@@ -9,7 +9,7 @@ import { earlyBreaks, lateBreaks } from "../support/_broken_streams.ts";
 import { type DialectClient, dialectClients } from "../support/_dialect_clients.ts";
 import { failingStatuses, voted } from "../support/_failing_statuses.ts";
 import { refusing, type Stage, stage } from "../support/_failover.ts";
-import { answer, stream } from "../support/upstream.ts";
+import { answer, emptyAnswer, status, stream } from "../support/upstream.ts";
 
 const pool = { deactivation: { retry_limit: 1 } };
 const fromB = answer({ text: "from b" });
@@ -48,13 +48,44 @@ for (const client of dialectClients) {
     }
   });
 
+  describe(`a provider says nothing, or blames the request, before a client of ${client.name}`, () => {
+    for (const isStream of [false, true]) {
+      it(`an empty answer goes to the other one (${isStream ? "streamed" : "whole"})`, async () => {
+        await using scene = await stage({ a: emptyAnswer(), b: fromB }, { pool });
+        const response = await ask(scene, client, isStream);
+        const text = isStream ? client.readStream(await response.text()).text : client.textOf(await response.json());
+        assertEquals([text, scene.calls, scene.states()], ["from b", { a: 1, b: 1 }, { a: "active", b: "active" }]);
+      });
+
+      it(`an empty answer of the only one comes (${isStream ? "streamed" : "whole"})`, async () => {
+        await using scene = await stage({ a: emptyAnswer() }, { pool });
+        const response = await ask(scene, client, isStream);
+        const text = isStream ? client.readStream(await response.text()).text : client.textOf(await response.json());
+        assertEquals([response.status, text, scene.states()], [200, "", { a: "active" }]);
+      });
+    }
+
+    for (const code of [400, 413, 422]) {
+      it(`${code}: the other one answers; ${code} from both is the client's`, async () => {
+        await using scene = await stage({ a: status(code), b: [fromB, status(code)] }, { pool });
+        assertEquals(client.textOf(await (await ask(scene, client, false)).json()), "from b");
+        const response = await ask(scene, client, true);
+        assertEquals([response.status, Object.keys(client.errorOf(await response.json())).includes("message")], [
+          code,
+          true,
+        ]);
+        assertEquals([scene.calls, scene.states()], [{ a: 2, b: 2 }, { a: "active", b: "active" }]);
+      });
+    }
+  });
+
   describe(`the only provider fails a client of ${client.name}`, () => {
     for (const { name, behaviour, alone } of failingStatuses) {
       it(`${name}: ${alone.status}`, async () => {
         await using scene = await stage({ a: behaviour }, { pool });
         const response = await ask(scene, client, false);
         const { type, message } = client.errorOf(await response.json());
-        assertEquals([response.status, type], [alone.status, client.typeOf(alone.status)]);
+        assertEquals([response.status, type], [alone.status, client.typeOf(alone)]);
         assertNotMatch(message, secrets);
       });
     }

@@ -2,6 +2,8 @@
  * What a client of each dialect sends to the pool `chat`, and reads of the answer.
  * @module
  */
+import { assertEquals } from "@std/assert";
+import { eventsOf } from "./_responses.ts";
 
 /** One dialect as its clients have it. */
 export interface DialectClient {
@@ -17,8 +19,8 @@ export interface DialectClient {
   /** The class of an error that a client with this status reads, and its message. */
   // deno-lint-ignore no-explicit-any
   errorOf(answer: any): { readonly type: string; readonly message: string };
-  /** The class of an error by its status. */
-  typeOf(status: number): string;
+  /** The class of an error by its row in the error table. */
+  typeOf(row: { readonly status: number; readonly code: string }): string;
 }
 
 const messages: DialectClient = {
@@ -40,7 +42,7 @@ const messages: DialectClient = {
     };
   },
   errorOf: ({ error }) => error,
-  typeOf: (status) => ({ 429: "rate_limit_error", 503: "overloaded_error" })[status] ?? "api_error",
+  typeOf: ({ status }) => ({ 429: "rate_limit_error", 503: "overloaded_error" })[status] ?? "api_error",
 };
 
 const gemini: DialectClient = {
@@ -60,9 +62,38 @@ const gemini: DialectClient = {
     };
   },
   errorOf: ({ error: { status, message } }) => ({ type: status, message }),
-  typeOf: (status) =>
+  typeOf: ({ status }) =>
     ({ 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 504: "DEADLINE_EXCEEDED" })[status] ?? "UNAVAILABLE",
 };
 
+const responses: DialectClient = {
+  name: "responses",
+  request: (stream) => ({ path: "/v1/responses", body: { model: "chat", input: "Hi", stream } }),
+  textOf: ({ output }) => textOf(output),
+  readStream(text) {
+    const events = eventsOf(text);
+    const { type, response } = events.at(-1)!;
+    const { output, error } = response as { output: Item[]; error: { code: string } | null };
+    assertEquals(
+      textOf(output),
+      events.map((event) => event.type === "response.output_text.delta" ? event.delta : "").join(""),
+    );
+    const isBroken = type === "response.failed" && error?.code === "stream_interrupted";
+    return { text: textOf(output), end: type === "response.completed" ? "complete" : isBroken ? "error" : "nothing" };
+  },
+  errorOf: ({ error }) => error,
+  typeOf: ({ status, code }) =>
+    status !== 429 ? "server_error" : code === "insufficient_quota" ? code : "rate_limit_error",
+};
+
+/** An item of a response. */
+interface Item {
+  readonly content?: readonly { readonly text?: string }[];
+}
+
+function textOf(output: readonly Item[]): string {
+  return output.flatMap(({ content = [] }) => content.map(({ text = "" }) => text)).join("");
+}
+
 /** All of them. */
-export const dialectClients: readonly DialectClient[] = [messages, gemini];
+export const dialectClients: readonly DialectClient[] = [messages, responses, gemini];

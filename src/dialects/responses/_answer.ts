@@ -1,0 +1,86 @@
+/**
+ * The response object: what it says beside its output.
+ * @module
+ */
+import type { ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import { ownId } from "./_carried.ts";
+
+/** What is known of an answer from its beginning. */
+export type AnswerHead = Pick<ChatCompletion, "id" | "model" | "created">;
+
+/** Why an answer ended, in chat's words. */
+export interface AnswerEnd {
+  readonly reason: string | null;
+  /** The model refused in words of its own. */
+  readonly hasRefused: boolean;
+}
+
+/** What sets the ids of an answer's items apart. */
+export function nameOf({ id }: Pick<AnswerHead, "id">): string {
+  return String(id ?? "").replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
+}
+
+/**
+ * A response without output.
+ *
+ * @param body The request, which it repeats in part.
+ * @param head What is known of the answer.
+ */
+export function responseOf(body: JsonObject, head: AnswerHead): JsonObject {
+  const { instructions, max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature, text, top_p } = body;
+  return {
+    id: ownId("resp", nameOf(head)),
+    object: "response",
+    created_at: head.created,
+    status: "in_progress",
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: instructions ?? null,
+    max_output_tokens: max_output_tokens ?? null,
+    metadata: metadata ?? {},
+    model: head.model,
+    output: [],
+    parallel_tool_calls: parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...isObject(reasoning) ? reasoning : {} },
+    store: false,
+    temperature: temperature ?? null,
+    text: { format: { type: "text" }, ...isObject(text) ? text : {} },
+    tool_choice: body.tool_choice ?? "auto",
+    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    top_p: top_p ?? null,
+    truncation: "disabled",
+  };
+}
+
+/** The status of an answer, and why it is incomplete. */
+export function statusOf({ reason, hasRefused }: AnswerEnd): JsonObject {
+  if (reason === "length") return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+  if (reason === "content_filter" && !hasRefused) {
+    return { status: "incomplete", incomplete_details: { reason: "content_filter" } };
+  }
+  return { status: "completed" };
+}
+
+/** Token counts, where the provider reports them: the member `usage`. */
+export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+  if (usage === null || usage === undefined) return {};
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
+  const { cached_tokens = 0, cache_write_tokens = 0 } = prompt_tokens_details ?? {};
+  return {
+    usage: {
+      input_tokens: prompt_tokens,
+      input_tokens_details: { cached_tokens: cached_tokens ?? 0, cache_write_tokens: cache_write_tokens ?? 0 },
+      output_tokens: completion_tokens,
+      output_tokens_details: { reasoning_tokens: completion_tokens_details?.reasoning_tokens ?? 0 },
+      total_tokens: total_tokens ?? prompt_tokens + completion_tokens,
+    },
+  };
+}
+
+/** A tool as the API repeats it: with what was left out. */
+function toolOf(tool: JsonObject): JsonObject {
+  return tool.type === "function" ? { parameters: null, strict: null, ...tool } : tool;
+}

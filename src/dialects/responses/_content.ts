@@ -1,0 +1,148 @@
+/**
+ * From contents of input items to parts of a chat message.
+ * @module
+ */
+import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
+import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { Beyond } from "./_beyond.ts";
+
+/** What an assistant's message says. */
+export interface Said {
+  readonly text: string;
+  readonly refusal: string;
+}
+
+/** What may stand in a content, for errors. */
+const inputKinds = "input_text, input_image, input_file or input_audio";
+
+/**
+ * The parts of a content.
+ *
+ * @param content A string stands for one text.
+ * @param where Its position in the request, for errors.
+ */
+export function contentOf(content: unknown, where: string): readonly JsonObject[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "input_text", text: content }];
+  if (content === undefined) throw missing(where);
+  if (!Array.isArray(content)) throw wrongType(where, "a string or an array of parts", content);
+  content.forEach((part, index) => {
+    if (!isObject(part)) throw wrongType(`${where}[${index}]`, "an object", part);
+    if (part.type === undefined) throw missing(`${where}[${index}].type`);
+  });
+  return content;
+}
+
+/**
+ * The parts of what a user, or a tool, sends.
+ *
+ * @param content A string, or parts.
+ * @param where Its position in the request.
+ * @param beyond Takes what chat has no words for.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function inputParts(content: unknown, where: string, beyond: Beyond): ContentPart[] {
+  return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, beyond));
+}
+
+/**
+ * Content that is text alone.
+ *
+ * @param content A string, or parts of text.
+ * @param where Its position in the request.
+ */
+export function textOf(content: unknown, where: string): string {
+  return contentOf(content, where).map((part, index) => {
+    if (part.type !== "input_text") throw misplaced(part, `${where}[${index}]`, "input_text");
+    return stringAt(part, "text", `${where}[${index}]`);
+  }).join("\n\n");
+}
+
+/**
+ * What an assistant's message says.
+ *
+ * @param content A string, or parts of text and refusals.
+ * @param where Its position in the request.
+ */
+export function saidIn(content: unknown, where: string): Said {
+  let text = "";
+  let refusal = "";
+  contentOf(content, where).forEach((part, index) => {
+    const at = `${where}[${index}]`;
+    if (part.type === "output_text" || part.type === "input_text") text += stringAt(part, "text", at);
+    else if (part.type === "refusal") refusal += stringAt(part, "refusal", at);
+    else throw misplaced(part, at, "output_text or refusal");
+  });
+  return { text, refusal };
+}
+
+/** A string member that has to be there. */
+export function stringAt(holder: JsonObject, name: string, where: string): string {
+  const value = holder[name];
+  if (value === undefined) throw missing(`${where}.${name}`);
+  if (typeof value !== "string") throw wrongType(`${where}.${name}`, "a string", value);
+  return value;
+}
+
+/** A name as errors quote it. */
+export function quoted(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
+}
+
+function partOf(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+  switch (part.type) {
+    case "input_text":
+      return textPart(stringAt(part, "text", where));
+    case "input_image":
+      return imagePart(part, where, beyond);
+    case "input_file":
+      return filePart(part, where, beyond);
+    case "input_audio":
+      if (!isObject(part.input_audio)) throw wrongType(`${where}.input_audio`, "an object", part.input_audio);
+      return [{ type: "input_audio", input_audio: part.input_audio as ContentPart["input_audio"] & JsonObject }];
+    case "output_text":
+    case "refusal":
+      throw misplaced(part, where, inputKinds);
+    default:
+      beyond.add(`${where}.type`, `is ${quoted(part.type)}`, `use ${inputKinds}`);
+      return [];
+  }
+}
+
+function misplaced({ type }: JsonObject, where: string, allowed: string): Error {
+  return invalid(
+    `"${where}.type" is ${quoted(type)}, and has to be ${allowed} in a message of this role`,
+    `${where}.type`,
+  );
+}
+
+function textPart(text: string): ContentPart[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function imagePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+  const { image_url: url, detail } = part;
+  if (isAbsent(url) && !isAbsent(part.file_id)) {
+    beyond.add(`${where}.file_id`, "is an image by its id", "send its address or itself in image_url");
+    return [];
+  }
+  if (typeof url !== "string") {
+    throw isAbsent(url) ? missing(`${where}.image_url`) : wrongType(`${where}.image_url`, "a string", url);
+  }
+  return [{ type: "image_url", image_url: { url, ...(typeof detail === "string" ? { detail } : {}) } }];
+}
+
+function filePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+  const { file_data: data, filename } = part;
+  for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its address"]] as const) {
+    if (!isAbsent(data) || isAbsent(part[name])) continue;
+    beyond.add(`${where}.${name}`, `is ${what}`, "send the file itself in file_data");
+    return [];
+  }
+  const file_data = stringAt(part, "file_data", where);
+  return [{ type: "file", file: { ...(typeof filename === "string" ? { filename } : {}), file_data } }];
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}

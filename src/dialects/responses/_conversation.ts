@@ -1,0 +1,249 @@
+/**
+ * From input items to messages of a chat. What a model said in one turn stands in several items there, and is one message
+ * here; results follow the message with their calls.
+ * @module
+ */
+import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
+import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { Beyond } from "./_beyond.ts";
+import { statesIn } from "./_carried.ts";
+import { inputParts, quoted, type Said, saidIn, stringAt, textOf } from "./_content.ts";
+
+const itemKinds = "message, reasoning, function_call or function_call_output";
+
+/**
+ * Translates a conversation.
+ *
+ * @param instructions The system prompt.
+ * @param input The member `input`.
+ * @param beyond Takes what chat has no words for.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function chatMessagesOf(instructions: unknown, input: unknown, beyond: Beyond): ChatMessage[] {
+  const conversation = new Conversation(itemsOf(input, beyond), beyond);
+  const messages = conversation.read();
+  if (typeof instructions === "string" && instructions !== "") {
+    return [{ role: "system", content: instructions }, ...messages];
+  }
+  return messages;
+}
+
+function itemsOf(input: unknown, beyond: Beyond): readonly JsonObject[] {
+  if (input === undefined || input === null) {
+    if (beyond.isKept) return [];
+    throw missing("input");
+  }
+  if (typeof input !== "string" && !Array.isArray(input)) {
+    throw wrongType("input", "a string or an array of items", input);
+  }
+  if (input.length === 0 && !beyond.isKept) {
+    throw invalid('"input" is empty: send a text or at least one item', "input");
+  }
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  input.forEach((item, index) => {
+    if (!isObject(item)) throw wrongType(`input[${index}]`, "an object", item);
+  });
+  return input;
+}
+
+/** What a model has said in one turn, so far. */
+interface Turn extends Said {
+  readonly thoughts: string[];
+  readonly calls: ToolCall[];
+}
+
+/** A result, and where it stands. */
+interface Result {
+  readonly index: number;
+  readonly id: string;
+  readonly message: ChatMessage;
+  readonly files: readonly ContentPart[];
+}
+
+class Conversation {
+  readonly #items: readonly JsonObject[];
+  readonly #beyond: Beyond;
+  readonly #messages: ChatMessage[] = [];
+  /** By call, those that no call has got, the first one first. */
+  readonly #results = new Map<string, Result[]>();
+  /** Vendors' own state, by call. */
+  readonly #states: Readonly<Record<string, JsonObject>>;
+  #turn: Turn | undefined;
+  /** Images and files of results: chat takes them in a user's message alone. */
+  #files: ContentPart[] = [];
+
+  constructor(items: readonly JsonObject[], beyond: Beyond) {
+    this.#items = items;
+    this.#beyond = beyond;
+    this.#states = statesIn(items);
+  }
+
+  read(): ChatMessage[] {
+    this.#items.forEach((item, index) => this.#noteResult(item, index));
+    this.#items.forEach((item, index) => this.#add(item, `input[${index}]`));
+    this.#endTurn();
+    this.#addFiles([]);
+    const [stray] = [...this.#results.values()].flat();
+    if (stray !== undefined && !this.#beyond.isKept) throw strayResult(stray);
+    return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
+  }
+
+  #noteResult(item: JsonObject, index: number): void {
+    if (item.type !== "function_call_output") return;
+    const result = resultOf(item, index, this.#beyond);
+    const waiting = this.#results.get(result.id);
+    if (waiting === undefined) this.#results.set(result.id, [result]);
+    else waiting.push(result);
+  }
+
+  #add(item: JsonObject, where: string): void {
+    switch (item.type ?? (item.role === undefined ? undefined : "message")) {
+      case "message":
+        return this.#addMessage(item, where);
+      case "reasoning":
+        return this.#addThoughts(item, where);
+      case "function_call":
+        this.#open().calls.push(this.#callOf(item, where));
+        return;
+      case "function_call_output":
+        return this.#endTurn(); // it stands behind its call already
+      case "item_reference":
+        return this.#beyond.addKept(
+          where,
+          "stands for an item that the provider keeps",
+          'send the item itself (clients do with "store": false)',
+        );
+      case undefined:
+        throw missing(`${where}.type`);
+      default:
+        this.#beyond.add(`${where}.type`, `is ${quoted(item.type)}`, `use ${itemKinds}`);
+    }
+  }
+
+  #addMessage({ role, content }: JsonObject, where: string): void {
+    const at = `${where}.content`;
+    switch (role) {
+      case "user":
+        this.#endTurn();
+        return this.#addFiles(inputParts(content, at, this.#beyond), true);
+      case "system":
+      case "developer":
+        this.#endTurn();
+        this.#addFiles([]);
+        this.#messages.push({ role: "system", content: textOf(content, at) });
+        return;
+      case "assistant": {
+        const said = saidIn(content, at);
+        // after its calls a model may go on in the same turn
+        if (this.#turn !== undefined && this.#turn.calls.length === 0 && (this.#turn.text || this.#turn.refusal)) {
+          this.#endTurn();
+        }
+        const turn = this.#open();
+        this.#turn = { ...turn, text: turn.text + said.text, refusal: turn.refusal + said.refusal };
+        return;
+      }
+      default:
+        throw wrongRole(role, `${where}.role`);
+    }
+  }
+
+  #addThoughts({ summary, content }: JsonObject, where: string): void {
+    for (const [name, parts] of Object.entries({ summary, content })) {
+      if (parts === undefined || parts === null) continue;
+      if (!Array.isArray(parts)) throw wrongType(`${where}.${name}`, "an array", parts);
+      for (const part of parts) {
+        const text = isObject(part) ? part.text : undefined;
+        if (typeof text === "string" && text !== "") this.#open().thoughts.push(text);
+      }
+    }
+  }
+
+  #callOf(item: JsonObject, where: string): ToolCall {
+    const id = stringAt(item, "call_id", where);
+    const state = this.#states[id];
+    return {
+      id,
+      type: "function",
+      function: { name: stringAt(item, "name", where), arguments: stringAt(item, "arguments", where) },
+      ...(state === undefined ? {} : { extra_content: state }),
+    };
+  }
+
+  #open(): Turn {
+    if (this.#turn === undefined) this.#addFiles([]);
+    return this.#turn ??= { text: "", refusal: "", thoughts: [], calls: [] };
+  }
+
+  #endTurn(): void {
+    if (this.#turn === undefined) return;
+    const { text, refusal, thoughts, calls } = this.#turn;
+    this.#turn = undefined;
+    if (text === "" && refusal === "" && calls.length === 0) return; // thoughts that came to nothing
+    this.#messages.push({
+      role: "assistant",
+      content: text === "" && (calls.length > 0 || refusal !== "") ? null : text,
+      ...(refusal === "" ? {} : { refusal }),
+      ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("\n\n") }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    });
+    const results = calls.flatMap(({ id }) => this.#takeResult(id));
+    for (const { message, files } of results.sort((one, other) => one.index - other.index)) {
+      this.#messages.push(message);
+      this.#files.push(...files);
+    }
+  }
+
+  #takeResult(id: string): Result[] {
+    const result = this.#results.get(id)?.shift();
+    if (result !== undefined) return [result];
+    if (this.#beyond.isKept) return [];
+    throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result, too`, "input");
+  }
+
+  /** Adds a user's message, after the images and files of results before it. */
+  #addFiles(parts: readonly ContentPart[], isMessage = false): void {
+    const all = [...this.#files, ...parts];
+    this.#files = [];
+    if (all.length > 0 || isMessage) this.#messages.push({ role: "user", content: plainOf(all) });
+  }
+}
+
+function resultOf(item: JsonObject, index: number, beyond: Beyond): Result {
+  const where = `input[${index}]`;
+  const id = stringAt(item, "call_id", where);
+  const parts = inputParts(item.output, `${where}.output`, beyond);
+  const texts = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
+  const files = parts.filter(({ type }) => type !== "text");
+  if (files.length > 0) texts.push(`(${files.length} more in the next message)`);
+  return {
+    index,
+    id,
+    message: { role: "tool", tool_call_id: id, content: texts.join("\n") },
+    files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
+  };
+}
+
+function strayResult({ index, id }: Result): Error {
+  const param = `input[${index}].call_id`;
+  return invalid(
+    `"${param}" is ${quoted(id)}, and "input" has no function_call of its own for it: send that, too`,
+    param,
+  );
+}
+
+function wrongRole(role: unknown, where: string): Error {
+  if (role === undefined) return missing(where);
+  if (typeof role !== "string") return wrongType(where, "a string", role);
+  return invalid(
+    `"${where}" is ${quoted(role)}, and has to be "user", "assistant", "system" or "developer"; ` +
+      "the result of a tool is an item of the type function_call_output",
+    where,
+  );
+}
+
+/** One text is written as such: some APIs take parts only beside images. */
+function plainOf(parts: ContentPart[]): string | ContentPart[] {
+  if (parts.length === 0) return "";
+  return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
+}

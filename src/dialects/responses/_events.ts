@@ -1,0 +1,65 @@
+/**
+ * From chat's chunks to the events of a streamed response, each with its number.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
+import type { DialectFault, EventTranslator } from "../dialect.ts";
+import { failureOf } from "./_errors.ts";
+import { Output } from "./_output.ts";
+
+/**
+ * Translates a whole answer.
+ *
+ * @param body The request.
+ * @param completion Its first choice counts: Responses has one.
+ */
+export function wholeResponseOf(body: JsonObject, completion: ChatCompletion): JsonObject {
+  const output = new Output(body, () => {});
+  output.start(completion);
+  const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  output.add({ choices: choices as ChatCompletionChunk["choices"], usage: completion.usage ?? null });
+  return output.end();
+}
+
+/** Translates one streamed answer. */
+export class ResponseEvents implements EventTranslator {
+  readonly #output: Output;
+  /** Those that have not gone on yet. */
+  #text = "";
+  #number = 0;
+
+  /** @param body The request. */
+  constructor(body: JsonObject) {
+    this.#output = new Output(body, (type, event) => {
+      this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
+    });
+  }
+
+  push(chunk: ChatCompletionChunk): string {
+    if (!this.#output.hasStarted) this.#output.start(chunk);
+    this.#output.add(chunk);
+    return this.#take();
+  }
+
+  end(): string {
+    this.#output.end();
+    return this.#take();
+  }
+
+  fail(fault: DialectFault): string {
+    this.#output.fail(failureOf(fault));
+    return this.#take();
+  }
+
+  passed(chunk: ChatCompletionChunk): void {
+    if (!this.#output.hasStarted) this.#output.start(chunk);
+    this.#text = "";
+    this.#number++;
+  }
+
+  #take(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * The output of a response while it comes: its items, and the events that report them.
+ *
+ * Source: https://platform.openai.com/docs/api-reference/responses-streaming
+ * @module
+ */
+import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
+import { contentFor, ownId } from "./_carried.ts";
+
+/** Takes an event, which is complete but for what numbers it. What it refers to may change later. */
+type Emit = (type: string, event: JsonObject) => void;
+
+/** An item, and its place. */
+interface OpenItem {
+  readonly index: number;
+  readonly item: JsonObject & { id: string };
+}
+
+/** A part of an item's text while it is written. */
+interface OpenText {
+  readonly item: OpenItem;
+  readonly index: number;
+  readonly part: JsonObject;
+  readonly kind: TextKind;
+}
+
+/** The kinds of text, by what stands in their events. */
+interface TextKind {
+  /** The item's type. */
+  readonly itemType: "message" | "reasoning";
+  /** The part's type. */
+  readonly type: string;
+  /** The part's member with the text, also in the event of its end. */
+  readonly member: "text" | "refusal";
+  /** Of the event's name, and of the event that brings the part. */
+  readonly event: string;
+  readonly partEvent: string;
+  /** What counts the parts. */
+  readonly indexName: "content_index" | "summary_index";
+  /** Members of the part beside its text. */
+  readonly more: () => JsonObject;
+}
+
+const said: Pick<TextKind, "itemType" | "partEvent" | "indexName"> = {
+  itemType: "message",
+  partEvent: "response.content_part",
+  indexName: "content_index",
+};
+
+const kinds = {
+  thoughts: {
+    itemType: "reasoning",
+    type: "summary_text",
+    member: "text",
+    event: "response.reasoning_summary_text",
+    partEvent: "response.reasoning_summary_part",
+    indexName: "summary_index",
+    more: () => ({}),
+  },
+  text: {
+    ...said,
+    type: "output_text",
+    member: "text",
+    event: "response.output_text",
+    more: () => ({ annotations: [], logprobs: [] }),
+  },
+  refusal: { ...said, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
+} as const satisfies Record<string, TextKind>;
+
+/** Makes the output of one answer. A text is closed when another thing begins, calls stay open to the end. */
+export class Output {
+  readonly #body: JsonObject;
+  readonly #emit: Emit;
+  readonly #items: JsonObject[] = [];
+  #response: JsonObject | undefined;
+  #name = "";
+  #text: OpenText | undefined;
+  /** By their index in chat. */
+  readonly #calls = new Map<number, OpenItem>();
+  #usage: CompletionUsage | undefined;
+  #reason: string | null = null;
+  #hasRefused = false;
+
+  /**
+   * @param body The request.
+   * @param emit Takes the events.
+   */
+  constructor(body: JsonObject, emit: Emit) {
+    this.#body = body;
+    this.#emit = emit;
+  }
+
+  /** Whether anything has come. */
+  get hasStarted(): boolean {
+    return this.#response !== undefined;
+  }
+
+  /** Begins the response. */
+  start(head: AnswerHead): void {
+    this.#name = nameOf(head);
+    this.#response = responseOf(this.#body, head);
+    this.#emit("response.created", { response: this.#response });
+    this.#emit("response.in_progress", { response: this.#response });
+  }
+
+  /** Adds what a chunk brings; Responses has one choice. */
+  add({ choices, usage }: Pick<ChatCompletionChunk, "choices" | "usage">): void {
+    this.#usage = usage ?? this.#usage;
+    for (const { index, delta, finish_reason, logprobs } of choices) {
+      if (index > 0) continue;
+      this.#continue(delta ?? {}, Array.isArray(logprobs?.content) ? logprobs.content : []);
+      if (finish_reason) this.#reason = finish_reason;
+    }
+  }
+
+  /** Ends the response. */
+  end(): JsonObject {
+    const end = statusOf({ reason: this.#reason, hasRefused: this.#hasRefused });
+    const status = end.status as string;
+    this.#closeText(status);
+    for (const call of this.#calls.values()) this.#closeCall(call, status);
+    const response = { ...this.#response, ...end, output: this.#items, ...usageOf(this.#usage) };
+    this.#emit(`response.${status}`, { response });
+    return response;
+  }
+
+  /** Ends the response early: what there is of it stays. */
+  fail(error: JsonObject): void {
+    const open = [...this.#calls.values(), ...this.#text === undefined ? [] : [this.#text.item]];
+    for (const { item } of open) item.status = "incomplete";
+    this.#emit("response.failed", {
+      response: { ...this.#response, status: "failed", error, output: this.#items, ...usageOf(this.#usage) },
+    });
+  }
+
+  #continue(delta: Delta, logprobs: readonly JsonObject[]): void {
+    const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
+    if (typeof reasoning === "string") this.#write(kinds.thoughts, reasoning);
+    if (typeof content === "string") this.#write(kinds.text, content, logprobs);
+    if (typeof refusal === "string" && refusal !== "") {
+      this.#hasRefused = true;
+      this.#write(kinds.refusal, refusal);
+    }
+    tool_calls?.forEach((call, place) => this.#call(call, place));
+  }
+
+  #write(kind: TextKind, text: string, logprobs: readonly JsonObject[] = []): void {
+    if (text === "") return;
+    if (this.#text?.kind !== kind) this.#openText(kind);
+    const { part, item, index } = this.#text!;
+    part[kind.member] = (part[kind.member] as string) + text;
+    const scores = logprobs.map(scoreOf);
+    if (kind === kinds.text) (part.logprobs as JsonObject[]).push(...scores);
+    this.#emit(`${kind.event}.delta`, {
+      ...placeOf(item),
+      [kind.indexName]: index,
+      delta: text,
+      ...(kind === kinds.text ? { logprobs: scores } : {}),
+    });
+  }
+
+  #openText(kind: TextKind): void {
+    let item = this.#text?.item;
+    if (this.#text?.kind.itemType === kind.itemType) this.#closePart();
+    else {
+      this.#closeText("completed");
+      const id = this.#newId(kind.itemType === "message" ? "msg" : "rs");
+      item = this.#addItem(
+        kind.itemType === "message"
+          ? { id, type: "message", status: "in_progress", role: "assistant", content: [] }
+          : { id, type: "reasoning", status: "in_progress", summary: [], encrypted_content: null },
+      );
+    }
+    const parts = partsOf(item!, kind);
+    const part: JsonObject = { type: kind.type, [kind.member]: "", ...kind.more() };
+    const index = parts.length;
+    parts.push(part);
+    this.#text = { item: item!, index, part, kind };
+    this.#emit(`${kind.partEvent}.added`, { ...placeOf(item!), [kind.indexName]: index, part });
+  }
+
+  #closePart(): void {
+    const { item, index, part, kind } = this.#text!;
+    const place = { ...placeOf(item), [kind.indexName]: index };
+    const { logprobs } = part;
+    const done = { [kind.member]: part[kind.member], ...(logprobs === undefined ? {} : { logprobs }) };
+    this.#emit(`${kind.event}.done`, { ...place, ...done });
+    this.#emit(`${kind.partEvent}.done`, { ...place, part });
+  }
+
+  #closeText(status: string): void {
+    if (this.#text === undefined) return;
+    this.#closePart();
+    this.#closeItem(this.#text.item, status);
+    this.#text = undefined;
+  }
+
+  #call({ index, id, function: asked, extra_content: state }: ToolCallDelta, place: number): void {
+    const number = index ?? place;
+    const open = this.#calls.get(number) ?? this.#openCall(number, { id, name: asked?.name, state });
+    const text = asked?.arguments ?? "";
+    if (text === "") return;
+    open.item.arguments = (open.item.arguments as string) + text;
+    this.#emit("response.function_call_arguments.delta", { ...placeOf(open), delta: text });
+  }
+
+  #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenItem {
+    this.#closeText("completed");
+    const call = id || `call_${this.#name}_${number}`;
+    if (isObject(state)) {
+      const carrier = { id: this.#newId("rs"), type: "reasoning", status: "in_progress", summary: [] };
+      this.#closeItem(this.#addItem({ ...carrier, encrypted_content: contentFor(call, state) }), "completed");
+    }
+    const fresh = { id: this.#newId("fc"), type: "function_call", status: "in_progress" };
+    const open = this.#addItem({ ...fresh, arguments: "", call_id: call, name: name ?? "" });
+    this.#calls.set(number, open);
+    return open;
+  }
+
+  #closeCall(open: OpenItem, status: string): void {
+    const { arguments: text, name } = open.item;
+    this.#emit("response.function_call_arguments.done", { ...placeOf(open), name, arguments: text });
+    this.#closeItem(open, status);
+  }
+
+  #addItem(item: OpenItem["item"]): OpenItem {
+    const index = this.#items.length;
+    this.#items.push(item);
+    this.#emit("response.output_item.added", { output_index: index, item });
+    return { index, item };
+  }
+
+  #closeItem({ index, item }: OpenItem, status: string): void {
+    item.status = status;
+    this.#emit("response.output_item.done", { output_index: index, item });
+  }
+
+  #newId(kind: string): string {
+    return ownId(kind, `${this.#name}_${this.#items.length}`);
+  }
+}
+
+function placeOf({ index, item }: OpenItem): JsonObject {
+  return { item_id: item.id, output_index: index };
+}
+
+function partsOf({ item }: OpenItem, { itemType }: TextKind): JsonObject[] {
+  return (itemType === "message" ? item.content : item.summary) as JsonObject[];
+}
+
+/** Chat may leave the bytes out. */
+function scoreOf({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
+  const others = Array.isArray(top)
+    ? top.map(({ token, logprob, bytes }) => ({ token, logprob, bytes: bytes ?? [] }))
+    : [];
+  return { token, logprob, bytes: bytes ?? [], top_logprobs: others };
+}

@@ -1,0 +1,144 @@
+/**
+ * From a request of Responses to one of chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
+import { bodyChecker, checkOptional, invalid, isWhole, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import { Beyond } from "./_beyond.ts";
+import { chatMessagesOf } from "./_conversation.ts";
+import { quoted, stringAt } from "./_content.ts";
+import { toolingOf } from "./_tools.ts";
+
+/** What chat has words for, what means nothing to other models, and what {@linkcode Beyond} takes. */
+const ownMembers: readonly string[] = [
+  ...["input", "instructions", "stream", "stream_options", "temperature", "top_p", "top_logprobs", "max_output_tokens"],
+  ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "include", "metadata", "service_tier"],
+  ...["user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"],
+  ...["store", "background", "previous_response_id", "conversation", "prompt"],
+];
+
+const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models", "mesh"]);
+
+const checkMembers = bodyChecker(ownMembers);
+
+/** The longest `user` that chat APIs take, characters. */
+const maxUserChars = 64;
+
+/** A request in chat's words, and what those leave out. */
+interface ChatForm {
+  readonly chat: ChatCompletionRequest;
+  readonly session: string | undefined;
+  readonly dropped: readonly string[];
+  /** The error where the request goes to a provider without the Responses API; undefined where it may. */
+  readonly beyond: UnsupportedRequestError | undefined;
+}
+
+/**
+ * Translates a request.
+ *
+ * @param value Anything.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function chatRequestOf(value: unknown): ChatForm {
+  const body = checkMembers(value);
+  checkPlain(body);
+  const beyond = new Beyond();
+  checkKept(body, beyond);
+  const { model, models, mesh, max_output_tokens: max_tokens, stream, temperature, top_p, user } = body;
+  const session = [body.prompt_cache_key, body.safety_identifier, user].find(isName);
+  const plain = { model, models, mesh, max_tokens, stream, temperature, top_p };
+  const chat = withoutEmpty({
+    ...plain,
+    messages: chatMessagesOf(body.instructions, body.input, beyond),
+    ...toolingOf(body, beyond),
+    ...outputOf(body),
+    user: isName(user) && user.length <= maxUserChars ? user : undefined,
+  }) as unknown as ChatCompletionRequest;
+  return { chat, session, dropped: droppedOf(body), beyond: beyond.error };
+}
+
+function checkPlain(body: JsonObject): void {
+  for (const name of ["temperature", "top_p"]) {
+    checkOptional(body, { name, what: "a number", fits: Number.isFinite });
+  }
+  for (const name of ["stream", "store", "background", "parallel_tool_calls"]) {
+    checkOptional(body, { name, what: "a boolean", fits: (given) => typeof given === "boolean" });
+  }
+  for (const name of ["text", "reasoning", "metadata", "stream_options"]) {
+    checkOptional(body, { name, what: "an object", fits: isObject });
+  }
+  checkOptional(body, { name: "instructions", what: "a string", fits: (given) => typeof given === "string" });
+  checkOptional(body, { name: "include", what: "an array", fits: Array.isArray });
+  for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
+    const fits = (given: unknown) => isWhole(given) && given >= least;
+    checkOptional(body, { name, what: `a whole number of at least ${least}`, fits });
+  }
+}
+
+/** Nothing is kept here, and nothing runs on behind a request. */
+function checkKept(
+  { previous_response_id, conversation, prompt, background, store }: JsonObject,
+  beyond: Beyond,
+): void {
+  for (const [name, value] of Object.entries({ previous_response_id, conversation })) {
+    if (value === undefined || value === null) continue;
+    beyond.addKept(name, "stands for a conversation that the provider keeps", 'send all of it in "input"');
+  }
+  if (prompt !== undefined && prompt !== null) {
+    beyond.addKept(
+      "prompt",
+      "stands for a prompt that the provider keeps",
+      'send its text in "instructions" and "input"',
+    );
+  }
+  if (background === true) beyond.add("background", "is true", "leave it out, and wait for the answer or stream it");
+  if (store === true) beyond.add("store", "is true", 'leave it out, and send the whole conversation in "input"');
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** How much to think, and the form of the answer. */
+function outputOf({ reasoning, text, include, top_logprobs: top }: JsonObject): Partial<ChatCompletionRequest> {
+  const { effort } = isObject(reasoning) ? reasoning : {};
+  if (effort !== undefined && effort !== null && typeof effort !== "string") {
+    throw wrongType("reasoning.effort", "a string", effort);
+  }
+  const { format } = isObject(text) ? text : {};
+  const isScored = isWhole(top) && top > 0 ||
+    Array.isArray(include) && include.includes("message.output_text.logprobs");
+  return {
+    reasoning_effort: effort as string | undefined,
+    response_format: format === undefined || format === null ? undefined : formatOf(format),
+    ...(isScored ? { logprobs: true, top_logprobs: top ?? undefined } : {}),
+  };
+}
+
+function formatOf(format: unknown): ChatCompletionRequest["response_format"] {
+  if (!isObject(format)) throw wrongType("text.format", "an object", format);
+  const { type, schema, strict, description } = format;
+  if (type === "text") return undefined;
+  if (type === "json_object") return { type };
+  if (type !== "json_schema") {
+    throw invalid(
+      `"text.format.type" is ${quoted(type)}, and has to be "text", "json_object" or "json_schema"`,
+      "text.format.type",
+    );
+  }
+  if (!isObject(schema)) throw wrongType("text.format.schema", "an object", schema);
+  const name = stringAt(format, "name", "text.format");
+  return { type, json_schema: withoutEmpty({ name, description, schema, strict }) };
+}
+
+function droppedOf(body: JsonObject): string[] {
+  const names = Object.keys(body).filter((name) => !translated.has(name) && body[name] !== null);
+  const { verbosity } = isObject(body.text) ? body.text : {};
+  return verbosity === undefined || verbosity === null ? names : [...names, "text.verbosity"];
+}
+
+function withoutEmpty(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
+}

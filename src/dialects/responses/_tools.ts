@@ -1,0 +1,78 @@
+/**
+ * From tools of Responses to functions of a chat.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
+import { invalid, wrongType } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { Beyond } from "./_beyond.ts";
+import { quoted, stringAt } from "./_content.ts";
+
+/** What a chat request says of tools. */
+type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
+
+/**
+ * Translates tools and the choice among them.
+ *
+ * @param body The request.
+ * @param beyond Takes tools that the provider itself would have to run.
+ * @throws {UnsupportedRequestError} For what is malformed.
+ */
+export function toolingOf({ tools, tool_choice, parallel_tool_calls: parallel }: JsonObject, beyond: Beyond): Tooling {
+  if (tools === undefined || tools === null) return {};
+  if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
+  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, beyond));
+  const { allowed, choice } = choiceOf(tool_choice, beyond);
+  const kept = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
+  if (kept.length === 0) return {};
+  return {
+    tools: kept,
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}),
+  };
+}
+
+function toolOf(tool: unknown, where: string, beyond: Beyond): Tool[] {
+  if (!isObject(tool)) throw wrongType(where, "an object", tool);
+  const { type, description, parameters, strict } = tool;
+  if (type !== "function") {
+    beyond.add(`${where}.type`, `is ${quoted(type)}`, 'describe a tool of your own, of the type "function"');
+    return [];
+  }
+  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
+    throw wrongType(`${where}.parameters`, "an object", parameters);
+  }
+  return [{
+    type: "function",
+    function: {
+      name: stringAt(tool, "name", where),
+      ...(typeof description === "string" ? { description } : {}),
+      ...(isObject(parameters) ? { parameters } : {}),
+      ...(typeof strict === "boolean" ? { strict } : {}),
+    },
+  }];
+}
+
+/** The choice in chat's words, and the only tools to choose from, where the request names them. */
+interface Choice {
+  readonly choice?: ChatCompletionRequest["tool_choice"];
+  readonly allowed?: ReadonlySet<unknown>;
+}
+
+function choiceOf(choice: unknown, beyond: Beyond): Choice {
+  if (choice === undefined || choice === null) return {};
+  if (choice === "none" || choice === "auto" || choice === "required") return { choice };
+  if (typeof choice === "string") {
+    throw invalid('"tool_choice" has to be "none", "auto", "required" or an object', "tool_choice");
+  }
+  if (!isObject(choice)) throw wrongType("tool_choice", "a string or an object", choice);
+  if (choice.type === "function") {
+    return { choice: { type: "function", function: { name: stringAt(choice, "name", "tool_choice") } } };
+  }
+  if (choice.type === "allowed_tools" && Array.isArray(choice.tools)) {
+    const allowed = new Set(choice.tools.map((tool: unknown) => isObject(tool) ? tool.name : undefined));
+    return { choice: choice.mode === "required" ? "required" : "auto", allowed };
+  }
+  beyond.add("tool_choice.type", `is ${quoted(choice.type)}`, 'use "function" or "allowed_tools"');
+  return {};
+}

@@ -1,0 +1,30 @@
+/**
+ * The dialect of `POST /v1/responses`. Nothing is kept between two requests.
+ *
+ * Source: https://platform.openai.com/docs/api-reference/responses
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { Dialect } from "../dialect.ts";
+import { errorBodyOf } from "./_errors.ts";
+import { ResponseEvents, wholeResponseOf } from "./_events.ts";
+import { nativeOf } from "./_native.ts";
+import { chatRequestOf } from "./_request.ts";
+
+/** Responses: a conversation of items, the answer as items of its own. */
+export const responses: Dialect = {
+  name: "responses",
+  translate(value) {
+    const { chat, session, dropped, beyond } = chatRequestOf(value);
+    const body = value as JsonObject;
+    return {
+      chat,
+      session,
+      dropped,
+      native: nativeOf(body, beyond),
+      whole: (completion) => wholeResponseOf(body, completion),
+      events: () => new ResponseEvents(body),
+    };
+  },
+  errorBody: errorBodyOf,
+};

@@ -1,0 +1,42 @@
+/**
+ * What clients of `/v1/responses` read.
+ * @module
+ */
+import { assertEquals } from "@std/assert";
+import { assertMatchesSchema } from "./schema.ts";
+
+/** An event of a stream. */
+export interface ResponseEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly [key: string]: unknown;
+}
+
+/**
+ * The events of a stream, each checked: its name, its number, and the API's schema.
+ *
+ * @param text All of it.
+ */
+export function eventsOf(text: string): ResponseEvent[] {
+  const events = text.split("\n\n").slice(0, -1).map((event) => {
+    const [, name, data] = /^event: (\S+)\ndata: (.+)$/.exec(event)!;
+    const value: ResponseEvent = JSON.parse(data!);
+    assertEquals(value.type, name);
+    return value;
+  });
+  assertEquals(events.map(({ sequence_number }) => sequence_number), events.map((_, index) => index));
+  for (const event of events) assertMatchesSchema("ResponseStreamEvent", withKnownCode(event));
+  return events;
+}
+
+/** The names of events. */
+export function typesOf(events: readonly ResponseEvent[]): string[] {
+  return events.map(({ type }) => type);
+}
+
+/** Ours for a broken stream is none of the API's codes. */
+function withKnownCode(event: ResponseEvent): ResponseEvent {
+  if (event.type !== "response.failed") return event;
+  const response = event.response as { error: object };
+  return { ...event, response: { ...response, error: { ...response.error, code: "server_error" } } };
+}
