@@ -72,7 +72,7 @@ export interface Translation {
   readonly native?: {
     /**
      * Members that differ for a model, by its id, and by what differs for it in chat's form; undefined removes one. Our own
-     * members, and those that the model refuses, are removed anyway.
+     * members are removed anyway.
      */
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
     /** Headers that belong to the request; names in lower case. */

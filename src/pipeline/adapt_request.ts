@@ -36,7 +36,7 @@ export interface AdaptedRequest {
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
   const { edits: own, dropped } = operation.reword(body, model);
-  const native = original === undefined ? undefined : nativeOf(original, model, { edits: own, dropped });
+  const native = nativeOf(original, model, own);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const reworded = edited(body, edits);
@@ -49,23 +49,28 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       body: reworded,
       ...(text === undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
-      ...(native === undefined ? {} : { native }),
+      ...(native === undefined ? {} : { native: native.request }),
       ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
     },
-    dropped: native !== undefined || original === undefined ? dropped : [...original.dropped, ...dropped],
+    dropped: native !== undefined
+      ? dropped.filter((name) => native.edited.includes(name))
+      : original === undefined
+      ? dropped
+      : [...original.dropped, ...dropped],
   };
 }
 
-/** The request in its own words, for a provider that speaks them. */
+/** The request in its own words, for a provider that speaks them, and the members that differ for the model. */
 function nativeOf(
-  { dialect, native }: OriginalRequest,
+  original: OriginalRequest | undefined,
   { info, instance }: ModelEntry,
-  { edits: inChat, dropped }: Rewording,
-): NativeRequest | undefined {
-  if (native === undefined || !speaks(instance.provider, dialect, info.id)) return undefined;
-  const { text, edits, headers } = native;
-  const hidden = Object.fromEntries([...privateFields, ...dropped].map((name) => [name, undefined]));
-  return { dialect, text: editMembers(text, { ...edits(info.id, inChat), ...hidden }), headers };
+  inChat: Rewording["edits"],
+): { readonly request: NativeRequest; readonly edited: readonly string[] } | undefined {
+  if (original?.native === undefined || !speaks(instance.provider, original.dialect, info.id)) return undefined;
+  const { dialect, native: { text, edits, headers } } = original;
+  const own = edits(info.id, inChat);
+  const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
+  return { request: { dialect, text: editMembers(text, { ...own, ...hidden }), headers }, edited: Object.keys(own) };
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

@@ -54,7 +54,8 @@ function conversation(dice: Dice): JsonObject[] {
 
 /** The way back, as the API's reference pairs the two. */
 function itemsOf(messages: readonly ChatMessage[]): JsonObject[] {
-  return messages.flatMap(({ role, content, refusal, reasoning_content: thoughts, tool_calls = [], tool_call_id }) => {
+  return messages.flatMap((message): JsonObject[] => {
+    const { role, content, refusal, reasoning_content: thoughts, tool_calls = [], tool_call_id } = message;
     if (role === "tool") return [{ type: "function_call_output", call_id: tool_call_id, output: content }];
     if (role !== "assistant") {
       const parts = typeof content === "string" ? [{ type: "text", text: content }] : content as ContentPart[];

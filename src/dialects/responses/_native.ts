@@ -8,6 +8,9 @@ import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { withoutOwn } from "./_carried.ts";
 
+/** Members that are the same in chat, and that some models refuse. */
+const sampling: readonly string[] = ["temperature", "top_p"];
+
 /**
  * The native form of a request.
  *
@@ -27,6 +30,7 @@ export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | und
       ...(isReasoned && "reasoning_effort" in reworded
         ? { reasoning: { ...reasoning, effort: reworded.reasoning_effort } }
         : {}),
+      ...Object.fromEntries(sampling.filter((name) => name in reworded).map((name) => [name, reworded[name]])),
     }),
     headers: {},
     pinned,
