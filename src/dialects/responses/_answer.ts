@@ -10,7 +10,7 @@ import { ownId } from "./_carried.ts";
 export type AnswerHead = Pick<ChatCompletion, "id" | "model" | "created">;
 
 /** Why an answer ended, in chat's words. */
-export interface AnswerEnd {
+interface AnswerEnd {
   readonly reason: string | null;
   /** The model refused in words of its own. */
   readonly hasRefused: boolean;

@@ -22,7 +22,7 @@ const inputKinds = "input_text, input_image, input_file or input_audio";
  * @param content A string stands for one text.
  * @param where Its position in the request, for errors.
  */
-export function contentOf(content: unknown, where: string): readonly JsonObject[] {
+function contentOf(content: unknown, where: string): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "input_text", text: content }];
   if (content === undefined) throw missing(where);
   if (!Array.isArray(content)) throw wrongType(where, "a string or an array of parts", content);
