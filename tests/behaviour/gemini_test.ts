@@ -241,7 +241,7 @@ describe("the content of Gemini's dialect", () => {
       headers: new Headers(),
     });
     assertEquals(chat.messages[1]!.tool_calls![0]!.extra_content, state);
-    const [, sent] = native!.edits("a").contents as { parts: object[] }[];
+    const [, sent] = native!.edits("a", {}).contents as { parts: object[] }[];
     assertEquals(sent!.parts, [{ functionCall: part.functionCall }]);
   });
 
