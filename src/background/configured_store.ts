@@ -64,6 +64,7 @@ export class ConfiguredStore implements StateStore {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
       await this.close().catch(() => {}); // what failed was traced, and the new one may do better
+      this.#storage = undefined;
       this.#store = settings === undefined ? undefined : await this.#open(settings);
       this.#settings = settings;
     }

@@ -73,6 +73,7 @@ export class Engine implements Mesh {
   readonly monitoring: Monitoring = new Monitoring();
   #secrets: SettingsSecrets | undefined;
   readonly #store: StateStore | undefined;
+  readonly #closing: (() => Promise<void>)[] = [];
   #isReady = false;
   #isClosed = false;
 
@@ -120,6 +121,11 @@ export class Engine implements Mesh {
   /** Where its state is kept, once that is open. */
   get storage(): Storage | undefined {
     return this.#store?.storage;
+  }
+
+  /** Has something done when the mesh closes, before its storage does. */
+  onClose(task: () => Promise<void>): void {
+    this.#closing.push(task);
   }
 
   /** Whether it can answer requests at once. */
@@ -235,6 +241,7 @@ export class Engine implements Mesh {
     await this.reports?.close();
     await this.hub.flush(({ usesStorage }) => usesStorage === true);
     try {
+      await Promise.all(this.#closing.splice(0).map((task) => task()));
       await this.#store?.close();
     } finally {
       await this.hub.flush();

@@ -4,18 +4,11 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { DialectWords } from "../dialects/dialect.ts";
-import type { Client } from "./client.ts";
+import type { Caller } from "./client.ts";
+import type { ClientSlot } from "./client_slot.ts";
 import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
-
-/** Sender of a request with an accepted token. */
-export interface Caller {
-  /** Undefined for a token without a client's name, and where no token is required. */
-  readonly client?: Client | undefined;
-  /** Whether it sees everything and may activate and deactivate. */
-  readonly isAdministrator: boolean;
-}
 
 /** A token, and who sends it. */
 export interface AcceptedToken extends Caller {
@@ -24,11 +17,21 @@ export interface AcceptedToken extends Caller {
 
 const anonymous: Caller = { isAdministrator: true };
 
-/** Checks bearer tokens, all of them on every request, in time that does not depend on the match. */
+/** What tokens of clients made at runtime begin with. */
+export const runtimePrefix = "mm_";
+
+/**
+ * Checks bearer tokens, all of the configuration on every request, in time that does not depend on the match. Those of
+ * clients made at runtime are looked up by their hash.
+ */
 export class Authenticator {
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
 
-  constructor(tokens: readonly AcceptedToken[]) {
+  readonly #runtime: Pick<ClientSlot, "clients"> | undefined;
+
+  /** @param runtime Clients made at runtime. */
+  constructor(tokens: readonly AcceptedToken[], runtime?: Pick<ClientSlot, "clients">) {
+    this.#runtime = runtime;
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
   }
 
@@ -39,17 +42,20 @@ export class Authenticator {
 
   /** The sender of a request; undefined without an accepted token where one is required. */
   callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
-    if (this.isOpen) return anonymous;
+    const isAnyAccepted = this.isOpen;
+    if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
     const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
+    const given = match?.[1] ?? "";
     const own = dialect?.tokenOf?.(request);
-    return this.#callerWith(match?.[1] ?? "") ?? (own === undefined ? undefined : this.#callerWith(own));
+    if (isAnyAccepted && !isRuntimeToken(given) && !isRuntimeToken(own)) return anonymous;
+    return this.#callerWith(given) ?? (own === undefined ? undefined : this.#callerWith(own));
   }
 
   #callerWith(token: string): Caller | undefined {
     const given = encoder.encode(token);
     let found: Caller | undefined;
     for (const { bytes, caller } of this.#callers) if (isSame(bytes, given)) found ??= caller;
-    return found;
+    return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.callerOf(token) : undefined);
   }
 
   /**
@@ -69,6 +75,10 @@ export class Authenticator {
       { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
     );
   }
+}
+
+function isRuntimeToken(token: string | undefined): boolean {
+  return token !== undefined && token.startsWith(runtimePrefix);
 }
 
 function isSame(token: Uint8Array, given: Uint8Array): boolean {

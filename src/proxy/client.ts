@@ -14,7 +14,7 @@ const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
 interface ClientContext {
   readonly before?: Client | undefined;
-  readonly state?: MeshState;
+  readonly state?: MeshState | undefined;
 }
 
 function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
@@ -27,23 +27,41 @@ function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { be
   return budget;
 }
 
+/** What a client may do. */
+type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm">;
+
 export class Client implements RequestClient {
   readonly name: string;
-  readonly pools: ReadonlySet<string> | undefined;
-  readonly budget: Budget | undefined;
-  readonly #rpm: number;
+  pools: ReadonlySet<string> | undefined;
+  budget: Budget | undefined;
+  readonly #state: MeshState | undefined;
+  /** Kept while there is no limit: what was spent under one counts under the next. */
+  #budget: Budget | undefined;
+  #rpm = Infinity;
   readonly #requests: SlidingWindow;
 
   /**
    * @param context The same client under earlier settings, whose requests and spending still count; and the state of
    *   the mesh, which persists or replicates its budget.
    */
-  constructor(name: string, { pools, budget, rpm = Infinity }: ClientSettings, { before, state }: ClientContext = {}) {
+  constructor(name: string, limits: ClientLimits, { before, state }: ClientContext = {}) {
     this.name = name;
-    this.pools = pools && new Set(pools);
-    this.budget = budget && budgetOf(name, budget, { before, state });
-    this.#rpm = rpm;
+    this.#state = state;
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
+    this.#apply(limits, before);
+  }
+
+  /** Applies other limits; requests and spending so far count against them. */
+  change(limits: ClientLimits): void {
+    this.#apply(limits);
+  }
+
+  #apply({ pools, budget, rpm = Infinity }: ClientLimits, before?: Client): void {
+    this.pools = pools && new Set(pools);
+    this.#rpm = rpm;
+    if (budget !== undefined) this.#budget ??= budgetOf(this.name, budget, { before, state: this.#state });
+    this.#budget?.setLimits({ daily: budget?.dailyNano, monthly: budget?.monthlyNano });
+    this.budget = budget && this.#budget;
   }
 
   /** Whether nothing is kept from it: by default, what administrates the proxy. */
@@ -85,4 +103,12 @@ export class Client implements RequestClient {
         : `${error.message}, or what is left to the client "${this.name}" is too little for this request`;
     }
   }
+}
+
+/** Sender of a request with an accepted token. */
+export interface Caller {
+  /** Undefined for a token without a client's name, and where no token is required. */
+  readonly client?: Client | undefined;
+  /** Whether it sees everything and may activate and deactivate. */
+  readonly isAdministrator: boolean;
 }

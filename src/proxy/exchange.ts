@@ -6,10 +6,10 @@ import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { DialectWords } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Caller } from "./authenticator.ts";
 import type { BodyBounds } from "./body_reader.ts";
 import type { RecordRing } from "./record_ring.ts";
-import type { Client } from "./client.ts";
+import type { Caller, Client } from "./client.ts";
+import type { RuntimeClients } from "./clients/runtime_clients.ts";
 
 /** How a body is read. */
 export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
@@ -34,6 +34,8 @@ export interface Exchange {
   readonly startedAt: number;
   readonly isDraining: boolean;
   readonly isStopping: () => boolean;
+  /** Clients made at runtime; undefined without a storage. */
+  readonly runtimeClients: RuntimeClients | undefined;
   /** The latest records. */
   readonly records: RecordRing;
   /**

@@ -7,6 +7,7 @@ import { engineOf } from "../engine/engine_of.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
+import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
 import { type HandlerOptions, ProxyInstance, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
@@ -43,13 +44,15 @@ export interface Handler extends RequestHandler {
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
   let instance: ProxyInstance | undefined;
   let current = engineOf(mesh);
+  const runtimeClients = new ClientSlot();
   const begin = async (request: PlainRequest, facts: RequestFacts) => {
     const { requestId } = facts;
     try {
       const early = current.isReady ? undefined : earlyAnswer(request, requestId);
       if (early !== undefined) return early;
       await current.ready();
-      instance ??= new ProxyInstance(current, options);
+      await runtimeClients.use(current);
+      instance ??= new ProxyInstance(current, { ...options, runtimeClients });
       return await instance.serve(request, facts);
     } catch (error) {
       return errorResponse(error, { mesh: current, requestId });
@@ -61,9 +64,10 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
   const replace = (next: Mesh) => {
-    const before = instance ??= new ProxyInstance(current, options);
-    instance = new ProxyInstance(current = engineOf(next), { ...options, before });
-    return before.untilIdle();
+    const before = instance ??= new ProxyInstance(current, { ...options, runtimeClients });
+    const used = runtimeClients.use(current = engineOf(next));
+    instance = new ProxyInstance(current, { ...options, runtimeClients, before });
+    return Promise.all([before.untilIdle(), used]).then(() => {});
   };
   return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
 }

@@ -10,9 +10,10 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { RequestMetrics } from "../observe/request_metrics.ts";
 import { isStream } from "../util/plain_stream.ts";
-import { type AcceptedToken, Authenticator, type Caller } from "./authenticator.ts";
+import { type AcceptedToken, Authenticator } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
-import { Client } from "./client.ts";
+import { type Caller, Client } from "./client.ts";
+import type { ClientSlot } from "./client_slot.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
@@ -40,6 +41,7 @@ export interface HandlerOptions {
 
 /** Options of a handler, and the instance that this one takes over from. */
 interface InstanceOptions extends HandlerOptions {
+  readonly runtimeClients: ClientSlot;
   readonly before?: ProxyInstance;
 }
 
@@ -56,6 +58,7 @@ export class ProxyInstance {
   readonly #isDraining: () => boolean;
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
+  readonly #runtimeClients: ClientSlot;
   readonly #startedAt: number;
   /** Requests under way, with or without a slot. */
   #underWay = 0;
@@ -63,7 +66,9 @@ export class ProxyInstance {
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
-  constructor(mesh: Engine, { tokens = [], host, isDraining = no, isStopping = no, before }: InstanceOptions) {
+  constructor(mesh: Engine, options: InstanceOptions) {
+    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, before } = options;
+    this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined
       ? {
         inFlight: 0,
@@ -85,7 +90,8 @@ export class ProxyInstance {
       if (name === undefined) return [];
       return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
     }));
-    this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }));
+    runtimeClients.configured = this.#clients;
+    this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
     this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
       hasToken: !this.#authenticator.isOpen,
@@ -111,7 +117,7 @@ export class ProxyInstance {
     let entry: RouteEntry | undefined;
     try {
       const path = pathOf(request.url);
-      entry = routeOf(path, { exposed: this.#proxy.endpoints, headers: request.headers });
+      entry = routeOf(path, this.#proxy.endpoints);
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
@@ -187,6 +193,7 @@ export class ProxyInstance {
       startedAt: this.#startedAt,
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
+      runtimeClients: this.#runtimeClients.clients,
       records: this.#shared.records,
       body: (time) => this.#read(incoming, time),
       onEnd: () => {},

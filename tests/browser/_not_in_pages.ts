@@ -83,6 +83,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/rerank_test.ts`]: {
     "client.rerank > goes to Cohere's own path, beside its compatibility base": vendor,
   },
+  [`${b}/runtime_clients_test.ts`]: files,
   [`${b}/search_test.ts`]: {
     "client.search > goes to detected vendors by turns, each in its own words, and costs what they charge": environment,
   },

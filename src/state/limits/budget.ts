@@ -75,6 +75,12 @@ export class Budget implements CounterSource {
     this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
 
+  /** Sets other limits; what is spent and reserved counts against them. */
+  setLimits({ daily = Infinity, monthly = Infinity }: BudgetLimits): void {
+    this.#days.limit = daily;
+    this.#months.limit = monthly;
+  }
+
   /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
   startReplication(): void {
     this.#isShared = true;

@@ -87,7 +87,7 @@ interface WindowCounterParts {
  */
 export class WindowCounter {
   /** What may be spent in one window; Infinity: no limit. */
-  readonly limit: number;
+  limit: number;
   /** The last used one last. */
   readonly windows: WindowSums[];
   readonly #windowAt: (wall: number) => Window;

@@ -64,6 +64,10 @@ export class SnapshotStore implements StateStore {
     if (locking !== undefined) this.#lock = new RecordLock({ storage, key: stateKey, clock, locking });
   }
 
+  get storage(): CodedStorage {
+    return this.#parts.storage;
+  }
+
   /**
    * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and copied; the
    * state begins anew then, with what the record's backup says, if it has one.

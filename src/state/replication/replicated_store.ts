@@ -48,6 +48,10 @@ export class ReplicatedStore implements StateStore {
     this.#parts = parts;
   }
 
+  get storage(): StateStore["storage"] {
+    return this.#parts.store?.storage;
+  }
+
   /** Restores a state, and shares it from now on. */
   async load(state: MeshState): Promise<void> {
     const { clock, store, id } = this.#parts;

@@ -1,0 +1,24 @@
+/**
+ * Tokens and ids by chance.
+ * @module
+ */
+import { toBase64 } from "../../util/base64.ts";
+import { runtimePrefix } from "../authenticator.ts";
+
+const tokenBytes = 32;
+const idBytes = 12;
+
+/** `mm_` and 32 random bytes, base64url. */
+export function newToken(): string {
+  return runtimePrefix + random(tokenBytes);
+}
+
+/** An id of a client. */
+export function newId(): string {
+  return `client_${random(idBytes)}`;
+}
+
+function random(bytes: number): string {
+  const text = toBase64(crypto.getRandomValues(new Uint8Array(bytes)));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}

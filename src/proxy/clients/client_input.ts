@@ -1,0 +1,108 @@
+/**
+ * What administrators send about a client, checked as the configuration's clients are.
+ * @module
+ */
+import { list, object } from "../../config/schema/_containers.ts";
+import { integer, text } from "../../config/schema/_fields.ts";
+import { budget } from "../../config/schema/providers.ts";
+import { Report, show, suggest } from "../../config/schema/report.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { UnsupportedRequestError } from "../../errors.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { ClientFacts } from "./client_record.ts";
+
+/** Longest name. */
+const maxNameLength = 128;
+
+type Values = Partial<ClientFacts>;
+
+/** A change of a client: undefined members stay, null removes a limit. */
+export type ClientChange = { readonly [Key in keyof ClientFacts]?: ClientFacts[Key] | null };
+
+/** Limits that null removes. */
+const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "expires_at"]);
+
+const fields = object<Values>({
+  name: text({ isLiteral: true, check: nameProblem }),
+  pools: list(text({ isLiteral: true }), { min: 1 }),
+  budget: budget(),
+  rpm: integer({ min: 1 }),
+  expires_at: text({ isLiteral: true, check: timeProblem }),
+});
+
+/**
+ * Reads the body that makes a client.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value` or `missing_required_parameter`, with the field's name.
+ */
+export function readNewClient(body: unknown, mesh: Engine): ClientFacts {
+  const { name, ...limits } = read(body, mesh);
+  if (name !== undefined) return { name, ...limits };
+  throw new UnsupportedRequestError('"name" is missing: it stands in records and metrics', {
+    code: "missing_required_parameter",
+    param: "name",
+  });
+}
+
+/**
+ * Reads the body that changes one.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value`, with the field's name.
+ */
+export function readChange(body: unknown, mesh: Engine): ClientChange {
+  if (!isObject(body)) return read(body, mesh);
+  const removed = Object.keys(body).filter((key) => body[key] === null && removable.has(key));
+  const given = Object.fromEntries(Object.entries(body).filter(([key]) => !removed.includes(key)));
+  return { ...read(given, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
+}
+
+/** An error of a field of the body. */
+export function wrong(message: string, param?: string): UnsupportedRequestError {
+  return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
+}
+
+function read(body: unknown, mesh: Engine): Values {
+  if (!isObject(body)) throw wrong("The body has to be an object with the client's name and limits");
+  const report = new Report();
+  for (const [key, value] of Object.entries(body)) {
+    if (value === null) report.problem(key, "expected a value, found nothing");
+  }
+  const { pools, expires_at, ...values } = fields.read(body, "", report)!;
+  const named = pools?.flatMap((name, index) => poolNamed(name, `pools[${index}]`, { mesh, report }));
+  if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
+    report.problem("expires_at", "is in the past: to end a client now, delete it");
+  }
+  const [problem] = report.problems;
+  if (problem !== undefined) throw wrong(`${problem.path}: ${problem.message}`, problem.path);
+  return {
+    ...values,
+    ...(named && { pools: named }),
+    ...(expires_at !== undefined && { expires_at: new Date(expires_at).toISOString() }),
+  };
+}
+
+/** A pool, or the one that is made on demand for a node of the capability tree. */
+function poolNamed(
+  name: string,
+  path: string,
+  { mesh: { registry }, report }: { readonly mesh: Engine; readonly report: Report },
+): string[] {
+  if (registry.pool(name) !== undefined) return [name];
+  const node = registry.tree.resolve(name);
+  if (node !== undefined) return [registry.tree.shortName(node)];
+  report.problem(path, `no pool ${show(name)}${suggest(name, registry.pools.map((pool) => pool.name))}`);
+  return [];
+}
+
+function nameProblem(name: string): string | undefined {
+  return name.length <= maxNameLength && name.trim() === name
+    ? undefined
+    : `expected a name of 1 to ${maxNameLength} characters without space around it`;
+}
+
+function timeProblem(time: string): string | undefined {
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(time);
+  return isTime && !Number.isNaN(Date.parse(time))
+    ? undefined
+    : 'expected an ISO 8601 time such as "2027-01-31T00:00:00Z"';
+}

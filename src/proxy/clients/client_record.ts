@@ -1,0 +1,87 @@
+/**
+ * Clients as the storage has them: settings and the hash of a token, never the token.
+ * @module
+ */
+import { nanoOf } from "../../config/schema/money.ts";
+import type { ClientSettings } from "../../config/settings/settings.ts";
+import { ConnectorError } from "../../errors.ts";
+import { isObject } from "../../util/is_object.ts";
+
+/** What administrators give a client. Money is USD, times are ISO 8601. */
+export interface ClientFacts {
+  readonly name: string;
+  readonly pools?: readonly string[];
+  readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
+  readonly rpm?: number;
+  readonly expires_at?: string;
+}
+
+/** A client in the storage. */
+export interface StoredClient extends ClientFacts {
+  readonly id: string;
+  readonly created_at: string;
+  /** SHA-256 of its token, hexadecimal. */
+  readonly token_sha256: string;
+}
+
+/** A client that was revoked: its name stands in what it used. */
+interface RevokedClient extends Pick<StoredClient, "id" | "name"> {
+  readonly revoked_at: string;
+}
+
+/** The record. */
+export interface ClientsDocument {
+  readonly version: 1;
+  readonly clients: readonly StoredClient[];
+  readonly revoked: readonly RevokedClient[];
+}
+
+export const noClients: ClientsDocument = { version: 1, clients: [], revoked: [] };
+
+/**
+ * Reads the record.
+ *
+ * @param text JSON.
+ * @throws {ConnectorError} `unreadable`, when it is not what this version writes: guessing would let clients in.
+ */
+export function readDocument(text: string): ClientsDocument {
+  const value: unknown = JSON.parse(text);
+  if (isObject(value) && value.version === 1 && areAll(value.clients, isStored) && areAll(value.revoked, isRevoked)) {
+    return value as unknown as ClientsDocument;
+  }
+  throw new ConnectorError("The record of the clients is not what this version writes", undefined, "unreadable");
+}
+
+/** The limits as the proxy applies them. */
+export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSettings, "token" | "name"> {
+  const { daily_limit, monthly_limit } = budget ?? {};
+  return {
+    ...(pools && { pools }),
+    ...(rpm !== undefined && { rpm }),
+    ...(budget && {
+      budget: {
+        ...(daily_limit !== undefined && { dailyNano: nanoOf(daily_limit) }),
+        ...(monthly_limit !== undefined && { monthlyNano: nanoOf(monthly_limit) }),
+      },
+    }),
+  };
+}
+
+/** A client as administrators see it. */
+export function shownClient({ token_sha256: _, ...shown }: StoredClient): Omit<StoredClient, "token_sha256"> {
+  return shown;
+}
+
+function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>) => boolean): boolean {
+  return Array.isArray(value) && value.every((entry) => isObject(entry) && isOne(entry));
+}
+
+function isStored({ id, name, token_sha256, pools, rpm, expires_at }: Readonly<Record<string, unknown>>): boolean {
+  return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
+    (pools === undefined || Array.isArray(pools)) && (rpm === undefined || typeof rpm === "number") &&
+    (expires_at === undefined || typeof expires_at === "string" && !Number.isNaN(Date.parse(expires_at)));
+}
+
+function isRevoked({ id, name }: Readonly<Record<string, unknown>>): boolean {
+  return typeof id === "string" && typeof name === "string";
+}

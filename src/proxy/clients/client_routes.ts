@@ -1,0 +1,208 @@
+/**
+ * Answers `/mesh/clients` and what is below it.
+ * @module
+ */
+import type { PlainResponse } from "../../contracts/shell.ts";
+import { ConnectorError } from "../../errors.ts";
+import { sha256 } from "../../util/sha256.ts";
+import { readJson } from "../body.ts";
+import { HttpError } from "../error_body.ts";
+import type { Exchange } from "../exchange.ts";
+import { json } from "../json.ts";
+import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
+import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
+import { dayMs, dayOf, usageDays, type UsageRow } from "./client_usage.ts";
+import { newId, newToken } from "./_new_token.ts";
+import type { RuntimeClients } from "./runtime_clients.ts";
+
+/** Longest wait for a body that is this small, ms. */
+const bodyLimitMs = 10_000;
+
+/** A request about clients, and where they are. */
+interface Asked {
+  readonly exchange: Exchange;
+  readonly clients: RuntimeClients;
+  /** Of the client that the path names. */
+  readonly id: string;
+}
+
+/** By method and what is below the client. */
+const answers: Readonly<Record<string, (asked: Asked) => Promise<PlainResponse>>> = {
+  "GET": list,
+  "POST": create,
+  "PATCH": update,
+  "DELETE": revoke,
+  "POST rotate": rotate,
+  "GET usage": usage,
+};
+
+/**
+ * Answers a request of an administrator.
+ *
+ * @throws {HttpError} 400 without a storage, 404 for an unknown client, 503 while the storage fails.
+ */
+export async function answerClients(exchange: Exchange): Promise<PlainResponse> {
+  const { runtimeClients: clients, path, request } = exchange;
+  if (clients === undefined) {
+    const message = "Clients made at runtime are kept in the storage: add a section `storage` to the configuration";
+    throw new HttpError(message, { status: 400, code: "no_storage" });
+  }
+  const [, , , id = "", action] = path.split("/");
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  try {
+    return await answers[action ? `${method} ${action}` : method]!({ exchange, clients, id });
+  } catch (error) {
+    if (!ConnectorError.isInstance(error)) throw error;
+    const facts = { status: 503, type: "server_error", code: "storage_unavailable" };
+    throw new HttpError(`The storage failed, nothing has changed as far as is known: ${error.message}`, facts);
+  }
+}
+
+async function list({ exchange: { headers }, clients }: Asked): Promise<PlainResponse> {
+  const { clients: data } = await clients.refresh();
+  return json({ object: "list", data: data.map(shownClient) }, { headers });
+}
+
+async function create({ exchange, clients }: Asked): Promise<PlainResponse> {
+  const { mesh, headers } = exchange;
+  const facts = readNewClient(await bodyOf(exchange), mesh);
+  const token = newToken();
+  const made: StoredClient = {
+    id: newId(),
+    ...facts,
+    created_at: new Date(mesh.runtime.clock.now()).toISOString(),
+    token_sha256: sha256(token),
+  };
+  await clients.change((document) => {
+    const isTaken = clients.configured.has(made.name) || document.clients.some(({ name }) => name === made.name);
+    if (isTaken) throw wrong(`Another client is called "${made.name}": limits are counted by name`, "name");
+    return { ...document, clients: [...document.clients, made] };
+  });
+  trace(exchange, `The client "${made.name}" (${made.id}) was created`);
+  return json({ ...shownClient(made), token }, { headers, status: 201 });
+}
+
+async function update(asked: Asked): Promise<PlainResponse> {
+  const { exchange } = asked;
+  const change = readChange(await bodyOf(exchange), exchange.mesh);
+  const changed = await changeOne(asked, (client) => {
+    if (change.name !== undefined && change.name !== client.name) {
+      throw wrong("A name cannot change: records, budgets and usage go by it. Create another client", "name");
+    }
+    return changedBy(client, change);
+  });
+  trace(exchange, `The client "${changed.name}" (${changed.id}) was changed`);
+  return json(shownClient(changed), { headers: exchange.headers });
+}
+
+async function rotate(asked: Asked): Promise<PlainResponse> {
+  const { exchange } = asked;
+  const token = newToken();
+  const changed = await changeOne(asked, (client) => ({ ...client, token_sha256: sha256(token) }));
+  trace(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
+  return json({ ...shownClient(changed), token }, { headers: exchange.headers });
+}
+
+async function revoke({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+  const now = exchange.mesh.runtime.clock.now();
+  let name = "";
+  await clients.change((document) => {
+    name = clientIn(document, id).name;
+    const revoked = document.revoked.filter(({ revoked_at }) => Date.parse(revoked_at) > now - usageDays * dayMs);
+    return {
+      ...document,
+      clients: document.clients.filter((client) => client.id !== id),
+      revoked: [...revoked, { id, name, revoked_at: new Date(now).toISOString() }],
+    };
+  });
+  trace(exchange, `The client "${name}" (${id}) was revoked`);
+  return json({ id, name, deleted: true }, { headers: exchange.headers });
+}
+
+/** What a client used; that of one revoked stays. */
+async function usage({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+  const { headers, request, mesh: { runtime: { clock } } } = exchange;
+  const { clients: present, revoked } = await clients.refresh();
+  const found = [...present, ...revoked].find((client) => client.id === id);
+  if (found === undefined) throw unknownClient(id);
+  const { searchParams } = new URL(request.url, "http://host");
+  const today = dayOf(clock.now());
+  const from = dayIn(searchParams, "from") ?? dayOf(clock.now() - (usageDays - 1) * dayMs);
+  const to = dayIn(searchParams, "to") ?? today;
+  if (from > to) throw wrong('"from" is after "to"', "from");
+  const format = searchParams.get("format") ??
+    (/\btext\/csv\b/.test(request.headers.get("accept") ?? "") ? "csv" : "json");
+  if (format !== "json" && format !== "csv") throw wrong('"format" is json or csv', "format");
+  const data = await clients.usageOf(id, keptDays(clock.now()).filter((day) => day >= from && day <= to));
+  if (format === "json") return json({ id, name: found.name, from, to, data }, { headers });
+  headers["content-type"] = "text/csv; charset=utf-8";
+  return { status: 200, headers, body: csvOf(data) };
+}
+
+async function changeOne(
+  { clients, id }: Asked,
+  change: (client: StoredClient) => StoredClient,
+): Promise<StoredClient> {
+  let changed: StoredClient | undefined;
+  await clients.change((document) => {
+    changed = change(clientIn(document, id));
+    return { ...document, clients: document.clients.map((client) => client.id === id ? changed! : client) };
+  });
+  return changed!;
+}
+
+function changedBy(client: StoredClient, change: ClientChange): StoredClient {
+  const merged = Object.entries({ ...client, ...change }).filter(([, value]) => value !== null);
+  return Object.fromEntries(merged) as unknown as StoredClient;
+}
+
+function clientIn({ clients }: ClientsDocument, id: string): StoredClient {
+  const found = clients.find((client) => client.id === id);
+  if (found === undefined) throw unknownClient(id);
+  return found;
+}
+
+function unknownClient(id: string): HttpError {
+  const message = `There is no client ${JSON.stringify(id.slice(0, 64))}: GET /mesh/clients lists them`;
+  return new HttpError(message, { status: 404, code: "client_not_found" });
+}
+
+async function bodyOf(exchange: Exchange): Promise<unknown> {
+  const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
+  return (await readJson(exchange.request, () => exchange.body(time))).value;
+}
+
+function dayIn(parameters: URLSearchParams, name: string): string | undefined {
+  const day = parameters.get(name);
+  if (day === null) return undefined;
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : NaN;
+  if (Number.isNaN(time) || dayOf(time) !== day) throw wrong(`"${name}" has to be a day such as 2027-01-31`, name);
+  return day;
+}
+
+/** UTC, the oldest first. */
+function keptDays(wall: number): string[] {
+  return Array.from({ length: usageDays }, (_, index) => dayOf(wall - (usageDays - 1 - index) * dayMs));
+}
+
+/** RFC 4180. */
+function csvOf(rows: readonly UsageRow[]): string {
+  const heads = ["day", "pool", "requests", "tokens_in", "tokens_out", "cost_usd"] as const;
+  const cell = (value: string | number) => {
+    const text = typeof value === "number" ? plain(value) : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [heads, ...rows.map((row) => heads.map((head) => cell(row[head])))].map((line) => `${line.join(",")}\r\n`)
+    .join(
+      "",
+    );
+}
+
+/** Without an exponent, down to a nano-dollar. */
+function plain(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, "");
+}
+
+function trace({ mesh: { hub }, requestId }: Exchange, message: string): void {
+  hub.trace({ severity: "info", component: "clients", message, request_id: requestId });
+}

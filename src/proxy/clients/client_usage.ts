@@ -1,0 +1,161 @@
+/**
+ * What clients made at runtime have used: requests, tokens and money per day and pool, kept for 90 days.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import type { FinishedRequest } from "../../observe/hub_events.ts";
+import { whole } from "../../state/limits/window_counter.ts";
+import { RecordLock } from "../../state/persistence/record_lock.ts";
+import type { Storage } from "../../contracts/storage.ts";
+
+/** Days that are kept. */
+export const usageDays = 90;
+
+export const dayMs = 86_400_000;
+
+const prefix = "client_usage.";
+const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
+
+/** Records that are read at once. */
+const readsAtOnce = 10;
+
+/** Requests, tokens read, tokens written, nano-dollars. */
+type Amounts = [requests: number, tokensIn: number, tokensOut: number, costNano: number];
+
+/** By client id, then by pool. */
+type DayUsage = Record<string, Record<string, Amounts>>;
+
+/** What a client used on one day in one pool. */
+export interface UsageRow {
+  /** UTC, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly pool: string;
+  readonly requests: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_usd: number;
+}
+
+/** The UTC day of a time: wall clock, ms. */
+export function dayOf(wall: number): string {
+  return new Date(wall).toISOString().slice(0, 10);
+}
+
+/** Counts, and adds what it has counted to the records of the days from time to time. */
+export class ClientUsage {
+  readonly #clock: Clock;
+  #pending = new Map<string, DayUsage>();
+  #last: Promise<void> = Promise.resolve();
+  #purgedOn = "";
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts a request that is over. */
+  add(id: string, { record: { pool }, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
+    const day = dayOf(this.#clock.now());
+    let usage = this.#pending.get(day);
+    if (usage === undefined) this.#pending.set(day, usage = emptyDay());
+    addTo(usage, { id, pool, amounts: [1, whole(tokensIn), whole(tokensOut), whole(costNanoUsd)] });
+  }
+
+  /**
+   * Adds what was counted to the storage.
+   *
+   * @throws {ConnectorError} When it cannot be written; it is added the next time then.
+   */
+  flush(storage: Storage): Promise<void> {
+    const flushed = this.#last.then(() => this.#flush(storage));
+    this.#last = flushed.catch(() => {});
+    return flushed;
+  }
+
+  /**
+   * What a client has used, by day and pool.
+   *
+   * @param days UTC, in order.
+   * @throws {ConnectorError} When it cannot be read.
+   */
+  async rowsOf(id: string, { storage, days }: { storage: Storage; days: readonly string[] }): Promise<UsageRow[]> {
+    await this.flush(storage);
+    const kept = new Set(await storage.list(prefix));
+    const wanted = days.filter((day) => kept.has(prefix + day));
+    const rows: UsageRow[] = [];
+    for (let at = 0; at < wanted.length; at += readsAtOnce) {
+      const read = wanted.slice(at, at + readsAtOnce).map(async (day) => rowsIn(await load(storage, day), day, id));
+      rows.push(...(await Promise.all(read)).flat());
+    }
+    return rows;
+  }
+
+  async #flush(storage: Storage): Promise<void> {
+    const pending = this.#pending;
+    if (pending.size === 0) return;
+    this.#pending = new Map();
+    for (const [day, usage] of pending) {
+      try {
+        await this.#addToRecord(storage, day, usage);
+        pending.delete(day);
+      } catch (error) {
+        for (const [day, usage] of pending) this.#keep(day, usage);
+        throw error;
+      }
+    }
+    await this.#purge(storage);
+  }
+
+  async #addToRecord(storage: Storage, day: string, usage: DayUsage): Promise<void> {
+    const lock = new RecordLock({ storage, key: prefix, locking, clock: this.#clock });
+    await lock.run(async (isOurs) => {
+      const stored = await load(storage, day);
+      merge(stored, usage);
+      if (!isOurs()) return false;
+      await storage.save(prefix + day, new TextEncoder().encode(JSON.stringify(stored)));
+      return true;
+    });
+  }
+
+  #keep(day: string, usage: DayUsage): void {
+    const present = this.#pending.get(day);
+    if (present === undefined) this.#pending.set(day, usage);
+    else merge(present, usage);
+  }
+
+  /** Once a day and process. */
+  async #purge(storage: Storage): Promise<void> {
+    const wall = this.#clock.now();
+    if (this.#purgedOn === dayOf(wall)) return;
+    const oldest = prefix + dayOf(wall - (usageDays - 1) * dayMs);
+    for (const key of await storage.list(prefix)) if (key < oldest) await storage.delete(key);
+    this.#purgedOn = dayOf(wall);
+  }
+}
+
+async function load(storage: Storage, day: string): Promise<DayUsage> {
+  const bytes = await storage.load(prefix + day);
+  return Object.assign(emptyDay(), bytes === undefined ? {} : JSON.parse(new TextDecoder().decode(bytes)));
+}
+
+function rowsIn(usage: DayUsage, day: string, id: string): UsageRow[] {
+  return Object.entries(usage[id] ?? {}).map(([pool, [requests, tokens_in, tokens_out, costNano]]) => (
+    { day, pool, requests, tokens_in, tokens_out, cost_usd: costNano / 1e9 }
+  ));
+}
+
+function merge(into: DayUsage, usage: DayUsage): void {
+  for (const [id, pools] of Object.entries(usage)) {
+    for (const [pool, amounts] of Object.entries(pools)) addTo(into, { id, pool, amounts });
+  }
+}
+
+function addTo(usage: DayUsage, { id, pool, amounts }: { id: string; pool: string; amounts: Amounts }): void {
+  const pools = usage[id] ??= Object.create(null) as Record<string, Amounts>;
+  const sums = pools[pool] ??= [0, 0, 0, 0];
+  amounts.forEach((amount, index) => sums[index]! += amount);
+}
+
+/** Names of pools are any text. */
+function emptyDay(): DayUsage {
+  return Object.create(null);
+}

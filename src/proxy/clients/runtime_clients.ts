@@ -1,0 +1,189 @@
+/**
+ * Clients that administrators make while the proxy runs: known to every proxy of a storage, by the hash of their token.
+ * @module
+ */
+import type { Cancel, Clock } from "../../contracts/runtime.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { MeshError } from "../../errors.ts";
+import type { Storage } from "../../contracts/storage.ts";
+import { sha256 } from "../../util/sha256.ts";
+import { type Caller, Client } from "../client.ts";
+import { type ClientsDocument, noClients, settingsOf, type StoredClient } from "./client_record.ts";
+import { ClientRecords } from "./client_records.ts";
+import { ClientUsage } from "./client_usage.ts";
+
+/** So often the storage is asked whether clients have changed, ms: another proxy's change is known within a second. */
+const lookMs = 400;
+
+/** So often what was counted is added to the storage, ms. */
+const usageMs = 5_000;
+
+/** A client and, since its first request, its counts. */
+interface Known {
+  readonly stored: StoredClient;
+  /** Wall clock, ms. */
+  readonly expiresAt: number;
+  caller: Caller | undefined;
+}
+
+/** The mesh that serves now, and what belongs to it. */
+interface Current {
+  readonly mesh: Engine;
+  readonly storage: Storage;
+  readonly records: ClientRecords;
+}
+
+/** The clients of one proxy, under one configuration after the other. */
+export class RuntimeClients {
+  #current: Current | undefined;
+  #document: ClientsDocument = noClients;
+  #byHash: ReadonlyMap<string, Known> = new Map();
+  #idsByName: ReadonlyMap<string, string> = new Map();
+  /** By name, as spending is counted; only those that have sent requests. */
+  readonly #clients = new Map<string, Client>();
+  /** Clients of the configuration. */
+  #configured: ReadonlyMap<string, Client> = new Map();
+  #usage: ClientUsage | undefined;
+  #cancels: readonly Cancel[] = [];
+  #failure: string | undefined;
+  readonly #hash: (text: string) => string;
+
+  /** @param hash SHA-256; replaced by tests that count. */
+  constructor(hash: (text: string) => string = sha256) {
+    this.#hash = hash;
+  }
+
+  /**
+   * Serves under a mesh from now on. What clients have sent and spent still counts.
+   *
+   * @param mesh Ready, with a storage.
+   * @returns Resolves once the clients of its storage are known.
+   */
+  async use(mesh: Engine): Promise<void> {
+    const { clock } = mesh.runtime;
+    const storage = mesh.storage!;
+    const current = this.#current = { mesh, storage, records: new ClientRecords(storage, clock) };
+    this.#usage ??= new ClientUsage(clock);
+    for (const [name, before] of this.#clients) {
+      const stored = this.#document.clients.find((one) => one.name === name);
+      this.#clients.set(name, new Client(name, stored ? settingsOf(stored) : {}, { before, state: mesh.state }));
+    }
+    this.#index();
+    mesh.hub.on("request_finished", (request) => {
+      const id = this.#idsByName.get(request.record.client ?? "");
+      if (id !== undefined) this.#usage!.add(id, request);
+    });
+    mesh.onClose(() => this.#leave(mesh));
+    this.#cancels.forEach((cancel) => cancel());
+    this.#cancels = this.#timers(clock);
+    await this.#look(current);
+  }
+
+  /** Clients of the configuration: one that is made at runtime under such a name shares its limits. */
+  set configured(clients: ReadonlyMap<string, Client>) {
+    this.#configured = clients;
+    this.#index();
+  }
+
+  /** The names that are taken by the configuration. */
+  get configured(): ReadonlyMap<string, Client> {
+    return this.#configured;
+  }
+
+  /** The sender of a token; undefined for one that is unknown, revoked or expired. */
+  callerOf(token: string): Caller | undefined {
+    const known = this.#byHash.get(this.#hash(token));
+    if (known === undefined || known.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
+    return known.caller ??= { client: this.#clientOf(known.stored), isAdministrator: false };
+  }
+
+  /** The record as it is known here. */
+  get document(): ClientsDocument {
+    return this.#document;
+  }
+
+  /**
+   * Changes the record; it holds here at once.
+   *
+   * @throws {ConnectorError} When the storage fails.
+   */
+  async change(change: (document: ClientsDocument) => ClientsDocument): Promise<void> {
+    const current = this.#current!;
+    const document = await current.records.change(change);
+    if (current === this.#current) this.#apply(document);
+  }
+
+  /** The record as it is in the storage. */
+  async refresh(): Promise<ClientsDocument> {
+    const { records } = this.#current!;
+    const news = await records.news();
+    if (news !== undefined) this.#apply(news);
+    return this.#document;
+  }
+
+  /** What a client has used. */
+  usageOf(id: string, days: readonly string[]): ReturnType<ClientUsage["rowsOf"]> {
+    return this.#usage!.rowsOf(id, { storage: this.#current!.storage, days });
+  }
+
+  #timers(clock: Clock): Cancel[] {
+    return [
+      clock.every(lookMs, () => this.#look(this.#current!)),
+      clock.every(usageMs, () => this.#reported(() => this.#usage!.flush(this.#current!.storage))),
+    ];
+  }
+
+  async #look({ records }: Current): Promise<void> {
+    await this.#reported(async () => {
+      const news = await records.news();
+      if (news !== undefined && records === this.#current?.records) this.#apply(news);
+    });
+  }
+
+  /** A failure that lasts is traced once; what was known goes on to hold. */
+  async #reported(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#failure = undefined;
+    } catch (error) {
+      const message = MeshError.isInstance(error) ? error.message : "the storage failed";
+      if (message === this.#failure) return;
+      this.#failure = message;
+      const { hub } = this.#current!.mesh;
+      hub.trace({ severity: "error", component: "clients", message: `Clients made at runtime: ${message}` });
+    }
+  }
+
+  /** The last mesh writes what is left. */
+  async #leave(mesh: Engine): Promise<void> {
+    if (mesh !== this.#current?.mesh) return;
+    this.#cancels.forEach((cancel) => cancel());
+    await this.#reported(() => this.#usage!.flush(this.#current!.storage));
+  }
+
+  #apply(document: ClientsDocument): void {
+    this.#document = document;
+    const settings = new Map(document.clients.map((stored) => [stored.name, settingsOf(stored)]));
+    for (const [name, client] of this.#clients) client.change(settings.get(name) ?? {});
+    this.#index();
+  }
+
+  #index(): void {
+    const { clients, revoked } = this.#document;
+    this.#idsByName = new Map([...revoked, ...clients].map(({ name, id }) => [name, id]));
+    this.#byHash = new Map(clients.map((stored) => [stored.token_sha256, {
+      stored,
+      expiresAt: stored.expires_at === undefined ? Infinity : Date.parse(stored.expires_at),
+      caller: undefined,
+    }]));
+  }
+
+  #clientOf(stored: StoredClient): Client {
+    const { name } = stored;
+    const known = this.#configured.get(name) ?? this.#clients.get(name);
+    if (known !== undefined) return known;
+    const client = new Client(name, settingsOf(stored), { state: this.#current!.mesh.state });
+    this.#clients.set(name, client);
+    return client;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * `/mesh/clients`: the paths by which administrators make clients at runtime. What answers them is imported when asked.
+ * @module
+ */
+import type { RouteEntry } from "./exchange.ts";
+
+const path = "/mesh/clients";
+
+const all = route(["GET", "POST"]);
+const one = route(["PATCH", "DELETE"]);
+const below: Readonly<Record<string, RouteEntry>> = { rotate: route(["POST"]), usage: route(["GET"]) };
+
+function route(methods: readonly string[]): RouteEntry {
+  return {
+    methods,
+    isAdministrative: true,
+    handle: async (exchange) => (await import("./clients/client_routes.ts")).answerClients(exchange),
+  };
+}
+
+/**
+ * The route of a path; undefined for other ones.
+ *
+ * @param plain Without a slash at its end.
+ */
+export function clientsRouteOf(plain: string): RouteEntry | undefined {
+  if (plain === path) return all;
+  const [id, action, further] = plain.slice(path.length + 1).split("/");
+  if (!plain.startsWith(`${path}/`) || id === "" || further !== undefined) return undefined;
+  if (action === undefined) return one;
+  return Object.hasOwn(below, action) ? below[action] : undefined;
+}
