@@ -33,7 +33,12 @@ async function linked(specifier: string): Promise<string> {
   return fromFileUrl(new URL(file, folder));
 }
 
-async function downloaded(specifier: string): Promise<string> {
+/**
+ * The path of a file of an npm package among Deno's downloads.
+ *
+ * @param specifier Such as `npm:deno-std@1.4.0/yaml/mod.js`; the file is a module.
+ */
+export async function downloaded(specifier: string): Promise<string> {
   await import(specifier); // downloads it where it is not there yet
   const path = specifier.slice("npm:".length).replace(/(?<=.)@/, "/");
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();

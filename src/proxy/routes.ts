@@ -72,6 +72,11 @@ const others: Readonly<Record<string, RouteEntry>> = {
   "/mesh/events": { methods: ["GET"], handle: events },
   "/mesh/activate": override("activate"),
   "/mesh/deactivate": override("deactivate"),
+  "/ui": {
+    methods: ["GET"],
+    isPublic: true,
+    handle: async (exchange) => (await import("./ui.ts")).dashboard(exchange),
+  },
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 

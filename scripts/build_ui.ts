@@ -1,0 +1,105 @@
+/**
+ * Builds the dashboard: `ui/` becomes one page without any further file, packed, in `src/proxy/_ui_page.ts`.
+ * @module
+ */
+import { toBase64 } from "../src/util/base64.ts";
+import { build, stop, transform } from "./npm/esbuild.ts";
+import { fromFileUrl, root } from "./npm/files.ts";
+import { downloaded } from "./npm/std.ts";
+
+const folder = new URL("ui/", root);
+/** What draws the charts, in the version that `ui/uplot.ts` names. */
+const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
+const target = new URL("src/proxy/_ui_page.ts", root);
+
+/** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
+interface Page {
+  readonly html: string;
+  readonly scriptHash: string;
+  readonly styleHash: string;
+}
+
+/** Builds the page from its sources. */
+export async function buildPage(): Promise<Page> {
+  const library = await downloaded(uplot);
+  const template = await Deno.readTextFile(new URL("index.html", folder));
+  const license = await Deno.readTextFile(new URL("../LICENSE", `file://${library}`));
+  const script = await bundle(library);
+  const style = await minifiedStyle(library);
+  const html = template.replace(/\n\s*/g, "\n")
+    .replace("<head>", () => `<!-- uPlot: ${license.trim()} -->\n<head>`)
+    .replace(/\s*\/\*style\*\/\s*/, () => style)
+    .replace(/\s*\/\*script\*\/\s*/, () => script);
+  return { html, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
+}
+
+/** A digest of all sources: it says whether a page was built from these. */
+export async function digestOfSources(): Promise<string> {
+  const names: string[] = [];
+  for await (const { name, isFile } of Deno.readDir(folder)) if (isFile && name !== "deno.json") names.push(name);
+  const texts = await Promise.all(
+    names.sort().map(async (name) => `${name}\n${await Deno.readTextFile(new URL(name, folder))}`),
+  );
+  return await hashOf(texts.join("\n"));
+}
+
+/** The text of the module that the proxy serves the page from. */
+async function moduleText(): Promise<string> {
+  const { html, scriptHash, styleHash } = await buildPage();
+  const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  return `// Written by \`deno task ui\` from ui/: not to be edited. The notice of what it contains of others is in the page.
+
+/** The digest of its sources. */
+export const digest = "${await digestOfSources()}";
+
+/** What its Content-Security-Policy allows to run and to style. */
+export const hashes = { script: "${scriptHash}", style: "${styleHash}" } as const;
+
+/** HTML, by gzip, in Base64. */
+export const packedPage =
+  "${toBase64(bytes)}";
+`;
+}
+
+async function bundle(library: string): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: fromFileUrl(root),
+    entryPoints: ["ui/main.ts"],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    legalComments: "none", // the whole license stands in the page
+    write: false,
+    logLevel: "silent", // what fails is thrown
+    plugins: [{
+      name: "uplot",
+      setup: (build) => build.onResolve({ filter: /^npm:uplot@/ }, () => ({ path: library })),
+    }],
+  });
+  return outputFiles[0]!.text.trim();
+}
+
+async function minifiedStyle(library: string): Promise<string> {
+  const own = await Deno.readTextFile(new URL("style.css", folder));
+  const foreign = await Deno.readTextFile(new URL("uPlot.min.css", `file://${library}`));
+  const { code } = await transform(`${foreign}\n${own}`, { loader: "css", minify: true, target: "es2022" });
+  return code.trim();
+}
+
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `sha256-${toBase64(new Uint8Array(digest))}`;
+}
+
+if (import.meta.main) {
+  try {
+    await Deno.writeTextFile(target, await moduleText());
+  } finally {
+    await stop();
+  }
+  const { size } = await Deno.stat(target);
+  console.log(`src/proxy/_ui_page.ts: ${size.toLocaleString("en")} bytes`);
+}

@@ -1,0 +1,81 @@
+/**
+ * `/ui`: the dashboard, one page without anything of the mesh in it. What it shows it asks for with the token that it
+ * asks a person for. Imported with the first request for it.
+ * @module
+ */
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import { accepts, acceptsEncodings } from "@std/http/negotiation";
+import type { PlainResponse } from "../contracts/shell.ts";
+import { unpack } from "../storage/_gzip.ts";
+import { fromBase64 } from "../util/base64.ts";
+import { hashes, packedPage } from "./_ui_page.ts";
+import { HttpError } from "./error_body.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** The page in one encoding. */
+interface Representation {
+  readonly bytes: Uint8Array;
+  readonly tag: string;
+}
+
+const mediaType = "text/html";
+
+/** Nothing but what is in the page runs, and nothing leaves the origin; text never becomes markup. */
+const policy = [
+  "default-src 'none'",
+  `script-src '${hashes.script}'`,
+  `style-src '${hashes.style}'`,
+  "connect-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const representations = new Map<"gzip" | "identity", Promise<Representation>>();
+
+/**
+ * Serves the page.
+ *
+ * @throws {HttpError} 406 where neither HTML nor one of the encodings is accepted.
+ */
+export async function dashboard({ request, headers }: Exchange): Promise<PlainResponse> {
+  const given = new Headers(["accept", "accept-encoding"].flatMap((name) => {
+    const value = request.headers.get(name);
+    return value === null ? [] : [[name, value]];
+  }));
+  const encoding = given.has("accept-encoding") ? acceptsEncodings({ headers: given }, "gzip", "identity") : "identity"; // a client that names none, such as curl, seldom unpacks one
+  if (encoding === undefined || accepts({ headers: given }, mediaType) === undefined) {
+    throw new HttpError("The dashboard is text/html, by gzip or as it is", { status: 406, code: "not_acceptable" });
+  }
+  const { bytes, tag } = await representationIn(encoding);
+  Object.assign(headers, {
+    "etag": tag,
+    "cache-control": "no-cache",
+    "vary": [headers.vary, "accept, accept-encoding"].filter(Boolean).join(", "),
+    "content-security-policy": policy,
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  });
+  if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) return { status: 304, headers, body: null };
+  headers["content-type"] = `${mediaType}; charset=utf-8`;
+  if (encoding === "gzip") headers["content-encoding"] = encoding;
+  return { status: 200, headers, body: bytes };
+}
+
+function representationIn(encoding: "gzip" | "identity"): Promise<Representation> {
+  const known = representations.get(encoding);
+  if (known !== undefined) return known;
+  const made = make(encoding);
+  representations.set(encoding, made);
+  return made;
+}
+
+async function make(encoding: "gzip" | "identity"): Promise<Representation> {
+  const packed = fromBase64(packedPage);
+  const bytes = encoding === "gzip" ? packed : new Uint8Array(await unpack(packed));
+  return { bytes, tag: await eTag(bytes) };
+}

@@ -1,0 +1,61 @@
+/**
+ * What the proxy reports: the records of `/mesh/events`, and `/mesh/status`.
+ * @module
+ */
+import type { LogRecord, MeshEvent, NoticeRecord, RoutingRecord, TraceEntry } from "../src/contracts/events.ts";
+import type { PoolStatus } from "../src/registry/status.ts";
+
+/** A record as it arrives. */
+export type MeshRecord = RoutingRecord | MeshEvent | LogRecord | NoticeRecord | TraceEntry;
+
+/** A provider's state. */
+export interface ProviderStatus {
+  readonly id: string;
+  readonly status: "active" | "standby";
+  readonly reason?: string;
+  readonly retry_at?: string;
+  readonly active: number;
+  readonly total: number;
+}
+
+/** What of a budget is spent. */
+export interface BudgetStatus {
+  readonly scope: string;
+  readonly id: string;
+  readonly window: string;
+  readonly spent_usd: number;
+  readonly limit_usd: number;
+  readonly resets_at: string;
+}
+
+/** What a client has sent and spent. */
+export interface ClientTotals {
+  readonly name: string;
+  readonly requests: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_usd: number;
+}
+
+/** The answer of `/mesh/status`. */
+export interface MeshStatus {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly pools: Readonly<Record<string, PoolStatus>>;
+  readonly providers: readonly ProviderStatus[];
+  readonly budgets: readonly BudgetStatus[];
+  readonly clients?: readonly ClientTotals[];
+}
+
+/** HTTP status of a client that left: neither success nor failure. */
+const clientLeft = 499;
+
+/** Whether a request got no answer. */
+export function isFailed({ status = 200 }: Pick<RoutingRecord, "status">): boolean {
+  return status >= 400 && status !== clientLeft;
+}
+
+/** Whether another model answered than the first one that was asked. */
+export function isSaved(record: Pick<RoutingRecord, "status" | "fallback_chain">): boolean {
+  return !isFailed(record) && record.fallback_chain.length > 1;
+}

@@ -1,0 +1,26 @@
+/**
+ * Light or dark: as the system has it, unless the person chose.
+ * @module
+ */
+import { byId } from "./dom.ts";
+
+const key = "modelmesh-theme";
+
+/**
+ * Makes the button switch.
+ *
+ * @param onChange Called after each change, the system's too.
+ */
+export function addThemeButton(onChange: () => void): void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const chosen = sessionStorage.getItem(key);
+  if (chosen !== null) root.dataset.theme = chosen;
+  system.addEventListener("change", onChange);
+  byId("theme").addEventListener("click", () => {
+    const isDark = root.dataset.theme === undefined ? system.matches : root.dataset.theme === "dark";
+    root.dataset.theme = isDark ? "light" : "dark";
+    sessionStorage.setItem(key, root.dataset.theme);
+    onChange();
+  });
+}
