@@ -3,11 +3,11 @@
  * @module
  */
 import { toBase64 } from "../src/util/base64.ts";
+import { digestOfSources, folder, hashOf } from "./_ui_sources.ts";
 import { build, stop, transform } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 import { downloaded } from "./npm/std.ts";
 
-const folder = new URL("ui/", root);
 /** What draws the charts, in the version that `ui/uplot.ts` names. */
 const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
 const target = new URL("src/proxy/_ui_page.ts", root);
@@ -31,16 +31,6 @@ export async function buildPage(): Promise<Page> {
     .replace(/\s*\/\*style\*\/\s*/, () => style)
     .replace(/\s*\/\*script\*\/\s*/, () => script);
   return { html, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
-}
-
-/** A digest of all sources: it says whether a page was built from these. */
-export async function digestOfSources(): Promise<string> {
-  const names: string[] = [];
-  for await (const { name, isFile } of Deno.readDir(folder)) if (isFile && name !== "deno.json") names.push(name);
-  const texts = await Promise.all(
-    names.sort().map(async (name) => `${name}\n${await Deno.readTextFile(new URL(name, folder))}`),
-  );
-  return await hashOf(texts.join("\n"));
 }
 
 /** The text of the module that the proxy serves the page from. */
@@ -87,11 +77,6 @@ async function minifiedStyle(library: string): Promise<string> {
   const foreign = await Deno.readTextFile(new URL("uPlot.min.css", `file://${library}`));
   const { code } = await transform(`${foreign}\n${own}`, { loader: "css", minify: true, target: "es2022" });
   return code.trim();
-}
-
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `sha256-${toBase64(new Uint8Array(digest))}`;
 }
 
 if (import.meta.main) {

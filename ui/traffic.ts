@@ -2,7 +2,7 @@
  * The figures, charts and table of the traffic.
  * @module
  */
-import { Chart, type Line } from "./chart.ts";
+import { Chart, type ChartData, type Line } from "./chart.ts";
 import { byId, choice, el, setText } from "./dom.ts";
 import { count, duration, none, percent, rate, shortDuration, usd } from "./format.ts";
 import { type Group, type Grouping, type Series, type Totals, type View } from "./series.ts";
@@ -114,8 +114,10 @@ export class Traffic {
     const [name, stepSeconds] = windows[this.#length];
     const options = { now, seconds: Number(this.#length), stepSeconds };
     const view = this.#series.view({ ...options, grouping: this.#grouping });
-    this.#drawTiles(view.total, { name, seconds: Math.max(1, Math.min(options.seconds, uptimeSeconds)) });
-    this.#charts.forEach((chart, index) => chart.set(dataOf(measures[index]!, view, this.#grouping)));
+    const seconds = Math.max(1, Math.min(options.seconds, uptimeSeconds));
+    this.#drawTiles(view.total, { name, seconds });
+    const grouping = this.#grouping;
+    this.#charts.forEach((chart, index) => chart.set(dataOf(measures[index]!, view, { grouping, seconds })));
     drawLegend(this.#grouping === "none" ? [] : view.groups);
     const shown = this.#grouping === "none" ? this.#series.view({ ...options, grouping: "model" }) : view;
     drawTable(shown, this.#grouping === "none" ? "model" : this.#grouping);
@@ -153,14 +155,17 @@ export class Traffic {
   }
 }
 
-function dataOf(measure: Measure, { times, stepSeconds, total, groups }: View, grouping: Grouping) {
-  const { lines, isCount, format } = measure;
+function dataOf(
+  { lines, isCount, format }: Measure,
+  { times, stepSeconds, total, groups }: View,
+  { grouping, seconds }: { readonly grouping: Grouping; readonly seconds: number },
+): ChartData {
   const valuesOf = (group: Group | undefined, of: Measure["lines"][number]["of"]) =>
     times.map((_, index) => {
       const point = group?.points[index];
       return point === undefined || point.requests === 0 ? (isCount ? 0 : null) : of(point, stepSeconds);
     });
-  const whole = lines[0]!.of(total, times.length * stepSeconds);
+  const whole = lines[0]!.of(total, seconds);
   const figure = total.requests === 0 || whole === null ? none : format(whole);
   const drawn: Line[] = grouping === "none"
     ? lines.map(({ name, of }, color) => ({

@@ -57,7 +57,7 @@ export function events(exchange: Exchange): PlainResponse {
     clock: mesh.runtime.clock,
     after: /^\d{1,15}$/.test(given) ? Number(given) : NaN,
     isVisible: (record) => own === undefined || isOwn(record, own),
-    isStopping,
+    isStopping: () => isStopping() || request.signal.aborted, // a server ends without its proxy, too
   });
   return { status: 200, headers, body };
 }

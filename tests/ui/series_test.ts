@@ -1,0 +1,104 @@
+/** What the dashboard counts of requests over time. */
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import type { RoutingRecord } from "../../src/contracts/events.ts";
+import { Durations } from "../../ui/durations.ts";
+import { type Grouping, Series } from "../../ui/series.ts";
+
+const start = Date.UTC(2026, 0, 1);
+
+function record(atMs: number, more: Partial<RoutingRecord> = {}): RoutingRecord {
+  return {
+    type: "routing",
+    timestamp: new Date(start + atMs).toISOString(),
+    request_id: "1",
+    capability: null,
+    pool: "chat",
+    model: "a",
+    provider: "a",
+    delivery: "sync",
+    fallback_chain: [{ model: "a", provider: "a", outcome: "ok", ms: 1 }],
+    routing_latency_ms: 0,
+    attempts: 1,
+    status: 200,
+    ...more,
+  };
+}
+
+const minute = (series: Series, grouping: Grouping, atMs = 0) =>
+  series.view({ now: start + atMs, seconds: 60, stepSeconds: 2, grouping });
+
+Deno.test("Series counts requests, failures, failovers, tokens and cost", () => {
+  const series = new Series();
+  const failed = { model: "b", provider: "b", outcome: "rate_limited", status: 429, ms: 3 };
+  series.add(record(0, { tokens_in: 5, tokens_out: 7, cost_usd: 0.25, duration_ms: 100 }));
+  series.add(record(0, { fallback_chain: [failed, ...record(0).fallback_chain], duration_ms: 200, ttft_ms: 50 }));
+  series.add(record(0, { status: 502, fallback_chain: [failed], duration_ms: 9000 }));
+  series.add(record(0, { status: 499 }));
+  const { total } = minute(series, "none");
+  const { requests, failed: errors, saved, tokensIn, tokensOut, costUsd } = total;
+  assertEquals({ requests, errors, saved, tokensIn, tokensOut, costUsd }, {
+    requests: 4,
+    errors: 1, // a client that left is none
+    saved: 1,
+    tokensIn: 5,
+    tokensOut: 7,
+    costUsd: 0.25,
+  });
+  assertAlmostEquals(total.latency.percentile(1)!, 200, 12, "the time of a failure is no latency");
+  assertAlmostEquals(total.firstToken.percentile(0.5)!, 50, 3);
+});
+
+Deno.test("Series puts requests into points of a window, and those before it nowhere", () => {
+  const series = new Series();
+  for (const atMs of [-61_000, -59_000, -2000, -1000, 0, 0]) series.add(record(atMs));
+  const { times, groups, total } = minute(series, "none", 1000);
+  assertEquals(times.length, 30);
+  assertEquals(times.at(-1), start / 1000);
+  assertEquals(total.requests, 4, "59 s ago is before the first whole point");
+  assertEquals(groups[0]!.points.map((point) => point?.requests ?? 0).slice(-2), [2, 2]);
+});
+
+Deno.test("Series groups by pool, model and client, the busiest first and the others together", () => {
+  const series = new Series();
+  for (let model = 1; model <= 12; model++) {
+    for (let times = 0; times < model; times++) series.add(record(0, { model: `m${model}`, client: `c${model % 2}` }));
+  }
+  const names = minute(series, "model").groups.map(({ name, total }) => `${name} ${total.requests}`);
+  assertEquals(names, ["m12 12", "m11 11", "m10 10", "m9 9", "m8 8", "m7 7", "m6 6", "others 15"]);
+  assertEquals(minute(series, "pool").groups.map(({ name }) => name), ["chat"]);
+  assertEquals(minute(series, "client").groups.map(({ name, total }) => [name, total.requests]), [["c0", 42], [
+    "c1",
+    36,
+  ]]);
+  series.add(record(0, { model: null }));
+  assert(minute(series, "client").groups.some(({ name }) => name === "no name"));
+});
+
+Deno.test("Series keeps an hour, in coarser points, and no more", () => {
+  const series = new Series();
+  for (let seconds = 0; seconds < 3 * 3600; seconds += 5) series.add(record(seconds * 1000));
+  const now = start + (3 * 3600 - 1) * 1000;
+  const hour = series.view({ now, seconds: 3600, stepSeconds: 60, grouping: "none" });
+  assertEquals(hour.total.requests, 720);
+  const older = series.view({ now: now - 2 * 3600 * 1000, seconds: 3600, stepSeconds: 60, grouping: "none" });
+  assertEquals(older.total.requests, 0);
+});
+
+Deno.test("Series takes no record without a time", () => {
+  const series = new Series();
+  series.add(record(0, {}));
+  series.add({ ...record(0), timestamp: "yesterday" });
+  assertEquals(minute(series, "none").total.requests, 1);
+});
+
+Deno.test("Durations gives percentiles by nearest rank within 6 %, and none of nothing", () => {
+  const durations = new Durations();
+  assertEquals(durations.percentile(0.5), undefined);
+  for (let ms = 1; ms <= 1000; ms++) durations.add(ms);
+  for (const share of [0.01, 0.5, 0.95, 1]) assertAlmostEquals(durations.percentile(share)! / (share * 1000), 1, 0.09);
+  const both = new Durations();
+  both.addAll(durations);
+  both.add(10 ** 9);
+  assert(both.percentile(1)! > 10 ** 6);
+  assertEquals(both.percentile(0.5), durations.percentile(0.5));
+});
