@@ -44,7 +44,10 @@ async function moduleText(): Promise<string> {
 export const digest = "${await digestOfSources()}";
 
 /** What its Content-Security-Policy allows to run and to style. */
-export const hashes = { script: "${scriptHash}", style: "${styleHash}" } as const;
+export const hashes = {
+  script: "${scriptHash}",
+  style: "${styleHash}",
+} as const;
 
 /** HTML, by gzip, in Base64. */
 export const packedPage =

@@ -74,7 +74,8 @@ export class Playground {
         headers: { "x-request-id": this.#requestId },
         signal: running.signal,
       });
-      this.#route.textContent = `Answered by ${response.headers.get("x-mesh-model") ?? "a model"}`;
+      const model = response.headers.get("x-mesh-model") ?? "a model";
+      if (this.#route.childElementCount === 0) this.#route.textContent = `Answered by ${model}`; // else its record is there
       if (stream) await this.#read(response);
       else this.#answer.textContent = textOf((await response.json()).choices?.[0]?.message);
     } catch (error) {
