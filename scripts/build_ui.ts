@@ -39,9 +39,7 @@ async function moduleText(): Promise<string> {
   const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
   return `// Written by \`deno task ui\` from ui/: not to be edited. The notice of what it contains of others is in the page.
-
-/** The digest of its sources. */
-export const digest = "${await digestOfSources()}";
+// Its sources: ${await digestOfSources()}
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {

@@ -1,7 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited. The notice of what it contains of others is in the page.
-
-/** The digest of its sources. */
-export const digest = "sha256-WOvsgwoJsImbGeDLjvsJdq911OGOP018DH8HzLt9O4Q=";
+// Its sources: sha256-WOvsgwoJsImbGeDLjvsJdq911OGOP018DH8HzLt9O4Q=
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {

@@ -1,7 +1,6 @@
 /** The page at `/ui`, as it is served. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { digestOfSources, hashOf } from "../../scripts/_ui_sources.ts";
-import { digest } from "../../src/proxy/_ui_page.ts";
 import { startTestProxy } from "../support/proxy.ts";
 
 const token = "token-of-the-operator-0123456789";
@@ -9,7 +8,8 @@ const nowhere = { upstreams: { "model-of-a-tenant": "http://127.0.0.1:9/v1" } };
 const html = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "accept-encoding": "identity" };
 
 Deno.test("the dashboard is built from the sources that are there (if not: deno task ui)", async () => {
-  assertEquals(digest, await digestOfSources());
+  const built = await Deno.readTextFile(new URL("../../src/proxy/_ui_page.ts", import.meta.url));
+  assertStringIncludes(built, `// Its sources: ${await digestOfSources()}\n`);
 });
 
 Deno.test("/ui is a bare shell: it needs no token, and has nothing of the mesh in it", async () => {
