@@ -4,7 +4,8 @@
  */
 import type { ChatCompletionChunk, ToolCallDelta } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
-import { chunkOf, nameThoughts } from "./_openai_message.ts";
+import { chunkOf } from "./_http.ts";
+import { nameThoughts } from "./_openai_message.ts";
 
 /** Reads one stream's events, in order. */
 export class ChunkReader {

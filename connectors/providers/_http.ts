@@ -3,7 +3,7 @@
  * into an `UpstreamError`.
  * @module
  */
-import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/openai.ts";
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
@@ -136,4 +136,16 @@ export function throwIfError(body: Record<string, unknown>): void {
   const { error } = body;
   const isError = typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
   if (isError) throw upstreamError(200, readOpenAiError(body, 200));
+}
+
+/**
+ * The object of one event in OpenAI's dialect.
+ *
+ * @param data Its JSON text.
+ * @throws {UpstreamError} When it is an error, or no JSON object.
+ */
+export function chunkOf(data: string): ChatCompletionChunk {
+  const body = parseObject(data);
+  throwIfError(body);
+  return body as unknown as ChatCompletionChunk;
 }

@@ -17,10 +17,11 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { bodyOf, formOf, jsonOf } from "./_openai_body.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { nameThoughts } from "./_openai_message.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { bodyOf, completionOf, editsOf, formOf, jsonOf, streamOf } from "./_openai_wire.ts";
+import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 

@@ -1,9 +1,7 @@
 /**
- * Messages of OpenAI's dialect, and the events that carry their parts.
+ * Messages of OpenAI's dialect as vendors vary them.
  * @module
  */
-import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import { parseObject, throwIfError } from "./_http.ts";
 
 /**
  * Gives thoughts the name they have in answers of every vendor, and text that comes in parts the form it has there.
@@ -35,16 +33,4 @@ function textIn(parts: readonly unknown[], kind: string): string {
     if (kind === "text") return typeof text === "string" ? text : "";
     return Array.isArray(thinking) ? textIn(thinking, "text") : typeof thinking === "string" ? thinking : "";
   }).join("");
-}
-
-/**
- * One event's object.
- *
- * @param data Its JSON text.
- * @throws {UpstreamError} When it is an error, or no JSON object.
- */
-export function chunkOf(data: string): ChatCompletionChunk {
-  const body = parseObject(data);
-  throwIfError(body);
-  return body as unknown as ChatCompletionChunk;
 }

@@ -15,9 +15,8 @@ import type {
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { readFault, throwIfError } from "./_http.ts";
+import { chunkOf, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { chunkOf } from "./_openai_message.ts";
 import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 /**

@@ -11,8 +11,7 @@ import type { CallSettings } from "./options.ts";
 
 /** What is called. */
 interface WholeCall<Body extends RequestBody, Response> {
-  /** Imports the operation: a page loads the code of those that it uses. */
-  readonly load: () => Promise<CheckedOperation<Body, Response>>;
+  readonly operation: CheckedOperation<Body, Response>;
   readonly request: Body;
   readonly files?: readonly UploadedFile[];
   readonly settings?: CallSettings | undefined;
@@ -27,12 +26,10 @@ interface WholeCall<Body extends RequestBody, Response> {
  */
 export async function callWhole<Body extends RequestBody, Response extends object>(
   context: CallContext,
-  { load, request, files, settings = {} }: WholeCall<Body, Response>,
+  { settings = {}, ...called }: WholeCall<Body, Response>,
 ): Promise<Response> {
   return call(context, {
-    operation: await load(),
-    request,
-    files,
+    ...called,
     settings,
     resultOf: (answer) => wholeOf(answer).body,
   });

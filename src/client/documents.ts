@@ -3,8 +3,10 @@
  * @module
  */
 import type { DocumentRequest, DocumentResponse } from "../contracts/openai.ts";
+import { documents } from "../pipeline/operations/documents.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
+import { filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request to parse a document: what is at its `url`, or a file. */
@@ -40,9 +42,8 @@ export class Documents {
    * ```
    */
   async parse({ file, ...request }: ParseRequest, settings?: CallSettings): Promise<DocumentResponse> {
-    const { filesOf } = await import("./files_of.ts");
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/documents.ts")).documents,
+      operation: documents,
       request,
       files: await filesOf("file", file),
       settings,

@@ -3,6 +3,7 @@
  * @module
  */
 import type { EmbeddingRequest, EmbeddingResponse } from "../contracts/openai.ts";
+import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
@@ -35,7 +36,7 @@ export class Embeddings {
    */
   create(request: EmbeddingRequest, settings?: CallSettings): Promise<EmbeddingResponse> {
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/embeddings.ts")).embeddings,
+      operation: embeddings,
       request,
       settings,
     });

@@ -3,8 +3,11 @@
  * @module
  */
 import type { ImageEditRequest, ImageRequest, ImagesResponse } from "../contracts/images.ts";
+import { image } from "../pipeline/operations/image.ts";
+import { imageEdit } from "../pipeline/operations/image_edit.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
+import { filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** Images. */
@@ -36,7 +39,7 @@ export class Images {
    */
   generate(request: ImageRequest, settings?: CallSettings): Promise<ImagesResponse> {
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/image.ts")).image,
+      operation: image,
       request,
       settings,
     });
@@ -57,11 +60,10 @@ export class Images {
    * ```
    */
   async edit(request: ImageEditRequest, settings?: CallSettings): Promise<ImagesResponse> {
-    const { filesOf } = await import("./files_of.ts");
-    const { image, mask, ...fields } = request;
-    const files = [...await filesOf("image", image), ...await filesOf("mask", mask)];
+    const { image: images, mask, ...fields } = request;
+    const files = [...await filesOf("image", images), ...await filesOf("mask", mask)];
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/image_edit.ts")).imageEdit,
+      operation: imageEdit,
       request: fields,
       files,
       settings,

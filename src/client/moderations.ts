@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModerationRequest, ModerationResponse } from "../contracts/openai.ts";
+import { moderation } from "../pipeline/operations/moderation.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
@@ -35,7 +36,7 @@ export class Moderations {
    */
   create(request: ModerationRequest, settings?: CallSettings): Promise<ModerationResponse> {
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/moderation.ts")).moderation,
+      operation: moderation,
       request,
       settings,
     });

@@ -3,6 +3,7 @@
  * @module
  */
 import type { RerankRequest, RerankResponse } from "../contracts/openai.ts";
+import { rerank } from "../pipeline/operations/rerank.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
@@ -35,7 +36,7 @@ export class Rerank {
    */
   create(request: RerankRequest, settings?: CallSettings): Promise<RerankResponse> {
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/rerank.ts")).rerank,
+      operation: rerank,
       request,
       settings,
     });

@@ -3,6 +3,7 @@
  * @module
  */
 import type { SearchRequest, SearchResponse } from "../contracts/openai.ts";
+import { search } from "../pipeline/operations/search.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
@@ -35,7 +36,7 @@ export class Search {
    */
   create(request: SearchRequest, settings?: CallSettings): Promise<SearchResponse> {
     return callWhole(this.#context, {
-      load: async () => (await import("../pipeline/operations/search.ts")).search,
+      operation: search,
       request,
       settings,
     });

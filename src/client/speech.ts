@@ -4,6 +4,7 @@
  */
 import type { SpeechRequest } from "../contracts/audio.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
+import { speech } from "../pipeline/operations/speech.ts";
 import { readableOf } from "../util/plain_stream.ts";
 import { call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
@@ -38,7 +39,6 @@ export class Speech {
    * ```
    */
   async create(request: SpeechRequest, settings: CallSettings = {}): Promise<Response> {
-    const { speech } = await import("../pipeline/operations/speech.ts");
     return await call(this.#context, {
       operation: speech,
       request,

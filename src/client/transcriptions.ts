@@ -4,9 +4,11 @@
  */
 import type { Transcription, TranscriptionFields } from "../contracts/audio.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
+import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
+import { transcription } from "../pipeline/operations/transcription.ts";
 import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
-import type { FileInput } from "./files_of.ts";
+import { type FileInput, filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request for a transcript or a translation. */
@@ -51,7 +53,6 @@ export class Transcriptions {
   /** The same, for formats whose response is an object. */
   create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
   async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
-    const { transcription } = await import("../pipeline/operations/transcription.ts");
     return await textOf(transcription, { context: this.#context, request, settings });
   }
 }
@@ -86,7 +87,6 @@ export class Translations {
   /** The same, for formats whose response is an object. */
   create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
   async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
-    const { audioTranslation } = await import("../pipeline/operations/audio_translation.ts");
     return await textOf(audioTranslation, { context: this.#context, request, settings });
   }
 }
@@ -101,7 +101,6 @@ async function textOf(
   operation: CheckedOperation<TranscriptionFields, Transcription>,
   { context, request: { file, ...request }, settings }: SoundCall,
 ): Promise<Transcription | string> {
-  const { filesOf } = await import("./files_of.ts");
   return await call<TranscriptionFields, Transcription, Transcription | string>(context, {
     operation,
     request,

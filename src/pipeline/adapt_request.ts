@@ -5,7 +5,6 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { NativeRequest, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
-import { editMembers } from "../util/json_members.ts";
 import type { Rewording } from "./operation.ts";
 import type { OriginalRequest, RoutedRequest } from "./request.ts";
 import { speaks } from "./speaks.ts";
@@ -67,10 +66,9 @@ function nativeOf(
   inChat: Rewording["edits"],
 ): { readonly request: NativeRequest; readonly edited: readonly string[] } | undefined {
   if (original?.native === undefined || !speaks(instance.provider, original.dialect, info.id)) return undefined;
-  const { dialect, native: { text, edits, headers } } = original;
-  const own = edits(info.id, inChat);
-  const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
-  return { request: { dialect, text: editMembers(text, { ...own, ...hidden }), headers }, edited: Object.keys(own) };
+  const { dialect, native: { textFor, headers } } = original;
+  const { text, edited } = textFor(info.id, { inChat, hidden: privateFields });
+  return { request: { dialect, text, headers }, edited };
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

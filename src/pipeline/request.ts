@@ -20,6 +20,14 @@ export interface RequestClient {
   readonly budget?: Budget | undefined;
 }
 
+/** What differs for a model from what the client wrote. */
+export interface NativeEdits {
+  /** What differs in chat's form; undefined removes a member. */
+  readonly inChat: Readonly<Record<string, unknown>>;
+  /** Members that are left out. */
+  readonly hidden: readonly string[];
+}
+
 /** A chat request as its client wrote it, where that was in the words of another API. */
 export interface OriginalRequest {
   /** Those words: the dialect's name. */
@@ -28,10 +36,11 @@ export interface OriginalRequest {
   readonly dropped: readonly string[];
   /** For providers that speak the dialect; undefined: they get chat's form like all others. */
   readonly native?: {
-    /** The JSON. */
-    readonly text: string;
-    /** What differs from it for a model, and by what differs in chat's form; undefined removes a member. */
-    readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+    /** The JSON for a model, by its id, and the members in it that differ from what the client wrote. */
+    readonly textFor: (modelId: string, differing: NativeEdits) => {
+      readonly text: string;
+      readonly edited: readonly string[];
+    };
     readonly headers: Readonly<Record<string, string>>;
     /** The member for which only those are asked. */
     readonly only?: string | undefined;
