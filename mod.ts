@@ -25,7 +25,6 @@ import { createMockClient } from "./src/client/mock.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
 import { planOfNames } from "./src/client/plan_of_names.ts";
-import { storageOfSection } from "./src/client/open_storage.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
@@ -242,11 +241,12 @@ export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage
  * const mesh = await ModelMesh.fromStorage(storage);
  * ```
  */
-export function openStorage(
+export async function openStorage(
   section: Readonly<Record<string, unknown>>,
   options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
 ): Promise<Storage> {
-  return storageOfSection(partsOfHere(), section, options);
+  const { storageOfSection } = await import("./src/client/open_storage.ts"); // most programs open none
+  return await storageOfSection(partsOfHere(), section, options);
 }
 
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });

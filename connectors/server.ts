@@ -5,7 +5,7 @@
 import type { PluggableConnector } from "../src/contracts/connector.ts";
 import * as discovery from "./discovery/declarations.ts";
 import * as sinks from "./observability/declarations.ts";
-import { lazyOpenAiCompatible } from "./providers/_lazy.ts";
+import { lazyOpenAiCompatible, loadedBy } from "./providers/_lazy.ts";
 import { declarationOf } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { assemblyai } from "./providers/assemblyai.ts";
@@ -54,8 +54,8 @@ import { allStrategies } from "./strategies/all.ts";
  */
 export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(openai),
-  { ...anthropic, load: async () => (await import("./providers/_anthropic_provider.ts")).anthropicConnector() },
-  { ...gemini, load: async () => (await import("./providers/_gemini_provider.ts")).geminiConnector },
+  loadedBy(anthropic, async () => (await import("./providers/_anthropic_provider.ts")).anthropicConnector()),
+  loadedBy(gemini, async () => (await import("./providers/_gemini_provider.ts")).geminiConnector),
   lazyOpenAiCompatible(groq),
   lazyOpenAiCompatible(mistral),
   lazyOpenAiCompatible(deepseek),
@@ -65,22 +65,22 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(cohere),
   lazyOpenAiCompatible(perplexity),
   lazyOpenAiCompatible(cerebras),
-  {
-    ...declarationOf(fireworks),
-    load: async () => (await import("./providers/_fireworks_provider.ts")).fireworksConnector,
-  },
+  loadedBy(
+    declarationOf(fireworks),
+    async () => (await import("./providers/_fireworks_provider.ts")).fireworksConnector,
+  ),
   lazyOpenAiCompatible(sambanova),
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),
   lazyOpenAiCompatible(cloudflare),
-  { ...declarationOf(azure), load: async () => (await import("./providers/_azure_provider.ts")).azureConnector },
-  { ...bedrock, load: async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector },
-  { ...vertex, load: async () => (await import("./providers/_vertex_provider.ts")).vertexConnector },
+  loadedBy(declarationOf(azure), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
+  loadedBy(bedrock, async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector),
+  loadedBy(vertex, async () => (await import("./providers/_vertex_provider.ts")).vertexConnector),
   lazyOpenAiCompatible(elevenlabs),
   lazyOpenAiCompatible(azureSpeech),
   lazyOpenAiCompatible(deepgram),
   lazyOpenAiCompatible(assemblyai),
-  { ...declarationOf(jina), load: async () => (await import("./providers/_jina_provider.ts")).jinaConnector },
+  loadedBy(declarationOf(jina), async () => (await import("./providers/_jina_provider.ts")).jinaConnector),
   lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),
   lazyOpenAiCompatible(serper),

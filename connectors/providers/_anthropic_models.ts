@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import { once } from "../../src/util/once.ts";
 import { generationOf } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/anthropic.ts";
@@ -10,10 +11,9 @@ import { entries } from "./catalogue/anthropic.ts";
 const features = { structured_output: true, json_mode: false, system_prompt: true, logprobs: false };
 
 /** The models a new account can call, the most able first. */
-export const anthropicModels: readonly ModelInfo[] = /* @__PURE__ */ knownModels(entries, {
-  features,
-  rulesOf: ({ id }) => rulesOf(id),
-});
+export const anthropicModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
+  knownModels(entries, { features, rulesOf: ({ id }) => rulesOf(id) })
+);
 
 function rulesOf(id: string): ParameterRules | undefined {
   return generationOf(id).sampling ? undefined : { drop: ["temperature", "top_p", "top_k"] };
@@ -26,7 +26,7 @@ function rulesOf(id: string): ParameterRules | undefined {
  */
 export function knownModel(id: string): ModelInfo | undefined {
   const name = id.replace(/-\d{8}$/, "");
-  const known = anthropicModels.find((entry) => entry.id === name);
+  const known = anthropicModels().find((entry) => entry.id === name);
   return known === undefined || known.id === id ? known : { ...known, id };
 }
 

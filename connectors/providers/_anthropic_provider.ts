@@ -80,7 +80,7 @@ export class AnthropicProvider extends BaseProvider {
   readonly #limits = new Map<string, RateLimits>();
 
   constructor(settings: ProviderSettings, { runtime, headers, place }: MessagesParts) {
-    super(settings.id, anthropicModels);
+    super(settings.id, anthropicModels());
     this.#place = place;
     this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
     this.#runtime = runtime;

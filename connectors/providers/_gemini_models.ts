@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
+import { once } from "../../src/util/once.ts";
 import { knownModels } from "./_catalogue.ts";
 import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
@@ -29,15 +30,17 @@ export const chatFeatures: ModelFeatures = {
 };
 
 /** Known models, the newest first. */
-export const geminiModels: readonly ModelInfo[] = /* @__PURE__ */ knownModels(entries, {
-  features: chatFeatures,
-  rulesOf: ({ id, serves }) => serves === undefined ? rulesOf(id) : serves.includes(speech) ? speechRules : undefined,
-});
+export const geminiModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
+  knownModels(entries, {
+    features: chatFeatures,
+    rulesOf: ({ id, serves }) => serves === undefined ? rulesOf(id) : serves.includes(speech) ? speechRules : undefined,
+  })
+);
 
 /** What all models that speak have in common. */
-export const speechFacts: Partial<ModelInfo> = /* @__PURE__ */ (() => {
-  const { voices, response_formats, parameters } = geminiModels.find(({ capabilities }) =>
+export function speechFacts(): Partial<ModelInfo> {
+  const { voices, response_formats, parameters } = geminiModels().find(({ capabilities }) =>
     capabilities?.includes(speech)
   )!;
   return { voices: voices!, response_formats: response_formats!, parameters: parameters! };
-})();
+}

@@ -58,7 +58,7 @@ export class GeminiProvider extends BaseProvider {
   readonly #address: GeminiAddress;
 
   constructor(settings: ProviderSettings, runtime: Runtime, address?: GeminiAddress) {
-    super(settings.id, geminiModels);
+    super(settings.id, geminiModels());
     this.#address = address ?? ((model, method) => `${this.#baseUrl}/${pathOf(model)}:${method}`);
     this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
     this.#runtime = runtime;
@@ -236,7 +236,7 @@ export class GeminiProvider extends BaseProvider {
         }),
         parameters: rulesOf(id),
         ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
-        ...(capabilities[0] === "text-to-speech" ? speechFacts : {}),
+        ...(capabilities[0] === "text-to-speech" ? speechFacts() : {}),
       },
     ];
   }

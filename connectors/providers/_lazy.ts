@@ -2,7 +2,7 @@
  * Vendors whose code is imported when they are named.
  * @module
  */
-import type { LazyProviderConnector } from "../../src/contracts/connector.ts";
+import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 
 /**
@@ -11,8 +11,22 @@ import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
  * @param vendor What sets the vendor apart.
  */
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
-  return {
-    ...declarationOf(vendor),
-    load: async () => (await import("./_openai_compatible.ts")).openAiCompatible(vendor),
-  };
+  return loadedBy(
+    declarationOf(vendor),
+    async () => (await import("./_openai_compatible.ts")).openAiCompatible(vendor),
+  );
+}
+
+/**
+ * A connector whose code is imported when it is named.
+ *
+ * @param declaration What is known of it; its list of models is not looked at.
+ * @param load Imports the code.
+ */
+export function loadedBy(
+  declaration: ProviderDeclaration,
+  load: LazyProviderConnector["load"],
+): LazyProviderConnector {
+  const members = Object.getOwnPropertyDescriptors(declaration);
+  return Object.defineProperties({ load }, members) as LazyProviderConnector;
 }

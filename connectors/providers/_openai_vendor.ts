@@ -14,6 +14,7 @@ import type {
   Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { once } from "../../src/util/once.ts";
 import type { FaultReader } from "./_http.ts";
 
 /**
@@ -93,16 +94,19 @@ export interface OpenAiCompatible {
 }
 
 /**
- * What is known of a vendor's connector before it is used.
+ * What is known of a vendor's connector before it is used. Its list of models is made when it is first looked at.
  *
  * @param vendor What sets the vendor apart.
  */
 export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
+  const models = once(() => modelsOf(vendor));
   return {
     kind: "provider",
     id: vendor.id,
     vendor: vendor.vendor,
-    models: modelsOf(vendor),
+    get models() {
+      return models();
+    },
     needsBaseUrl: vendor.baseUrl === undefined,
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,

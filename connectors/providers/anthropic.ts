@@ -16,7 +16,9 @@ export const anthropic: ProviderDeclaration = {
   id: "anthropic.claude.v1",
   vendor: "anthropic",
   detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
-  models: anthropicModels,
+  get models() {
+    return anthropicModels();
+  },
   attributes: {},
   parameters: {
     drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],

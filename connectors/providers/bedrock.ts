@@ -5,9 +5,18 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import { once } from "../../src/util/once.ts";
 import { generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/bedrock.ts";
+
+const models = /* @__PURE__ */ once(() =>
+  knownModels(entries, {
+    features: { json_mode: false, system_prompt: true, logprobs: false },
+    rulesOf: ({ id }) =>
+      isClaude(id) && !generationOf(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
+  })
+);
 
 /**
  * Amazon Bedrock. It is detected by the key of its own alone: the variables of AWS's keys are set for many purposes. A
@@ -22,11 +31,9 @@ export const bedrock: ProviderDeclaration = {
     baseUrl: ["BEDROCK_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
     requires: { region: ["AWS_REGION", "AWS_DEFAULT_REGION"] },
   },
-  models: knownModels(entries, {
-    features: { json_mode: false, system_prompt: true, logprobs: false },
-    rulesOf: ({ id }) =>
-      isClaude(id) && !generationOf(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
-  }),
+  get models() {
+    return models();
+  },
   keyless: true,
   ownState: ["anthropic"],
   attributes: {

@@ -16,7 +16,9 @@ export const gemini: ProviderDeclaration = {
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     baseUrl: ["GEMINI_BASE_URL"],
   },
-  models: geminiModels,
+  get models() {
+    return geminiModels();
+  },
   attributes: {},
   parameters: {
     // the API knows the penalties and refuses them for every model since 2.5; the others it has no words for

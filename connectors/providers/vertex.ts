@@ -7,10 +7,19 @@
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
+import { once } from "../../src/util/once.ts";
 import { generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/vertex.ts";
+
+const models = /* @__PURE__ */ once(() =>
+  knownModels(entries, {
+    features: { system_prompt: true, logprobs: false },
+    rulesOf: ({ id, serves }) =>
+      serves === undefined ? vertexRules(id) : serves.includes(speech) ? speechRules : undefined,
+  })
+);
 
 /** Google Vertex AI. It is configured, not detected: a service account is no key. */
 export const vertex: ProviderDeclaration = {
@@ -19,11 +28,9 @@ export const vertex: ProviderDeclaration = {
   vendor: "vertex",
   ownState: ["google", "anthropic"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
-  models: knownModels(entries, {
-    features: { system_prompt: true, logprobs: false },
-    rulesOf: ({ id, serves }) =>
-      serves === undefined ? vertexRules(id) : serves.includes(speech) ? speechRules : undefined,
-  }),
+  get models() {
+    return models();
+  },
   attributes: {
     project: { type: "text", about: "The project; else `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },
     location: {

@@ -25,7 +25,7 @@ export function jsonSchema(keys: readonly Key[]): JsonSchema {
   return {
     $schema: draft,
     title: "Configuration of ModelMesh",
-    ...schemaOf(schema, ""),
+    ...schemaOf(schema(), ""),
     type: "object",
     definitions: Object.fromEntries(keys.flatMap((key) => [[key.path, definitionOf(key)], ...entryOf(key)])),
   };

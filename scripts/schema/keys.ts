@@ -24,7 +24,7 @@ export interface Key {
  */
 export function readKeys(): readonly Key[] {
   const comments = new Map(readComments());
-  const fields = new Map(fieldsOf(schema));
+  const fields = new Map(fieldsOf(schema()));
   const keys = [...fields].map(([path, field]) => {
     const about = comments.get(path);
     if (about === undefined) throw new Error(`No comment was found for "${path}"`);

@@ -24,7 +24,7 @@ interface WholeCall<Body extends RequestBody, Response> {
  * @param called What is called.
  * @throws A `MeshError`, or the signal's reason.
  */
-export async function callWhole<Body extends RequestBody, Response extends object>(
+export function callWhole<Body extends RequestBody, Response extends object>(
   context: CallContext,
   { settings = {}, ...called }: WholeCall<Body, Response>,
 ): Promise<Response> {

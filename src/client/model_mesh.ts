@@ -15,7 +15,6 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
-import { addProvider } from "../engine/add_provider.ts";
 import { Engine } from "../engine/engine.ts";
 import { bindEngine, type ListedPool, type Mesh } from "../engine/mesh.ts";
 import { MeshError } from "../errors.ts";
@@ -26,7 +25,7 @@ import type { ListedModel, PoolStatus } from "../registry/status.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
-import { type ExplainOptions, explainRequest } from "./explain.ts";
+import type { ExplainOptions } from "./explain.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
@@ -128,6 +127,7 @@ export class ModelMeshBase implements Mesh {
     const added = this.#adding.then(async () => {
       const { document } = this.#written;
       await this.ready();
+      const { addProvider } = await import("../engine/add_provider.ts"); // most programs add none
       this.#config = await addProvider(provider, { engine: this.#engine, document });
     });
     this.#adding = added.catch(() => {});
@@ -259,6 +259,7 @@ export class ModelMeshBase implements Mesh {
   async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
     await this.ready();
     const engine = this.#engine;
+    const { explainRequest } = await import("./explain.ts"); // most programs never ask
     return explainRequest(request, { ...options, engine, poolFor: () => engine.registry.pools[0]?.name ?? "" });
   }
 

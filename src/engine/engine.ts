@@ -337,7 +337,8 @@ export class Engine implements Mesh {
   /** What to warn of is imported on the day on which there is something. */
   async #retirements(settings: Settings): Promise<string[]> {
     const now = this.runtime.clock.now();
-    const providers = this.catalogue.all.filter(isProvider);
+    const named = new Set([...settings.providers.values()].map(({ connector }) => connector));
+    const providers = this.catalogue.all.filter(isProvider).filter(({ id }) => named.has(id)); // others' lists stay unmade
     if (!providers.some(({ models }) => models.some(({ retires }) => isRetiring(retires, now)))) return [];
     const { retirementWarnings } = await import("../config/check/retirement.ts");
     return warningsOf({ warnings: retirementWarnings(settings, { providers, now }) });

@@ -11,7 +11,7 @@ export type MalformedFile = readonly [what: string, content: string | Uint8Array
 /** A provider. */
 export const acme = "providers:\n  acme.llm.v1: { api_key: k }\n";
 
-const fields = new Map([["", schema], ...fieldsOf(schema)]);
+const fields = new Map([["", schema()], ...fieldsOf(schema())]);
 
 /** The end of what is said of an unknown key: the keys there are. */
 export function allowed(path: string): string {

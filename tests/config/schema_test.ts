@@ -7,7 +7,7 @@ import { formatDuration, parseDuration, parseSize } from "../../src/config/schem
 import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {
-  for (const [path, field] of fieldsOf(schema)) {
+  for (const [path, field] of fieldsOf(schema())) {
     const { type, default: standard } = field.shape;
     if (standard === undefined) continue;
     const written = type === "duration"
@@ -22,7 +22,7 @@ Deno.test("the defaults of the schema fit their own fields", () => {
 });
 
 Deno.test("the schema has every attribute of the specification", () => {
-  const paths = new Set([...fieldsOf(schema)].map(([path]) => path));
+  const paths = new Set([...fieldsOf(schema())].map(([path]) => path));
   for (const path of [...specifiedKeys, "providers.*.instance"]) assert(paths.has(path), path);
 });
 
@@ -35,7 +35,7 @@ function* objectsIn(field: Field): Generator<Field> {
 }
 
 Deno.test("every key written in camelCase is answered with its own name", () => {
-  for (const field of objectsIn(schema)) {
+  for (const field of objectsIn(schema())) {
     const { fields = {}, isOpen } = field.shape;
     for (const key of isOpen ? [] : Object.keys(fields)) {
       const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -49,7 +49,7 @@ Deno.test("every key written in camelCase is answered with its own name", () => 
 });
 
 Deno.test("the defaults are those of the specification", () => {
-  const fields = new Map(fieldsOf(schema));
+  const fields = new Map(fieldsOf(schema()));
   for (const [path, standard] of Object.entries(specifiedDefaults)) {
     const { shape } = fields.get(path)!;
     const isDuration = typeof standard === "string" && shape.type === "duration";

@@ -26,7 +26,7 @@ export function validate(document: unknown, options: ValidateOptions): Settings 
   const report = new Report();
   if (!inspectTree(document, report)) throw new ConfigError(report.problems, options.source);
   if (document === null || document === undefined) report.problem("", "expected an object, found nothing");
-  const settings = buildSettings(schema.read(document, "", report) ?? {}, options, report);
+  const settings = buildSettings(schema().read(document, "", report) ?? {}, options, report);
   if (report.problems.length > 0) throw new ConfigError(report.problems, options.source);
   if (settings.storage === undefined) return settings;
   return Object.freeze({ ...settings, document: copyTree(document, () => {}, "") }); // the program may change its own

@@ -14,6 +14,7 @@ import { pools, type PoolValues } from "./pools.ts";
 import { budget, type BudgetValues, providers, type ProviderValues } from "./providers.ts";
 import { proxy, type ProxyValues } from "./proxy.ts";
 import { storage, type StorageValues } from "./storage.ts";
+import { once } from "../../util/once.ts";
 
 export interface SecretValues {
   readonly store?: string;
@@ -142,8 +143,8 @@ const packages = () =>
     }),
   ));
 
-/** The document. Made by functions all through, so that a bundler leaves it out where no document is read. */
-export const schema: Field<DocumentValues> = /* @__PURE__ */ makeSchema();
+/** The document. Made when the first one is read. */
+export const schema: () => Field<DocumentValues> = /* @__PURE__ */ once(makeSchema);
 
 function makeSchema(): Field<DocumentValues> {
   return object<DocumentValues>({
