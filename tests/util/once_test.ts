@@ -1,0 +1,21 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { once } from "../../src/util/once.ts";
+
+Deno.test("once() makes a value with the first call and returns the same from then on, also undefined", () => {
+  let calls = 0;
+  const list = once(() => [++calls]);
+  assertEquals(calls, 0);
+  assertStrictEquals(list(), list());
+  const nothing = once(() => void calls++);
+  assertEquals([nothing(), nothing(), calls], [undefined, undefined, 2]);
+});
+
+Deno.test("once() tries again after a failure", () => {
+  let calls = 0;
+  const flaky = once(() => {
+    if (++calls === 1) throw new Error("not yet");
+    return calls;
+  });
+  assertThrows(() => flaky(), Error, "not yet");
+  assertEquals([flaky(), flaky()], [2, 2]);
+});
