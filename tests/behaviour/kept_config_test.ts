@@ -127,7 +127,7 @@ describe("The record of the configuration", () => {
       for (const field of shape.options ?? []) visit(field, path);
       if (shape.item !== undefined) visit(shape.item, [...path, "item"]);
     };
-    visit(schema, []);
+    visit(schema(), []);
     assertEquals(paths.length > 8, true);
     for (const path of paths) {
       const nested = path.reduceRight<unknown>((value, name) => ({ [name]: value }), "canary");
