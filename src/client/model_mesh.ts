@@ -15,6 +15,7 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
+import { addProvider } from "../engine/add_provider.ts";
 import { Engine } from "../engine/engine.ts";
 import { bindEngine, type ListedPool, type Mesh } from "../engine/mesh.ts";
 import { MeshError } from "../errors.ts";
@@ -127,7 +128,6 @@ export class ModelMeshBase implements Mesh {
     const added = this.#adding.then(async () => {
       const { document } = this.#written;
       await this.ready();
-      const { addProvider } = await import("../engine/add_provider.ts"); // most programs add none
       this.#config = await addProvider(provider, { engine: this.#engine, document });
     });
     this.#adding = added.catch(() => {});
