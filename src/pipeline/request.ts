@@ -21,7 +21,7 @@ export interface RequestClient {
 }
 
 /** What differs for a model from what the client wrote. */
-export interface NativeEdits {
+interface NativeEdits {
   /** What differs in chat's form; undefined removes a member. */
   readonly inChat: Readonly<Record<string, unknown>>;
   /** Members that are left out. */
