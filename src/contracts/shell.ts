@@ -68,8 +68,8 @@ export interface ServeOptions {
   readonly host: string;
   /** Port; 0 picks a free one. */
   readonly port: number;
-  /** `node`: through `node:http`, where the runtime has a server of its own too. */
-  readonly listener?: "node";
+  /** `deno`: through `Deno.serve`, on Deno; `node:http` when left out. */
+  readonly listener?: "node" | "deno";
   /** Serves HTTPS with this, always through Node's server: others cannot take another certificate while they run. */
   readonly tls?: TlsKeyPair;
   /** Called with the address once connections are accepted. */

@@ -85,10 +85,9 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     isDraining: () => phase.isDraining,
     isStopping: () => phase.isStopping,
   });
-  const listener = proxy.listener === undefined ? {} : { listener: proxy.listener };
   const { server, stopWatching } = await serveOn(proxy, {
     runtime,
-    serve: (tls) => shell.serve(handler, { host, port, ...listener, ...tls }),
+    serve: (tls) => shell.serve(handler, { host, port, listener: proxy.listener, ...tls }),
     mesh: () => reloader.mesh,
   });
   const reloader = new Reloader(first, {
@@ -139,13 +138,16 @@ interface ListeningParts {
 function runningProxy(parts: ListeningParts): RunningProxy {
   const { options, started, host, server, reloader } = parts;
   const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
+  const inert = started.listener === "deno" && server.listener === "node"
+    ? ["proxy.listener: deno has no effect with proxy.tls, or on Node: node:http serves"]
+    : [];
   let stopping: Promise<void> | undefined;
   return {
     url: `${started.tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     get mesh() {
       return reloader.mesh;
     },
-    warnings: exposure(),
+    warnings: [...inert, ...exposure()],
     async reload() {
       await reloader.reload();
       return [...restartWarnings({ started, now: reloader.mesh.settings.proxy, options }), ...exposure()];
@@ -231,13 +233,12 @@ function loops(mesh: Engine, { host, port }: { host: string; port: number }): Co
   });
 }
 
-function exposureWarnings({ host, tokens, server, started }: ListeningParts, proxy: ProxySettings): string[] {
+function exposureWarnings({ host, tokens, server }: ListeningParts, proxy: ProxySettings): string[] {
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
-    "begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
-  const isNode = (server.listener ?? started.listener) === "node";
-  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(isNode ? [] : [slow])];
+    "begins: where others can reach it, leave out proxy.listener: deno, or put a reverse proxy in front of it";
+  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(server.listener === "node" ? [] : [slow])];
 }

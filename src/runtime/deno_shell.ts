@@ -21,7 +21,7 @@ import { callAfter } from "./_timers.ts";
 const lastWaitMs = 1_000;
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener === "node" || options.tls !== undefined) {
+  if (options.listener !== "deno" || options.tls !== undefined) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
   const { host, port, onListen } = options;

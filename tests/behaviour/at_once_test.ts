@@ -188,8 +188,8 @@ describe("the proxy", () => {
     await mesh.close();
   });
 
-  it("holds requests that come in one segment over many sockets to a limit, by node:http", async () => {
-    const tuning = tuned({ listener: "node", models: { a: { limits: { concurrent: 2 } } } });
+  it("holds requests that come in one segment over many sockets to a limit", async () => {
+    const tuning = tuned({ models: { a: { limits: { concurrent: 2 } } } });
     const gate = new Gate();
     await using test = await stage({ a: behind(gate, a) }, tuning);
     const port = Number(new URL(test.proxy.url).port);

@@ -81,7 +81,7 @@ describe("A client that leaves the proxy", () => {
     it(name, async () => {
       for (const way of ways) {
         await using upstream = await startUpstream(script());
-        await using proxy = await proxyOver(upstream, { listener: "node" });
+        await using proxy = await proxyOver(upstream);
         const visitor = visit(proxy.url, way, { stream: isStream });
         const request = await arrival(upstream);
         if (sees !== undefined) await visitor.reads(sees);
@@ -91,10 +91,10 @@ describe("A client that leaves the proxy", () => {
     });
   }
 
-  it("in the middle of a stream, with the default listener too", async () => {
+  it("in the middle of a stream, with Deno.serve too", async () => {
     for (const way of ways) {
       await using upstream = await startUpstream(midway());
-      await using proxy = await proxyOver(upstream);
+      await using proxy = await proxyOver(upstream, { listener: "deno" });
       const visitor = visit(proxy.url, way, { stream: true });
       await visitor.reads("one");
       await assertCloses(upstream.requests[0]!, () => visitor.leave());
@@ -106,7 +106,7 @@ describe("A client that leaves the proxy", () => {
     for (const way of ways) {
       const clock = fakeClock();
       await using upstream = await startUpstream(status(500));
-      await using proxy = await proxyOver(upstream, { clock, listener: "node" });
+      await using proxy = await proxyOver(upstream, { clock });
       const visitor = visit(proxy.url, way, {});
       await arrival(upstream);
       await becomes(() => clock.sleeps.length, 1);
@@ -118,7 +118,7 @@ describe("A client that leaves the proxy", () => {
 
   it("fifty times in a row leaves no connection open", async () => {
     await using upstream = await startUpstream(hang());
-    await using proxy = await proxyOver(upstream, { listener: "node" });
+    await using proxy = await proxyOver(upstream);
     for (let round = 0; round < 50; round++) {
       const { isStream, sees, script } = moments[round % moments.length]!;
       upstream.follow(script());

@@ -223,7 +223,7 @@ function flood(size: number, reported: { written: number }): Behaviour {
 }
 
 describe("A client that does not read its stream", () => {
-  for (const listener of [undefined, "node"]) {
+  for (const listener of [undefined, "deno"]) {
     it(`holds the provider up, not the proxy's memory (${listener ?? "default"} listener)`, async () => {
       const warmUp = { written: 0 };
       const reported = { written: 0 };

@@ -28,11 +28,11 @@ const tools = calls.map(({ name }) => ({
 /** Whose dialect the provider speaks, and which server the proxy listens with. */
 interface Setup {
   readonly dialect: Dialect;
-  readonly listener?: "node";
+  readonly listener?: "node" | "deno";
 }
 
-const node: Setup = { dialect: "openai", listener: "node" };
-const setups: readonly Setup[] = [...dialects.map((dialect) => ({ dialect })), node];
+const ownServer: Setup = { dialect: "openai", listener: "deno" };
+const setups: readonly Setup[] = [...dialects.map((dialect) => ({ dialect })), ownServer];
 
 /** A proxy over one provider, and a client of it. */
 async function withClient(
@@ -160,7 +160,7 @@ for (const setup of setups) {
 describe("The openai package", () => {
   it("ends the provider's call by an AbortController before the answer, streaming or not", async () => {
     for (const request of [ask, askStream]) {
-      await withClient(node, hang(), async (client, upstream, proxy) => {
+      await withClient({ dialect: "openai" }, hang(), async (client, upstream, proxy) => {
         const controller = new AbortController();
         const { signal } = controller;
         const failed = assertRejects(

@@ -10,7 +10,7 @@ import { clientOfOwn, rawClient, rawHead, timeUntil } from "../support/_regressi
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { answer, type Behaviour, Gate, headOf, ok, raw, startUpstream, stream } from "../support/upstream.ts";
 
-type Listener = NonNullable<TestProxyOptions["listener"]> | "deno";
+type Listener = NonNullable<TestProxyOptions["listener"]>;
 const listeners: readonly Listener[] = ["deno", "node"];
 
 /** Options of a proxy that takes one request at a time. */
@@ -21,7 +21,7 @@ function single(
   return {
     clock: fakeClock(),
     config: { proxy: { max_concurrent: 1, ...proxy } },
-    ...(listener === "node" ? { listener } : {}),
+    listener,
   };
 }
 

@@ -185,7 +185,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
   host: http://localhost:8080/
   port: 99999
   endpoints: [chat, /v1/models]
-  listener: deno
+  listener: bun
   allowed_hosts: [ 'a b' ]
   auth: { method: basic, tokens: [ 12345, ' ', 'zwei wörter', { name: x } ] }
   cors: { origins: [ 'https://a.example/path' ], methods: [ get ], max_age: 600 }
@@ -194,7 +194,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
     "proxy.port: expected an integer from 0 to 65535, found 99999",
     `proxy.endpoints[0]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
     `proxy.endpoints[1]: unknown value "/v1/models", did you mean "models"? ${allowedEndpoints}`,
-    'proxy.listener: unknown value "deno"; allowed: "node"',
+    'proxy.listener: unknown value "bun"; allowed: "node", "deno"',
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "a b"',
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',
     "proxy.auth.tokens[0]: expected a text, found a number: put it in quotes",

@@ -17,7 +17,7 @@ const longGraceMs = 10 * patienceMs;
 type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promise<RunningServer>;
 
 /** The same promises hold for both servers there are. */
-const servers = onDeno ? [undefined, "node"] as const : ["node"] as const;
+const servers = onDeno ? ["deno", "node"] as const : ["node"] as const;
 
 function testServers(name: string, body: (serve: Serve, isNode: boolean) => Promise<void>): void {
   for (const listener of servers) {

@@ -79,11 +79,25 @@ export async function startRawServer(handle: (exchange: Exchange) => Promise<voi
     },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const gone = [...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())));
-      for (const socket of sockets) socket.destroy();
-      await Promise.all([closed, ...gone]);
+      await Promise.all([closed, ...[...sockets].map(goneWithClient)]);
     },
   };
+}
+
+/** How long a client may take to close its end, ms; one that does not read never would. */
+const closingMs = 500;
+
+/** Closes a connection and waits for the client to have closed its end, so that none is left open in this process. */
+function goneWithClient(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const giveUp = setTimeout(() => socket.destroy(), closingMs);
+    socket.once("close", () => {
+      clearTimeout(giveUp);
+      resolve();
+    });
+    socket.end();
+    socket.resume();
+  });
 }
 
 const encoder = new TextEncoder();

@@ -10,7 +10,7 @@ import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
 
 /** The servers a proxy may listen through: the runtime's own, and that of `node:http`. */
-export const listeners: readonly TestProxyOptions["listener"][] = [undefined, "node"];
+export const listeners: readonly TestProxyOptions["listener"][] = [undefined, "deno"];
 
 /** A body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {

@@ -19,7 +19,7 @@ export interface TestProxyOptions {
   /** Accepted tokens. */
   readonly tokens?: readonly string[];
   /** `node` serves through `node:http`. */
-  readonly listener?: "node";
+  readonly listener?: "node" | "deno";
   /** Time; a fake clock that skips sleeps unless given. */
   readonly clock?: FakeClock;
 }

@@ -53,7 +53,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     ...bodyBounds(values, parts.report),
     uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
-    ...(values.listener === undefined ? {} : { listener: values.listener }),
+    listener: values.listener ?? defaultProxy.listener,
     ...(values.tls === undefined ? {} : { tls: values.tls }),
   };
 }

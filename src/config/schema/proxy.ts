@@ -43,7 +43,7 @@ export interface ProxyValues {
   readonly upload_limit?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
-  readonly listener?: "node";
+  readonly listener?: "node" | "deno";
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
@@ -138,8 +138,11 @@ export const proxy = (): Field<ProxyValues> =>
     request_timeout: duration({ default: defaultDeadlineMs }),
     /** Time between the signal to stop and refusing connections, in which only `/ready` says so. */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
-    /** Serves through Node's own server, which times out slow headers. */
-    listener: oneOf(["node"]),
+    /**
+     * `node:http`, or on Deno `Deno.serve`, which knows no limit for slow headers and may miss a client that leaves before
+     * its answer begins.
+     */
+    listener: oneOf(["node", "deno"], defaultProxy.listener),
     /** Serves HTTPS, through Node's own server. The files are read again when they change. */
     tls: object<NonNullable<ProxyValues["tls"]>>({
       /** File with the certificate and those between it and an authority, PEM. */

@@ -125,6 +125,7 @@ export const defaultProxy: {
   readonly bodyMemory: number;
   readonly uploadLimit: number;
   readonly drainDelayMs: number;
+  readonly listener: "node" | "deno";
 } = {
   host: "127.0.0.1",
   port: 8080,
@@ -133,6 +134,7 @@ export const defaultProxy: {
   bodyMemory: 268_435_456,
   uploadLimit: 536_870_912,
   drainDelayMs: 0,
+  listener: "node",
 };
 
 /** A proxy of which nothing is configured. */

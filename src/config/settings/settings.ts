@@ -155,7 +155,7 @@ export interface ProxySettings {
   /** 0: a free one. */
   readonly port: number;
   /** `node` serves through `node:http`, on Deno too. */
-  readonly listener?: "node";
+  readonly listener: "node" | "deno";
   /** Without it there is no TLS. */
   readonly tls?: TlsSettings;
   /** Paths without `/v1`; undefined: all. */
