@@ -180,7 +180,10 @@ describe("modelmesh proxy", () => {
       [config, files("http://127.0.0.1:9/v1"), { host: "127.0.0.1", port: 8080 }],
     ] as const;
     for (const [args, files, where] of rows) {
-      assertEquals((await greeting(args, { files, env: { HOST: "127.0.0.3" } })).served, [where]);
+      assertEquals((await greeting(args, { files, env: { HOST: "127.0.0.3" } })).served, [{
+        ...where,
+        listener: "node",
+      }]);
     }
   });
 

@@ -252,7 +252,7 @@ Deno.test("tokens come and go, and what a server decides at its start asks for a
   assertEquals(await codeOf(started.ask()), 200);
   const warnings = await started.renew(
     over(upstream, {
-      proxy: { port: 8081, host: "127.0.0.2", listener: "node", auth: { tokens: ["${secrets:TOKEN}"] } },
+      proxy: { port: 8081, host: "127.0.0.2", listener: "deno", auth: { tokens: ["${secrets:TOKEN}"] } },
     }),
   );
   assertEquals(warnings, [
