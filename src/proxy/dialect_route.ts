@@ -2,6 +2,7 @@
  * The endpoints of other dialects: chat, in other words.
  * @module
  */
+import type { StopSignal } from "../contracts/runtime.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import type { Dialect, EmbeddingDialect, EventTranslator, Translation } from "../dialects/dialect.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
@@ -15,7 +16,7 @@ import { editMembers } from "../util/json_members.ts";
 import { errorRowOf } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { performRequest, readWork } from "./perform_request.ts";
+import { performRequest, readWork, type Work } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { EventBody, type EventWriter } from "./sse.ts";
 
@@ -30,17 +31,32 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     isWork: true,
     dialect,
     handle: async (exchange) => {
-      const { value, text = "", time } = await readWork(exchange);
-      const translation = dialect.translate(value, exchange.request);
-      const { session, dropped = [], native } = translation;
-      const asked = chat.check(translation.chat, []); // what was packed into a text is bounded here
-      if (asked.model === undefined) throw missing("model");
-      const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
-      const original = { dialect: dialect.name, dropped, native: native && nativeOf(text, native) };
-      const answer = await performRequest(exchange, { operation: chat, body, session, original, time });
-      return responseOf(answer, translation, exchange);
+      const work = await readWork(exchange);
+      const translation = dialect.translate(work.value, exchange.request);
+      return chatResponse(await performChat(translation, { dialect, work, exchange }), translation, exchange);
     },
   };
+}
+
+/** What is performed, in whose words, and for whom. */
+interface ChatPerformance {
+  readonly dialect: Pick<Dialect, "name">;
+  readonly work: Work;
+  readonly exchange: Exchange;
+  /** Ends it; the request's own signal, when left out. */
+  readonly signal?: StopSignal;
+}
+
+/** Performs a request as the chat that it was translated to. */
+export function performChat(
+  { chat: translated, session, dropped = [], native }: Translation,
+  { dialect, work: { text = "", time }, exchange, signal }: ChatPerformance,
+): Promise<Answer<ChatCompletion>> {
+  const asked = chat.check(translated, []); // what was packed into a text is bounded here
+  if (asked.model === undefined) throw missing("model");
+  const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
+  const original = { dialect: dialect.name, dropped, native: native && nativeOf(text, native) };
+  return performRequest(exchange, { operation: chat, body, session, original, time, signal });
 }
 
 /**
@@ -78,7 +94,12 @@ function nativeOf(text: string, { edits, ...facts }: NonNullable<Translation["na
   };
 }
 
-function responseOf(answer: Answer<ChatCompletion>, translation: Translation, exchange: Exchange): PlainResponse {
+/** An answer in the words of the request that it is for. */
+export function chatResponse(
+  answer: Answer<ChatCompletion>,
+  translation: Translation,
+  exchange: Exchange,
+): PlainResponse {
   const { headers, requestId, onEnd } = exchange;
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {

@@ -4,6 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
+import type { StopSignal } from "../contracts/runtime.ts";
 import type { FormRules } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
@@ -21,7 +22,7 @@ interface RequestTime {
 }
 
 /** A request as it was read. */
-interface Work extends RequestParts {
+export interface Work extends RequestParts {
   readonly time: RequestTime;
 }
 
@@ -32,6 +33,8 @@ interface CheckedRequest<Body extends RequestBody, Response>
   readonly defaultModel?: string | undefined;
   /** The session that the request names in words of its own. */
   readonly session?: string | undefined;
+  /** Ends it; the request's own signal, when left out. */
+  readonly signal?: StopSignal | undefined;
   readonly time: RequestTime;
 }
 
@@ -55,7 +58,10 @@ export async function readWork({ mesh, request, body }: Exchange, form?: FormRul
  */
 export function performRequest<Body extends RequestBody, Response>(
   { mesh, request, requestId, client }: Exchange,
-  { operation, body, text, files, original, defaultModel, session: named, time }: CheckedRequest<Body, Response>,
+  { operation, body, text, files, original, defaultModel, session: named, signal, time }: CheckedRequest<
+    Body,
+    Response
+  >,
 ): Promise<Answer<Response>> {
   const { startedAt, limitMs } = time;
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
@@ -70,7 +76,7 @@ export function performRequest<Body extends RequestBody, Response>(
     ...(text === undefined ? {} : { text }),
     ...(files === undefined ? {} : { files }),
     ...(original === undefined ? {} : { original }),
-    signal: request.signal,
+    signal: signal ?? request.signal,
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,

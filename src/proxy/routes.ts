@@ -40,6 +40,12 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "messages": dialectRoute(messages),
   "responses": dialectRoute(responses),
   "messages/count_tokens": countRoute(messages),
+  // imported with the first request
+  "completions": {
+    methods: ["POST"],
+    isWork: true,
+    handle: async (exchange) => (await import("./completions_route.ts")).handleCompletion(exchange),
+  },
   "embeddings": operationRoute(embeddings),
   "images/edits": operationRoute(imageEdit),
   "images/generations": operationRoute(image),

@@ -95,5 +95,22 @@ function textOf(output: readonly Item[]): string {
   return output.flatMap(({ content = [] }) => content.map(({ text = "" }) => text)).join("");
 }
 
+const completions: DialectClient = {
+  name: "completions",
+  request: (stream) => ({ path: "/v1/completions", body: { model: "chat", prompt: "Hi", stream } }),
+  textOf: ({ choices }) => choices[0].text,
+  readStream(text) {
+    const events = text.split("\n\n").slice(0, -1).map((event) => event.slice("data: ".length));
+    const isWhole = events.at(-1) === "[DONE]";
+    const all = (isWhole ? events.slice(0, -1) : events).map((event) => JSON.parse(event));
+    return {
+      text: all.flatMap(({ choices = [] }) => choices).map(({ text }) => text).join(""),
+      end: isWhole ? "complete" : all.at(-1)?.error === undefined ? "nothing" : "error",
+    };
+  },
+  errorOf: ({ error }) => error,
+  typeOf: responses.typeOf,
+};
+
 /** All of them. */
-export const dialectClients: readonly DialectClient[] = [messages, responses, gemini];
+export const dialectClients: readonly DialectClient[] = [messages, responses, gemini, completions];

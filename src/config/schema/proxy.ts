@@ -50,6 +50,7 @@ export interface ProxyValues {
 const endpoints = [
   "models",
   "chat/completions",
+  "completions",
   "embeddings",
   "audio/speech",
   "audio/transcriptions",

@@ -1,0 +1,77 @@
+/**
+ * From chat's whole answer to a text completion.
+ * @module
+ */
+import type { AssistantMessage, ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { TextForm } from "./_request.ts";
+
+/** Translates a whole answer. */
+export function textCompletionOf({ id, created, model, choices, usage }: ChatCompletion, form: TextForm): JsonObject {
+  return {
+    id,
+    object: "text_completion",
+    created,
+    model,
+    choices: choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
+      text: (form.echo ?? "") + textOf(message),
+      index: form.firstIndex + index,
+      logprobs: logprobsOf(logprobs),
+      finish_reason: finishReasonOf(reason),
+    })),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+/** The answers to several prompts as one, their tokens added up. */
+export function joined(completions: readonly JsonObject[]): JsonObject {
+  const usages = completions.flatMap(({ usage }) => isObject(usage) ? usage as unknown as CompletionUsage : []);
+  return {
+    ...completions[0],
+    choices: completions.flatMap(({ choices }) => choices),
+    ...(usages.length === 0 ? {} : { usage: sumOf(usages) }),
+  };
+}
+
+/** The tokens of several answers. */
+export function sumOf(usages: readonly CompletionUsage[]): CompletionUsage {
+  const sum = (name: "prompt_tokens" | "completion_tokens" | "total_tokens") =>
+    usages.reduce((total, usage) => total + usage[name], 0);
+  return {
+    prompt_tokens: sum("prompt_tokens"),
+    completion_tokens: sum("completion_tokens"),
+    total_tokens: sum("total_tokens"),
+  };
+}
+
+/** Why a text ended. */
+export function finishReasonOf(reason: string | null): string | null {
+  return reason === null || reason === "length" || reason === "content_filter" ? reason : "stop";
+}
+
+/** Log probabilities in lists of their own; null where there are none. */
+export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject | null {
+  const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
+  if (tokens.length === 0) return null;
+  let offset = 0;
+  const offsets = tokens.map(({ token }) => {
+    const start = offset;
+    offset += String(token).length;
+    return start;
+  });
+  const tops = tokens.map(({ top_logprobs: top }) =>
+    Object.fromEntries(
+      (Array.isArray(top) ? top : []).filter(isObject).map(({ token, logprob }) => [String(token), logprob]),
+    )
+  );
+  return {
+    tokens: tokens.map(({ token }) => token),
+    token_logprobs: tokens.map(({ logprob }) => logprob),
+    top_logprobs: tops,
+    text_offset: offsets,
+  };
+}
+
+function textOf({ content, refusal }: AssistantMessage): string {
+  return `${content ?? ""}${refusal ?? ""}`;
+}

@@ -1,0 +1,60 @@
+/**
+ * From chat's chunks to the events of a streamed text completion.
+ * @module
+ */
+import type { ChatCompletionChunk, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
+import type { DialectFault, EventTranslator } from "../dialect.ts";
+import { finishReasonOf, logprobsOf, sumOf } from "./_answer.ts";
+import type { TextForm } from "./_request.ts";
+
+/** Translates the streams of one request, one for each prompt, in any order. */
+export class TextEvents implements EventTranslator {
+  readonly #form: TextForm;
+  readonly #head: JsonObject = {};
+  readonly #usages = new Map<TextForm, CompletionUsage>();
+  /** Choices that have begun, by their index in the answer. */
+  readonly #begun = new Set<number>();
+
+  /** @param form Of the first prompt. */
+  constructor(form: TextForm) {
+    this.#form = form;
+  }
+
+  push(chunk: ChatCompletionChunk): string {
+    return this.pushOf(this.#form, chunk);
+  }
+
+  /** The events that a chunk makes of the answer to one of several prompts. */
+  pushOf(form: TextForm, { id, created, model, choices, usage }: ChatCompletionChunk): string {
+    if (usage) this.#usages.set(form, usage);
+    this.#head.id ??= id;
+    this.#head.created ??= created;
+    this.#head.model ??= model;
+    const texts = choices.flatMap(({ index, delta, finish_reason: reason, logprobs }) => {
+      const place = form.firstIndex + index;
+      const isFirst = !this.#begun.has(place);
+      this.#begun.add(place);
+      const text = `${isFirst ? form.echo ?? "" : ""}${delta?.content ?? ""}${delta?.refusal ?? ""}`;
+      if (text === "" && !reason) return [];
+      return [{ text, index: place, logprobs: logprobsOf(logprobs), finish_reason: finishReasonOf(reason ?? null) }];
+    });
+    return texts.length === 0 ? "" : this.#event({ choices: texts, ...(this.#form.hasUsage ? { usage: null } : {}) });
+  }
+
+  end(): string {
+    const usages = [...this.#usages.values()];
+    const counts = this.#form.hasUsage && usages.length > 0
+      ? this.#event({ choices: [], usage: usages.length === 1 ? usages[0] : sumOf(usages) })
+      : "";
+    return `${counts}data: [DONE]\n\n`;
+  }
+
+  fail({ error }: DialectFault): string {
+    return `data: ${JSON.stringify({ error })}\n\n`;
+  }
+
+  #event(members: JsonObject): string {
+    const { id, created, model } = this.#head;
+    return `data: ${JSON.stringify({ id, object: "text_completion", created, model, ...members })}\n\n`;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Several streamed answers as the one body of a response.
+ * @module
+ */
+import type { ChatCompletionChunk } from "../contracts/openai.ts";
+import type { CompletionChunk } from "../contracts/provider.ts";
+import type { PlainStream } from "../contracts/shell.ts";
+import type { DialectFault } from "../dialects/dialect.ts";
+import type { AnswerStream } from "../pipeline/answer_stream.ts";
+import { errorRowOf } from "./error_body.ts";
+
+/** How they are written: complete events, or an empty text where there is none yet. */
+interface JoinedWriter {
+  /** The events that a chunk of one stream makes. */
+  push(index: number, chunk: ChatCompletionChunk): string;
+  /** After the last chunk of all. */
+  end(): string;
+  /** In place of what is missing. */
+  fail(fault: DialectFault): string;
+  readonly requestId: string;
+  /** Called, once or more, when nothing will be sent any more. */
+  readonly onEnd: () => void;
+}
+
+/** A read under way of one stream. */
+type Arrival =
+  & { readonly index: number }
+  & ({ readonly chunk: CompletionChunk | undefined } | { readonly error: unknown });
+
+/** Whatever stream has an event is written; one that fails ends all. Each is read when the client reads. */
+export class JoinedEvents implements PlainStream {
+  onStop?: (reason: unknown) => void;
+  readonly #streams: readonly AnswerStream[];
+  readonly #writer: JoinedWriter;
+  readonly #reads = new Map<number, Promise<Arrival>>();
+  readonly #open: Set<number>;
+  #isOver = false;
+
+  /** @param streams Committed. */
+  constructor(streams: readonly AnswerStream[], writer: JoinedWriter) {
+    this.#streams = streams;
+    this.#writer = writer;
+    this.#open = new Set(streams.keys());
+    for (const stream of streams) {
+      stream.onStop = (reason) => {
+        this.onStop?.(reason);
+        writer.onEnd();
+      };
+    }
+  }
+
+  async read(): Promise<string | undefined> {
+    let text = "";
+    while (!this.#isOver && text === "") text = await this.#next();
+    return text === "" ? undefined : text;
+  }
+
+  cancel(): void {
+    this.#finish();
+    for (const stream of this.#streams) stream.cancel();
+  }
+
+  async #next(): Promise<string> {
+    for (const index of this.#open) if (!this.#reads.has(index)) this.#reads.set(index, this.#readOf(index));
+    const arrival = await Promise.race(this.#reads.values());
+    if (this.#isOver) return "";
+    this.#reads.delete(arrival.index);
+    if ("error" in arrival) return this.#fail(arrival);
+    const { index, chunk } = arrival;
+    if (chunk !== undefined) {
+      return [chunk.value, ...chunk.others ?? []].reduce((sum, value) => sum + this.#writer.push(index, value), "");
+    }
+    this.#open.delete(index);
+    if (this.#open.size > 0) return "";
+    this.#finish();
+    return this.#writer.end();
+  }
+
+  #readOf(index: number): Promise<Arrival> {
+    return this.#streams[index]!.read().then((chunk) => ({ index, chunk }), (error) => ({ index, error }));
+  }
+
+  #fail({ index, error }: { readonly index: number; readonly error: unknown }): string {
+    if (this.#streams[index]!.isStopped) throw error;
+    this.cancel();
+    const { status, body } = errorRowOf(error, this.#writer.requestId);
+    return this.#writer.fail({ status, error: body.error });
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#writer.onEnd();
+  }
+}
