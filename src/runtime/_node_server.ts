@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type {
   PlainRequest,
@@ -34,10 +35,14 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const { host, port, tls, onListen } = options;
   const open = new OpenResponses(handler);
   const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
-  const onRequest: RequestListener = (message, response) => void exchange(open, handler.plain, message, response);
+  const onRequest: RequestListener = (message, response) => {
+    if (message.httpVersionMajor === 1) void exchange(open, handler.plain, message, response);
+    else response.writeHead(505, { connection: "close" }).end(); // the parser lets 0.9 and 2.0 pass
+  };
   const { server, ...renewal } = tls === undefined
     ? { server: builtin("node:http").createServer(settings, onRequest) }
     : (await import("./_tls_server.ts")).tlsServer(settings, tls, onRequest);
+  server.on("clientError", refuse);
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
@@ -57,6 +62,21 @@ async function stop(server: Server, open: OpenResponses, idle: IdleSockets, grac
   cancelEnd();
   cancelLast();
   open.close();
+}
+
+/** What is no HTTP, or takes too long, by the error's code. */
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** As the server would by itself, but the answer is sent before the connection closes: with TLS it would be lost. */
+function refuse({ code = "" }: Error & { code?: string }, socket: Duplex & { _httpMessage?: ServerResponse }): void {
+  const isHttp = code.startsWith("HPE_") || code in refusals;
+  // not into the middle of another answer on the same connection
+  if (!isHttp || !socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
+  socket.end(`HTTP/1.1 ${refusals[code] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
 
 /** Connections without a request. Kept by ourselves: Deno's `closeIdleConnections` leaves them open. */

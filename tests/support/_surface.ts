@@ -3,7 +3,9 @@
  * @module
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { patienceMs, until } from "./patience.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
@@ -45,6 +47,28 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
     socket.on("error", reject);
     socket.on("close", () => resolve(parse(answer)));
     socket.write(text);
+  });
+}
+
+/**
+ * Sends bytes as they are, whatever they are, and returns what comes back until the answer is complete or the connection closes.
+ *
+ * @param text One byte a character, and so is the answer.
+ */
+export function sendBytes(port: number, text: string, { isTls = false }: { isTls?: boolean } = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const where = { port, host: "127.0.0.1" };
+    const socket = isTls ? connectTls({ ...where, rejectUnauthorized: false }) : connect(where);
+    let answer = "";
+    socket.on("data", (data: Uint8Array) => {
+      answer += Buffer.from(data).toString("latin1");
+      if (isComplete(answer)) socket.destroy();
+    });
+    const about = () => `${JSON.stringify(text.slice(0, 80))}, but ${JSON.stringify(answer.slice(0, 80))}`;
+    socket.setTimeout(patienceMs, () => reject(new Error(`No answer within ${patienceMs} ms to ${about()}`)));
+    socket.on("error", () => {}); // a server that refuses resets the connection while more is sent
+    socket.on("close", () => resolve(answer));
+    socket.write(Buffer.from(text, "latin1"));
   });
 }
 
