@@ -14,6 +14,7 @@ import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { MeshState } from "../state/mesh_state.ts";
+import { reportBudget } from "./records.ts";
 
 /** Settings, and the pools they do not name. */
 export interface AssemblyPlan {
@@ -108,6 +109,9 @@ function assembleWith(known: Known, { settings, addPools }: AssemblyPlan, contex
     onPolicyFailure: (pool) => {
       const message = `The rotation policy of the pool "${pool}" failed`;
       hub.trace({ severity: "error", component: "pool", message });
+    },
+    onBudgetSteps: (steps, provider) => {
+      for (const step of steps) reportBudget(step, { provider, hub });
     },
     before: context.stateBefore(settings),
   });

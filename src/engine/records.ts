@@ -7,6 +7,7 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
+import type { BudgetStep } from "../state/limits/budget.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 
 /**
@@ -44,4 +45,24 @@ export function warningsOf({ warnings }: Pick<Settings, "warnings">, before?: Se
   const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
   const known = new Set(before?.warnings.map(lineOf));
   return warnings.map(lineOf).filter((line) => !known.has(line));
+}
+
+/**
+ * Emits the event of a budget that has reached one of its steps, and a trace.
+ *
+ * @param step What was reached.
+ * @param parts The provider whose call did it, and where records go.
+ */
+export function reportBudget(
+  { id, window, step, spent, limit, end }: BudgetStep,
+  { provider, hub }: { readonly provider: string; readonly hub: Hub },
+): void {
+  const [scope = id] = id.split(" ", 1);
+  const name = id.slice(scope.length + 1);
+  const amounts = { spent: spent / 1e9, limit: limit / 1e9, window_end: new Date(end).toISOString() };
+  const metadata = { scope, id: name, step, window, ...amounts };
+  hub.event({ event: "budget", ...(scope === "pool" && { pool: name }), provider, reason: "alert_at", metadata });
+  const whose = scope === "all" ? "of all" : `of the ${scope} "${name}"`;
+  const message = `The budget ${whose} has spent ${Math.round(step * 100)} % of its limit of this ${window}`;
+  hub.trace({ severity: step < 1 ? "info" : "warning", component: "mesh", message });
 }

@@ -17,11 +17,16 @@ interface ClientContext {
   readonly state?: MeshState | undefined;
 }
 
-function budgetOf(name: string, { dailyNano, monthlyNano }: BudgetSettings, { before, state }: ClientContext): Budget {
+function budgetOf(
+  name: string,
+  { dailyNano, monthlyNano, alertAt }: BudgetSettings,
+  { before, state }: ClientContext,
+): Budget {
   const id = `client ${name}`;
   const isReplicated = state?.replicator.replication !== undefined;
   // a replicated budget has its sums from the replicator
-  const budget = new Budget({ daily: dailyNano, monthly: monthlyNano }, id, isReplicated ? undefined : before?.budget);
+  const limits = { daily: dailyNano, monthly: monthlyNano, alertAt };
+  const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
   state?.addBudgetScope({ id, budget });
   if (isReplicated) state!.replicator.register(budget);
   return budget;

@@ -62,9 +62,10 @@ export function events(exchange: Exchange): PlainResponse {
   return { status: 200, headers, body };
 }
 
-/** A client's requests are its own, and the states of its pools. */
-function isOwn({ type, pool, client }: OwnedRecord, { name, pools }: Own): boolean {
+/** A client's requests are its own, the states of its pools, and its budget. */
+function isOwn({ type, event, pool, client, metadata }: OwnedRecord, { name, pools }: Own): boolean {
   if (type !== "event") return client !== undefined && client === name;
+  if (event === "budget") return name !== undefined && metadata?.scope === "client" && metadata.id === name;
   return pool !== undefined && (pools?.has(pool) ?? true);
 }
 

@@ -20,6 +20,9 @@ export interface OwnedRecord {
   readonly type: string;
   readonly pool?: string;
   readonly client?: string;
+  /** Of events: its kind. */
+  readonly event?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** How records are streamed. */

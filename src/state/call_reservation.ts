@@ -139,10 +139,13 @@ export class CallReservation {
   #end({ tokens, costNano }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { shared: { rate }, clock } = this.#tracker;
+    const { shared: { rate }, clock, facts, onBudgetSteps } = this.#tracker;
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
     quota?.settle(usage!, { tokens, nano: costNano });
-    for (const { budget, reservation } of budgets) budget.settle(reservation, costNano);
+    for (const { budget, reservation } of budgets) {
+      const steps = budget.settle(reservation, costNano);
+      if (steps.length > 0) onBudgetSteps(steps, facts.provider.id);
+    }
   }
 }

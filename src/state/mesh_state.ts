@@ -7,7 +7,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import { ManualOverrides } from "./breaker/manual_override.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { Budget } from "./limits/budget.ts";
+import type { Budget, BudgetStep } from "./limits/budget.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
 import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
@@ -33,6 +33,8 @@ interface MeshStateParts {
   readonly onTransition: (transition: Transition) => void;
   /** Called when the policy that a pool's rotation connector brings has thrown. */
   readonly onPolicyFailure?: (pool: string) => void;
+  /** Called when calls to a provider bring a budget to one of its steps. */
+  readonly onBudgetSteps?: (steps: readonly BudgetStep[], provider: string) => void;
   /** The state under the configuration before this one: what is in both counts on, for both. */
   readonly before?: MeshState | undefined;
 }
@@ -68,8 +70,9 @@ export class MeshState {
   #onTransition: (transition: Transition) => void;
   readonly #onPolicyFailure: (pool: string) => void;
 
-  constructor({ settings, clock, onTransition, onPolicyFailure = () => {}, before }: MeshStateParts) {
+  constructor({ settings, clock, onTransition, onPolicyFailure = () => {}, onBudgetSteps, before }: MeshStateParts) {
     this.#trackers = new UsageTrackers(settings, clock, before && before.#trackers);
+    if (onBudgetSteps !== undefined) this.#trackers.onBudgetSteps = onBudgetSteps;
     this.#onTransition = onTransition;
     this.#onPolicyFailure = onPolicyFailure;
   }

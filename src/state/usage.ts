@@ -8,7 +8,7 @@ import type { Quantities } from "../util/cost.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { OutageDetector } from "./breaker/outage_detector.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { Budget } from "./limits/budget.ts";
+import type { Budget, BudgetStep } from "./limits/budget.ts";
 import type { ModelRateLimiter } from "./limits/rate_limiter.ts";
 import type { Latency } from "./metrics/latency.ts";
 import type { OutputTokens } from "./metrics/output_tokens.ts";
@@ -111,4 +111,6 @@ export interface UsageTrackerParts {
   readonly clock: Clock;
   /** What other processes count, too. */
   readonly replicator: CounterReplicator;
+  /** Called when calls to the provider bring a budget to one of its steps. */
+  readonly onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => void;
 }

@@ -4,11 +4,11 @@
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Budget } from "./limits/budget.ts";
+import type { Budget, BudgetStep } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import { newBudget, newKeyPool, newRateLimiter } from "./limits/on_demand.ts";
 import { Latency } from "./metrics/latency.ts";
-import type { BudgetScope, SharedCounts, TrackedModel } from "./usage.ts";
+import type { BudgetScope, SharedCounts, TrackedModel, UsageTrackerParts } from "./usage.ts";
 import { UsageTracker } from "./usage_tracker.ts";
 import { OutageDetector } from "./breaker/outage_detector.ts";
 import { OutputTokens } from "./metrics/output_tokens.ts";
@@ -34,6 +34,8 @@ export class UsageTrackers {
   readonly #before: MeshCounters | undefined;
   /** What several processes count together, once they do. */
   readonly replicator: CounterReplicator = new CounterReplicator();
+  /** Called when calls to a provider bring a budget to one of its steps. */
+  onBudgetSteps: UsageTrackerParts["onBudgetSteps"] = () => {};
   /** By provider. */
   readonly #outages = new Map<string, OutageDetector>();
 
@@ -68,6 +70,7 @@ export class UsageTrackers {
       keys,
       clock: this.#clock,
       replicator: this.replicator,
+      onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => this.onBudgetSteps(steps, provider),
     };
     const tracker = new UsageTracker(parts, this.#before?.trackers.get(key));
     this.#counted.trackers.set(key, tracker);
@@ -111,7 +114,7 @@ export class UsageTrackers {
   #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
     if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
-    const limits = { daily: written.dailyNano, monthly: written.monthlyNano };
+    const limits = { daily: written.dailyNano, monthly: written.monthlyNano, alertAt: written.alertAt };
     const budget = known ?? newBudget(limits, id, this.#before?.budgets.get(id));
     if (budget === undefined) return [];
     if (known === undefined) this.replicator.register(budget);

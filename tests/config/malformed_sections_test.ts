@@ -108,7 +108,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     },
     "proxy.auth.tokens[0].rpm: expected an integer of 1 or more, found 0",
     "proxy.auth.tokens[1].pools: expected at least one item, found an empty list",
-    'proxy.auth.tokens[1].budget.daily: unknown key, did you mean "daily_limit"? (allowed: "daily_limit", "monthly_limit")',
+    'proxy.auth.tokens[1].budget.daily: unknown key, did you mean "daily_limit"? (allowed: "daily_limit", "monthly_limit", "alert_at")',
     'proxy.auth.tokens[0].pools[0]: no pool "chatt"; there are none',
     'proxy.auth.tokens[1].name: another client is called "app": limits are counted by name',
   ],

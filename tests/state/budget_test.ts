@@ -215,3 +215,16 @@ Deno.test("many requests at once never spend more than a limit, and every settle
     assertEquals(served > 50, true, `seed ${seed}`);
   }
 });
+
+Deno.test("a budget reports each step once in a window, also under other limits with what was spent before, and once restored", () => {
+  const wall = Date.UTC(2026, 0, 1, 12);
+  const settle = (budget: Budget, nano: number) =>
+    budget.settle(budget.reserve(nano, wall), nano).map(({ window, step }) => `${window} ${step}`);
+  const first = new Budget({ daily: 10, monthly: 100 });
+  assertEquals([settle(first, 4), settle(first, 1), settle(first, 1)], [[], ["day 0.5"], []]);
+  const next = new Budget({ daily: 10, monthly: 20 }, "", first);
+  assertEquals([settle(next, 2), settle(next, 2)], [["day 0.8"], ["day 1", "month 0.5"]]);
+  const restored = new Budget({ daily: 10, monthly: 20 });
+  restored.restore(next.snapshot());
+  assertEquals([settle(restored, 1), settle(restored, 5)], [[], ["month 0.8"]]);
+});

@@ -113,9 +113,9 @@ export class Stage implements AsyncDisposable {
     }));
   }
 
-  /** The events but outages, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
+  /** The events but outages and those of budgets, oldest first, such as `rotation a>b server` and `deactivation a retry_limit`. */
   get events(): string[] {
-    return this.#reported("event").filter(({ event }) => event !== "outage").map(
+    return this.#reported("event").filter(({ event }) => !/^(outage|budget)$/.test(event)).map(
       ({ event, model, provider, from, to, reason }) => {
         const who = event === "rotation" ? `${from}>${to}` : model ?? `provider ${provider}`;
         return `${event} ${who} ${reason}`;

@@ -104,7 +104,7 @@ export function stateOf(scene: Pick<Stage, "proxy">, model = "a", pool = "chat")
 
 /** Events of state and of health, oldest first, without what every record has. */
 export function changes(records: Stage["proxy"]["records"]): unknown[] {
-  const others = ["rotation", "outage"];
+  const others = ["rotation", "outage", "budget"];
   return records.filter((record): record is MeshEvent => record.type === "event" && !others.includes(record.event))
     .map(({ type: _type, id: _id, timestamp: _timestamp, ...change }) => change);
 }

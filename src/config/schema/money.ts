@@ -21,8 +21,10 @@ export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetS
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;
   const monthly = layers.find((layer) => layer?.monthly_limit !== undefined)?.monthly_limit;
   if (daily === undefined && monthly === undefined) return undefined;
+  const alertAt = layers.find((layer) => layer?.alert_at !== undefined)?.alert_at;
   return Object.freeze({
     ...(daily === undefined ? {} : { dailyNano: nanoOf(daily) }),
     ...(monthly === undefined ? {} : { monthlyNano: nanoOf(monthly) }),
+    ...(alertAt === undefined ? {} : { alertAt: [...new Set(alertAt)].toSorted((one, other) => one - other) }),
   });
 }

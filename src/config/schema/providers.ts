@@ -8,6 +8,7 @@ import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containe
 import type { Field } from "./field.ts";
 import { duration, flag, instance, integer, later, number, oneOf, size, text } from "./_fields.ts";
 import {
+  defaultAlertAt,
   defaultMaxRetries,
   defaultNonRetryableCodes,
   defaultRetryableCodes,
@@ -75,6 +76,7 @@ export function codes(standard?: readonly number[]): Field<readonly number[]> {
 export interface BudgetValues {
   readonly daily_limit?: number;
   readonly monthly_limit?: number;
+  readonly alert_at?: readonly number[];
 }
 
 export function budget(): Field<BudgetValues> {
@@ -83,6 +85,11 @@ export function budget(): Field<BudgetValues> {
     daily_limit: number({ min: 0 }),
     /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
     monthly_limit: number({ min: 0 }),
+    /**
+     * Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list
+     * emits none. Of several processes on one budget each emits its own.
+     */
+    alert_at: list(number({ above: 0, max: 1 }), { default: defaultAlertAt }),
   });
 }
 

@@ -57,6 +57,9 @@ export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableC
 /** Per provider. */
 export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, windowMs: 10_000 };
 
+/** Shares of a budget at which an event is emitted. */
+export const defaultAlertAt: readonly number[] = [0.5, 0.8, 1];
+
 /** Consecutive failures that deactivate a model. */
 export const defaultRetryLimit = 3;
 

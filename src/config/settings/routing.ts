@@ -44,6 +44,8 @@ export interface BudgetSettings {
   readonly dailyNano?: number;
   /** Per month of the UTC calendar. */
   readonly monthlyNano?: number;
+  /** Shares of a limit at which an event is emitted, ascending. */
+  readonly alertAt?: readonly number[];
 }
 
 /** Distance to vendors' rate limits. */

@@ -3,6 +3,7 @@
  * nano-dollars, which is nine million USD in one window, and stay there beyond it.
  * @module
  */
+import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayWindow, monthWindow } from "../../util/windows.ts";
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
@@ -16,7 +17,26 @@ interface BudgetLimits {
   readonly daily?: number;
   /** In one month of the UTC calendar. */
   readonly monthly?: number;
+  /** Shares of a limit that are reported when they are reached, ascending. */
+  readonly alertAt?: readonly number[];
 }
+
+/** A share of a limit that was reached. */
+export interface BudgetStep {
+  /** Whose money it is: `provider <id>`, `pool <name>`, `client <name>`, `all`. */
+  readonly id: string;
+  readonly window: "day" | "month";
+  /** The share. */
+  readonly step: number;
+  /** Nano-dollars. */
+  readonly spent: number;
+  /** Nano-dollars. */
+  readonly limit: number;
+  /** End of the window: wall clock, ms. */
+  readonly end: number;
+}
+
+const noSteps: readonly BudgetStep[] = [];
 
 /** Money reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
 export interface Reservation {
@@ -62,6 +82,7 @@ export class Budget implements CounterSource {
   readonly #days: WindowCounter;
   readonly #months: WindowCounter;
   readonly #name: string;
+  readonly #alertAt: readonly number[];
   #isShared = false;
 
   /**
@@ -69,8 +90,9 @@ export class Budget implements CounterSource {
    * @param before The same money under other limits: what is spent and reserved with one counts for both.
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
-    const { daily, monthly } = limits;
+    const { daily, monthly, alertAt = defaultAlertAt } = limits;
     this.#name = name;
+    this.#alertAt = alertAt;
     this.#days = new WindowCounter({ limit: daily, windowAt: dayWindow, before: before && before.#days });
     this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
@@ -124,6 +146,8 @@ export class Budget implements CounterSource {
           window.othersTaken = others;
         } else {
           window.othersSpent = others;
+          // what others spent before this process did, they have reported
+          if (spent === 0) window.alertedShare = Math.max(window.alertedShare, others / counter.limit);
           window.reached = Math.max(window.reached, total);
         }
       },
@@ -165,13 +189,32 @@ export class Budget implements CounterSource {
    * nothing.
    *
    * @param actual Nano-dollars, 0 for a failure; as reserved when unknown, or when it makes no sense.
+   * @returns The steps that are reached by it, each once in a window.
    */
-  settle(reservation: Reservation, actual?: number): void {
+  settle(reservation: Reservation, actual?: number): readonly BudgetStep[] {
     const { windows } = reservation;
-    if (windows === undefined) return;
+    if (windows === undefined) return noSteps;
     this.confirm(reservation);
     reservation.windows = undefined;
     for (const window of windows) window.settle(reservation.nano, actual);
+    return this.#alertAt.length === 0 ? noSteps : this.#stepsReached(windows);
+  }
+
+  #stepsReached(windows: readonly WindowSums[]): readonly BudgetStep[] {
+    let reached = noSteps;
+    for (const [index, counter] of [this.#days, this.#months].entries()) {
+      const { limit } = counter;
+      const window = windows[index]!;
+      const spent = sum(window.spent, window.othersSpent);
+      const share = spent / limit; // 0 without a limit
+      if (!(share > window.alertedShare) || limit === 0) continue;
+      const before = window.alertedShare;
+      window.alertedShare = share;
+      const steps = this.#alertAt.filter((step) => step > before && step <= share);
+      const facts = { id: this.#name, window: index === 0 ? "day" : "month", spent, limit, end: window.end } as const;
+      if (steps.length > 0) reached = [...reached, ...steps.map((step) => ({ ...facts, step }))];
+    }
+    return reached;
   }
 
   /** Whether a limit is spent. */

@@ -36,6 +36,8 @@ export class WindowSums implements Window {
   othersTaken = 0;
   /** What all together are known to have spent. */
   reached = 0;
+  /** The share of the limit that was looked at last for {@linkcode Budget}'s steps. */
+  alertedShare = 0;
 
   constructor({ start, end }: Window) {
     this.start = start;
@@ -151,6 +153,7 @@ export class WindowCounter {
       if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
       const window = this.at(one.start);
       window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.reserved)));
+      window.alertedShare = Math.max(window.alertedShare, window.spent / this.limit); // the process before reported it
     }
   }
 }
