@@ -8,6 +8,7 @@ import { isPlainObject } from "../config/schema/tree.ts";
 import { referencesIn } from "../config/schema/references.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConnectorKinds } from "../contracts/connector.ts";
+import { resolveSettings } from "../engine/resolve.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { loadFormat } from "../storage/_formats.ts";
@@ -80,7 +81,7 @@ export async function resolveSecrets(
 ): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
   const paths = referencePaths(document);
   try {
-    const resolved = await mesh.resolve(settings);
+    const resolved = await resolveSettings(settings, mesh);
     return { count: paths.size, warnings: resolved.settings.warnings };
   } catch (error) {
     if (!SecretNotFoundError.isInstance(error)) throw error;

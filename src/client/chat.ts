@@ -3,12 +3,11 @@
  * @module
  */
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import type { StreamedAnswer } from "../pipeline/answer.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import type { ChatStream } from "./stream.ts";
+import { ChatStream } from "./stream.ts";
 
 /** `client.chat`. */
 export class Chat {
@@ -73,12 +72,8 @@ export class Completions {
       operation: chat,
       request,
       settings,
-      resultOf: (answer) => answer.kind === "stream" ? streamOf(answer) : wholeOf(answer).body,
+      resultOf: (answer) =>
+        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : wholeOf(answer).body,
     });
   }
-}
-
-async function streamOf({ stream, requestId }: StreamedAnswer): Promise<ChatStream> {
-  const { ChatStream } = await import("./stream.ts");
-  return new ChatStream(stream, requestId);
 }

@@ -4,6 +4,7 @@
  */
 import { configuredPersistence } from "../background/configured_store.ts";
 import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
+import type { Monitoring } from "../background/monitoring.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { NewProvider } from "../config/load/new_provider.ts";
 import { saveConfigFile, storeConfig } from "../config/load/save.ts";
@@ -198,12 +199,12 @@ export class ModelMeshBase implements Mesh {
    */
   async sync(): Promise<readonly SyncStatus[]> {
     await this.ready();
-    return await this.#engine.monitoring.sync();
+    return await this.#monitoring.sync();
   }
 
   /** What the latest sync of every provider did. */
   getSyncStatus(): readonly SyncStatus[] {
-    return this.#engine.monitoring.getSyncStatus();
+    return this.#engine.run?.monitoring.getSyncStatus() ?? [];
   }
 
   /**
@@ -214,12 +215,12 @@ export class ModelMeshBase implements Mesh {
    */
   async probe(provider: string): Promise<ProviderHealth> {
     await this.ready();
-    return await this.#engine.monitoring.probe(provider);
+    return await this.#monitoring.probe(provider);
   }
 
   /** The health of every provider that was probed. */
   getHealthReport(): readonly ProviderHealth[] {
-    return this.#engine.monitoring.getHealthReport();
+    return this.#engine.run?.monitoring.getHealthReport() ?? [];
   }
 
   /**
@@ -291,6 +292,12 @@ export class ModelMeshBase implements Mesh {
 
   get #states(): SnapshotMapper {
     return new SnapshotMapper(this.#engine.state, this.#engine.runtime.clock);
+  }
+
+  get #monitoring(): Monitoring {
+    const { run } = this.#engine;
+    if (run !== undefined) return run.monitoring;
+    throw new MeshError("The mesh is not running", { code: "not_initialized" });
   }
 
   get #overrides(): OverrideContext {

@@ -11,9 +11,10 @@ import { settingsOf } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
-import { loadLimits } from "../state/limits/on_demand.ts";
+import { loadLimits } from "../state/limits/load_limits.ts";
 import type { Engine } from "./engine.ts";
 import { warningsOf } from "./records.ts";
+import { resolveSettings } from "./resolve.ts";
 
 /**
  * Adds a provider. Nothing has changed when it throws.
@@ -34,14 +35,14 @@ export async function addProvider(
   const next = withProvider(document, provider, { settings: before, context });
   const written = settingsOf(next, context, source === undefined ? {} : { source });
   const config = new MeshConfigBase(checkedDocument(next, written));
-  const resolved = await engine.resolve({ ...written, observability: [] });
+  const resolved = await resolveSettings({ ...written, observability: [] }, engine);
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
   const drafted = await draftOpen(provider.id, settings, engine);
   await loadLimits(settings);
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
-  await engine.monitoring.renew(settings);
+  await engine.run!.monitoring.renew(settings);
   engine.warn(warningsOf(settings, before));
   return config;
 }

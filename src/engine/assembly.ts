@@ -2,9 +2,7 @@
  * From settings to a registry and states: what an engine is put together from, before and after providers are asked.
  * @module
  */
-import { askProviders } from "../background/ask_providers.ts";
-import { discoverModels } from "../background/discover.ts";
-import { type OpeningParts, openProvider } from "../background/open_provider.ts";
+import type { OpeningParts } from "../background/open_provider.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { MeshMembers } from "../observe/hub_events.ts";
@@ -40,40 +38,10 @@ export interface AssemblyContext extends OpeningParts, Pick<RouteDeps, "redact">
 }
 
 /** What providers know of their models. */
-interface Known {
+export interface Known {
   /** What became of asking local servers for their models, by provider entry id. */
   readonly discovered?: ReadonlyMap<string, ModelListing>;
   readonly answers?: ProviderAnswers;
-}
-
-/**
- * Makes registry and states; nothing is sent.
- *
- * @param plan Settings and pools.
- * @param context Whose assembly it is.
- */
-export function assemble(plan: AssemblyPlan, context: AssemblyContext): Assembly {
-  return assembleWith({}, plan, context);
-}
-
-/**
- * The same with open providers, and with what they know of their models.
- *
- * @param plan Settings with their secrets, and pools.
- * @param context Whose assembly it is.
- */
-export async function assembleOpen(plan: AssemblyPlan, context: AssemblyContext): Promise<Assembly> {
-  const { settings } = plan;
-  const open = async (known: Known) => {
-    const made = assembleWith(known, plan, context);
-    for (const instance of made.registry.instances) await openProvider(instance, context);
-    return made;
-  };
-  const first = await open({});
-  const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings });
-  const listed = discovered.size > 0 ? await open({ discovered }) : first;
-  const answers = await askProviders(listed.registry.instances, listed.registry, context);
-  return answers === undefined ? listed : withProvidersOf(listed, assembleWith({ discovered, answers }, plan, context));
 }
 
 /**
@@ -91,16 +59,14 @@ export function membersOf({ registry, state }: Assembly): MeshMembers {
   };
 }
 
-/** The assembly over the open providers of the one before. */
-function withProvidersOf(before: Assembly, made: Assembly): Assembly {
-  made.registry.instances.forEach((instance, index) => {
-    const { provider, credential } = before.registry.instances[index]!;
-    Object.assign(instance, { provider, credential });
-  });
-  return made;
-}
-
-function assembleWith(known: Known, { settings, addPools }: AssemblyPlan, context: AssemblyContext): Assembly {
+/**
+ * Makes registry and states; nothing is sent.
+ *
+ * @param plan Settings and pools.
+ * @param context Whose assembly it is.
+ * @param known What providers know of their models.
+ */
+export function assemble({ settings, addPools }: AssemblyPlan, context: AssemblyContext, known: Known = {}): Assembly {
   const { runtime, hub, redact, catalogue, onTransition } = context;
   const state = new MeshState({
     settings,

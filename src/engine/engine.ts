@@ -2,13 +2,8 @@
  * The engine: settings in, responses out. It wires the rooms together and knows no runtime and no vendor.
  * @module
  */
-import { Outages } from "../background/outages.ts";
-import { RecoveryTimer } from "../background/recovery.ts";
-import { Monitoring } from "../background/monitoring.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
-import { isRetiring } from "../config/check/is_retiring.ts";
-import { isProvider } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
@@ -20,30 +15,20 @@ import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
-import type { StatisticsReports } from "../observe/statistics_reports.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import { perform } from "../pipeline/perform.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
-import { ConnectorCatalogue, loadConnectors } from "../registry/catalogue.ts";
-import { spaceWarnings } from "../registry/embedding_spaces.ts";
+import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import { loadLimits } from "../state/limits/on_demand.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import {
-  assemble,
-  assembleOpen,
-  type Assembly,
-  type AssemblyContext,
-  type AssemblyPlan,
-  membersOf,
-} from "./assembly.ts";
+import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import { eventOf, listener, warningsOf } from "./records.ts";
-import { sinksOf } from "./sinks.ts";
+import type { EngineRun } from "./run.ts";
+import { eventOf, listener } from "./records.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
 /** The engine. Programs use it by way of `ModelMesh` and `MeshClient`, which are facades over one each. */
@@ -56,8 +41,6 @@ export class Engine implements Mesh {
   readonly hub: Hub;
   /** All its numbers. */
   readonly statistics: Statistics;
-  /** What reports its numbers to sinks, where some take them. */
-  reports: StatisticsReports | undefined;
   readonly #parts: EngineParts;
   /** What it takes out of texts. */
   readonly redactor: Redactor = new Redactor();
@@ -67,10 +50,7 @@ export class Engine implements Mesh {
   readonly startedAt: number;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
-  readonly #recovery: RecoveryTimer;
-  readonly #outages: Outages;
-  /** What goes on in the background. */
-  readonly monitoring: Monitoring = new Monitoring();
+  #run: EngineRun | undefined;
   #secrets: SettingsSecrets | undefined;
   readonly #store: StateStore | undefined;
   readonly #closing: (() => Promise<void>)[] = [];
@@ -86,8 +66,6 @@ export class Engine implements Mesh {
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     countEvents(this.hub, this.statistics);
-    this.#outages = new Outages(this.hub, runtime.clock);
-    this.#recovery = new RecoveryTimer(runtime.clock);
     this.#store = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.hub.add(listener(on));
@@ -126,6 +104,11 @@ export class Engine implements Mesh {
   /** Has something done when the mesh closes, before its storage does. */
   onClose(task: () => Promise<void>): void {
     this.#closing.push(task);
+  }
+
+  /** What goes on beside requests; undefined before the start. */
+  get run(): EngineRun | undefined {
+    return this.#run;
   }
 
   /** Whether it can answer requests at once. */
@@ -236,9 +219,7 @@ export class Engine implements Mesh {
    */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#recovery.stop();
-    this.monitoring.stop();
-    await this.reports?.close();
+    await this.#run?.close();
     await this.hub.flush(({ usesStorage }) => usesStorage === true);
     try {
       await Promise.all(this.#closing.splice(0).map((task) => task()));
@@ -248,30 +229,9 @@ export class Engine implements Mesh {
     }
   }
 
-  /**
-   * Puts secrets and certificate authorities in where settings refer to them.
-   *
-   * @param written As validated.
-   * @returns The settings to run by, and where their secrets are looked up; that is imported where a store is named.
-   */
-  async resolve(written: Settings): Promise<{ settings: Settings; secrets?: SettingsSecrets }> {
-    let settings = written;
-    let secrets: SettingsSecrets | undefined;
-    if (written.secrets !== undefined) {
-      const { SettingsSecrets } = await import("../config/secrets/settings_secrets.ts");
-      secrets = await SettingsSecrets.open(written, this);
-      settings = await secrets.resolve();
-    }
-    if ([...settings.providers.values()].some(({ authoritiesFile }) => authoritiesFile !== undefined)) {
-      const { withAuthorities } = await import("../config/load/authorities.ts");
-      settings = await withAuthorities(settings, this.runtime);
-    }
-    return { settings, ...(secrets && { secrets }) };
-  }
-
   /** Publishes `members_changed`: at the start, for new members, and when states were replaced without an event. */
   publishMembers(): void {
-    this.#outages.begin(this.registry.pools);
+    this.#run?.outages.begin(this.registry.pools);
     this.hub.publish("members_changed", membersOf(this.#current));
   }
 
@@ -301,54 +261,21 @@ export class Engine implements Mesh {
     };
   }
 
-  async #startReports(): Promise<void> {
-    this.reports?.stop();
-    this.reports = undefined;
-    if (this.hub.statisticsOutputs.length === 0) return;
-    const { StatisticsReports } = await import("../observe/statistics_reports.ts");
-    this.reports = new StatisticsReports(this);
-  }
-
   async #start(): Promise<void> {
-    const { settings: written, addPools } = this.#current;
-    const { settings, secrets } = await this.resolve(written);
+    const { EngineRun } = await import("./run.ts");
+    const isFollowed = this.#parts.stateBefore !== undefined;
+    const run = this.#run ??= new EngineRun(this, { context: this.#context, store: this.#store, isFollowed });
+    const { assembly, secrets } = await run.open(this.#current);
+    this.#assembly = assembly;
     this.#secrets = secrets;
-    await this.hub.configure(await sinksOf(settings, this));
-    await this.#startReports();
-    await loadLimits(settings, this.#parts.stateBefore !== undefined);
-    await loadConnectors(settings, this.catalogue);
-    const assembly = this.#assembly = await assembleOpen({ settings, addPools }, this.#context);
-    await this.#store?.load(assembly.state);
-    if (assembly.registry.instances.some(({ entry }) => entry.queries?.quota)) {
-      const { checkQuotas } = await import("../background/provider_queries.ts");
-      await checkQuotas(assembly.registry, this.routeDeps);
-    }
-    this.#recovery.schedule(assembly.state);
-    assembly.registry.onMembersChanged = () => this.publishMembers();
-    this.publishMembers();
-    await this.monitoring.start({ ...this.routeDeps, ...assembly, catalogue: this.catalogue });
+    await run.begin(assembly);
     this.#isReady = true;
-    const { pools, instances } = assembly.registry;
-    const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
-    this.hub.trace({ severity: "debug", component: "mesh", message });
-    this.warn([...warningsOf(settings), ...await this.#retirements(settings), ...spaceWarnings(pools)]);
-  }
-
-  /** What to warn of is imported on the day on which there is something. */
-  async #retirements(settings: Settings): Promise<string[]> {
-    const now = this.runtime.clock.now();
-    const named = new Set([...settings.providers.values()].map(({ connector }) => connector));
-    const providers = this.catalogue.all.filter(isProvider).filter(({ id }) => named.has(id)); // others' lists stay unmade
-    if (!providers.some(({ models }) => models.some(({ retires }) => isRetiring(retires, now)))) return [];
-    const { retirementWarnings } = await import("../config/check/retirement.ts");
-    return warningsOf({ warnings: retirementWarnings(settings, { providers, now }) });
+    await run.report(assembly);
   }
 
   #apply(transition: Transition): void {
     this.hub.event(eventOf(transition));
     this.#store?.mark();
-    if (this.#assembly === undefined) return;
-    this.#outages.check(this.#assembly.registry, transition);
-    if (transition.to === "standby") this.#recovery.schedule(this.#assembly.state);
+    if (this.#assembly !== undefined) this.#run?.follow(transition, this.#assembly);
   }
 }

@@ -10,7 +10,7 @@ import type { ConfiguredSink } from "../observe/output.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
 /** Whose sinks they are. */
-interface SinkOwner extends RenewedMesh {
+export interface SinkOwner extends RenewedMesh {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
   /** Where its state is kept, once that is open. */

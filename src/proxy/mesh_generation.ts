@@ -80,8 +80,7 @@ export class MeshGeneration {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
-    this.mesh.monitoring.stop();
-    this.mesh.reports?.stop();
+    this.mesh.run?.retire();
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request

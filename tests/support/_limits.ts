@@ -3,7 +3,7 @@
  * @module
  */
 import type { Settings } from "../../src/config/settings/settings.ts";
-import { loadLimits } from "../../src/state/limits/on_demand.ts";
+import { loadLimits } from "../../src/state/limits/load_limits.ts";
 
 const none = { providers: new Map(), pools: new Map(), defaultRouting: { deactivation: {} } } as unknown as Settings;
 
