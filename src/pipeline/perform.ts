@@ -57,10 +57,13 @@ async function performOne<Body extends RequestBody, Response>(
 ): Promise<Answer<Response>> {
   const { operation } = request;
   const routed = request as unknown as RoutedRequest;
-  if (operation.hasContent) return await (await import("./perform_content.ts")).performContent(routed, deps);
+  if (operation.hasContent) {
+    const { contentAnswer, openingContent } = await import("./perform_content.ts");
+    return contentAnswer(routed, await route(routed, openingContent(operation), deps), deps);
+  }
   if (request.delivery === "stream") {
-    streams ??= await import("./perform_stream.ts");
-    return await streams.performStream(routed, deps);
+    const { openingStream, streamedAnswer } = streams ??= await import("./perform_stream.ts");
+    return streamedAnswer(routed, await route(routed, openingStream, deps), deps);
   }
   const served = await route(routed, completing(request), deps);
   const { sent, response } = served.answer;

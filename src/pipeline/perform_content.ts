@@ -7,16 +7,21 @@ import { type ContentAnswer, factsOf } from "./answer.ts";
 import { ContentStream, type OpenContent, openContent } from "./content_stream.ts";
 import type { RouteDeps } from "./deps.ts";
 import { interruptOf } from "./interrupt.ts";
+import type { Operation } from "./operation.ts";
 import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
-import { route } from "./route.ts";
+import type { Call, Routed } from "./routed.ts";
 
-/** Asks for content, such as sound. */
-export async function performContent(request: RoutedRequest, deps: RouteDeps): Promise<ContentAnswer> {
-  const routed = await route<OpenContent>(request, async ({ model }, completion, connection) => {
+/** Asks one model for content, such as sound. */
+export function openingContent(operation: Operation): Call<OpenContent> {
+  return async ({ model }, completion, connection) => {
     const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
-    return await openContent(readResponse(response, completion, request.operation), connection.stop);
-  }, deps);
+    return await openContent(readResponse(response, completion, operation), connection.stop);
+  };
+}
+
+/** The answer to a request for content, once it is routed. */
+export function contentAnswer(request: RoutedRequest, routed: Routed<OpenContent>, deps: RouteDeps): ContentAnswer {
   const usage = request.operation.usageIn(routed.answer.body);
   const onInterrupt = interruptOf(request, routed, deps);
   return {

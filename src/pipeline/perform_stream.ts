@@ -9,15 +9,14 @@ import type { RouteDeps } from "./deps.ts";
 import { interruptOf } from "./interrupt.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RoutedRequest } from "./request.ts";
-import type { Call } from "./routed.ts";
-import { route } from "./route.ts";
+import type { Call, Routed } from "./routed.ts";
 
-const stream: Call<OpenStream> = ({ model }, completion, connection) =>
+/** Asks one model for a stream. */
+export const openingStream: Call<OpenStream> = ({ model }, completion, connection) =>
   openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
 
-/** Asks for a stream. */
-export async function performStream(request: RoutedRequest, deps: RouteDeps): Promise<StreamedAnswer> {
-  const routed = await route(request, stream, deps);
+/** The answer to a request for a stream, once it is routed. */
+export function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = Object(request.body.stream_options).include_usage === true;
   const { redact, hub: { payloadBytes: keptBytes } } = deps;
   const onInterrupt = interruptOf(request, routed, deps);
