@@ -27,6 +27,7 @@ async function checkPages(): Promise<boolean> {
   const [least, whole] = [await bundleForPage(oneProvider), await bundleForPage(wholeEntry)];
   const isLight = least.gzipBytes <= limitBytes;
   console.log(`page    create with one provider: ${sized(least.gzipBytes).trim()} of ${sized(limitBytes).trim()}`);
+  console.log(`page    one chat call of it: ${sized(least.callGzipBytes).trim()}`);
   console.log(`page    the whole browser entry: ${sized(whole.gzipBytes).trim()}`);
   if (!isLight) console.error("The browser entry has outgrown its limit");
   return isLight;

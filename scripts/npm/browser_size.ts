@@ -2,12 +2,15 @@
  * What a page loads that uses the browser entry: its size, and whether anything of a server is in it.
  * @module
  */
-import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
+import { build, type Metafile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
-/** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. The aim is 49,152. */
-export const limitBytes = 52_736;
+/** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. */
+export const limitBytes = 49_152;
+
+/** What its first chat call loads beside. */
+export const firstCall: readonly string[] = ["src/engine/run.ts"];
 
 /** A program with one provider: the least that is of use. */
 export const oneProvider = `
@@ -35,6 +38,11 @@ export interface PageBundle {
   readonly text: string;
   /** The same, gzipped, bytes. */
   readonly gzipBytes: number;
+  /** The same with what a first chat call loads, gzipped, bytes. */
+  readonly callGzipBytes: number;
+  /** The files by path; and which module each that is loaded later is for. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly modules: ReadonlyMap<string, string>;
   /** All of it, also what it loads later. */
   readonly wholeText: string;
 }
@@ -68,11 +76,22 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
+  const files = new Map(outputFiles.map(({ path, text }) => [path.slice(fromFileUrl(root).length), text]));
+  const join = (paths: Iterable<string>) => [...paths].map((path) => files.get(path)!).join("");
   const eager = eagerOutputs(metafile, "page.ts");
-  const isEager = ({ path }: OutputFile) => eager.has(path.slice(fromFileUrl(root).length));
-  const join = (files: readonly OutputFile[]) => files.map((file) => file.text).join("");
-  const text = join(outputFiles.filter(isEager));
-  return { text, gzipBytes: await gzipSize(text), wholeText: join(outputFiles) };
+  const called = new Set([...eager, ...firstCall.flatMap((path) => [...eagerOutputs(metafile, path)])]);
+  const text = join(eager);
+  const modules = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint === undefined ? [] : [[path, entryPoint] as const]
+  );
+  return {
+    text,
+    gzipBytes: await gzipSize(text),
+    callGzipBytes: await gzipSize(join(called)),
+    files,
+    modules: new Map(modules),
+    wholeText: join(files.keys()),
+  };
 }
 
 /**

@@ -1,6 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { bundleForPage, limitBytes, oneProvider, serverTraces, wholeEntry } from "../../scripts/npm/browser_size.ts";
+import {
+  bundleForPage,
+  firstCall,
+  limitBytes,
+  oneProvider,
+  serverTraces,
+  wholeEntry,
+} from "../../scripts/npm/browser_size.ts";
 import { stop } from "../../scripts/npm/esbuild.ts";
+import { ok, startUpstream } from "../support/upstream.ts";
 
 // the bundler says that it has stopped a moment before its process is gone
 Deno.test("a page's bundle", { sanitizeOps: false, sanitizeResources: false }, async (test) => {
@@ -12,6 +20,37 @@ Deno.test("a page's bundle", { sanitizeOps: false, sanitizeResources: false }, a
   await test.step("weighs no more than its limit with one provider", async () => {
     const { gzipBytes } = await bundleForPage(oneProvider);
     assert(gzipBytes <= limitBytes, `create with one provider weighs ${gzipBytes} bytes gzipped, over ${limitBytes}`);
+  });
+
+  await test.step("loads with its first chat call what is counted for it", async () => {
+    await using upstream = await startUpstream(ok());
+    const { files, modules } = await bundleForPage(oneProvider.replace("https://api.example.com/v1", upstream.url));
+    const folder = await Deno.makeTempDir();
+    const loaded: string[] = [];
+    const noted = globalThis as { noteLoaded?: (path: string) => string };
+    noted.noteLoaded = (path) => {
+      loaded.push(path.replace("./", "page/"));
+      return path;
+    };
+    try {
+      await Deno.mkdir(`${folder}/page`);
+      for (const [path, text] of files) { // each import that waits until it is needed notes itself
+        await Deno.writeTextFile(
+          `${folder}/${path}`,
+          text.replace(/\bimport\(("\.\/[^"]+")\)/g, "import(noteLoaded($1))"),
+        );
+      }
+      const [entry] = [...modules].find(([, module]) => module === "page.ts")!;
+      const { client } = await import(`file://${folder}/${entry}`);
+      assertEquals(loaded, []);
+      const { choices } = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+      await client.close();
+      assertEquals(choices.length, 1);
+      assertEquals(loaded.map((path) => modules.get(path)), [...firstCall]);
+    } finally {
+      delete noted.noteLoaded;
+      await Deno.remove(folder, { recursive: true });
+    }
   });
 
   await test.step("shows what only servers have, where it is reached", async () => {
