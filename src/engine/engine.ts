@@ -269,6 +269,7 @@ export class Engine implements Mesh {
     this.#assembly = assembly;
     this.#secrets = secrets;
     await run.begin(assembly);
+    if (this.#isClosed) await run.close(); // meanwhile
     this.#isReady = true;
     await run.report(assembly);
   }
