@@ -20,6 +20,7 @@ export const azureConnector: ProviderConnector = {
     const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");
     const vendor = {
       ...azure,
+      responses: !isDated(version), // only the v1 API has it
       address: addressesOf(given, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
@@ -54,19 +55,22 @@ export function readAzureError(body: unknown, status: number): OpenAiError {
   return said.code === String(status) ? { ...said, code: null } : said;
 }
 
+function isDated(version: string | undefined): boolean {
+  return version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version);
+}
+
 /** Addresses of the v1 API, or those by deployment that came before it. */
 function addressesOf(
   settings: ProviderSettings,
   runtime: Runtime,
   version: string | undefined,
 ): (path: string, model?: string) => string {
-  const isDated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version);
-  if (version !== undefined && !isDated && !/^(preview|latest|v1)$/.test(version)) {
+  if (version !== undefined && !isDated(version) && !/^(preview|latest|v1)$/.test(version)) {
     throw problem(settings, "api_version", 'expected a date such as "2024-10-21", or "preview"');
   }
   const query = version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
   const root = (settings.baseUrl ?? `${endpointOf(settings, runtime)}/openai/v1`).replace(/\/+$/, "");
-  if (!isDated) return (path) => `${root}/${path}${query}`;
+  if (!isDated(version)) return (path) => `${root}/${path}${query}`;
   const above = root.replace(/\/v1$/, "");
   return (path, model) => {
     const deployment = model === undefined ? "" : `/deployments/${encodeURIComponent(model)}`;

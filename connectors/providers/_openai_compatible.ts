@@ -55,6 +55,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
   readonly #calls: OperationTable;
+  /** Whose requests it takes as they are. */
+  readonly dialects: readonly string[];
 
   /**
    * Makes one.
@@ -70,6 +72,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings);
     this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
+    this.dialects = hasResponses(vendor, settings) ? ["responses"] : [];
     this.#runtime = runtime;
     this.#faults = {
       readError: vendor.readError ?? readOpenAiError,
@@ -92,6 +95,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** One complete response, its bytes kept. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat !== undefined) return super.chat(request, options);
+    if (request.native !== undefined) {
+      const { readResponse } = await import("./_openai_responses.ts");
+      return await readResponse(await this.#postNative(request, request.native.text, options));
+    }
     const bytes = await readBytes(await this.#post(request, options));
     const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
     return isAsItCame ? { body, wire: bytes } : { body };
@@ -100,6 +107,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** A streamed response, each event's text kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat !== undefined) return super.stream(request, options);
+    if (request.native !== undefined) return this.#streamNative(request, request.native.text, options);
     return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
@@ -150,6 +158,20 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return this.#send({ url, body: jsonOf(request, editsOf(request, this.#vendor.streamUsage)) }, options);
   }
 
+  async *#streamNative(
+    request: CompletionRequest,
+    text: string,
+    options: CallOptions,
+  ): AsyncGenerator<CompletionChunk> {
+    const { readEvents } = await import("./_openai_responses.ts");
+    yield* readEvents(this.#postNative(request, text, options));
+  }
+
+  #postNative({ model }: CompletionRequest, body: string, options: CallOptions): Promise<UpstreamResponse> {
+    const url = this.#vendor.address?.("responses", model.id) ?? `${this.#baseUrl}/responses`;
+    return this.#send({ url, body }, options);
+  }
+
   /** Sends a request with the key; of an answer that is no success throws the error. */
   async #send(
     request: Pick<UpstreamRequest, "url" | "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
@@ -163,6 +185,16 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
     return readFault(response, this.#faults, this.#runtime.clock);
   }
+}
+
+function hasResponses({ responses, baseUrl, attributes }: OpenAiCompatible, settings: ProviderSettings): boolean {
+  if (attributes?.responses === undefined) return false;
+  const said = settings.responses ?? (settings.config as JsonObject | undefined)?.responses;
+  if (typeof said === "boolean") return said;
+  const { baseUrl: given } = settings;
+  // without an address beforehand, all addresses are the vendor's own
+  const isOwn = given === undefined || baseUrl === "" || given.replace(/\/+$/, "") === baseUrl;
+  return responses === true && isOwn;
 }
 
 /** The client's own body, or the vendor's in place of it. */

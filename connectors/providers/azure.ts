@@ -13,7 +13,7 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
 export const azure: OpenAiCompatible = {
@@ -35,7 +35,9 @@ export const azure: OpenAiCompatible = {
     transcription: openAiTranscription,
     "audio-translation": openAiAudioTranslation,
   },
+  responses: true,
   attributes: {
+    ...responsesAttribute,
     endpoint: {
       type: "text",
       about: "The resource's address, or its name; else `AZURE_OPENAI_ENDPOINT` or `AZURE_RESOURCE_NAME`.",

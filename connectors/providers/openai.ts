@@ -18,7 +18,7 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
 
@@ -55,6 +55,8 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
+  responses: true,
+  attributes: responsesAttribute,
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -44,7 +44,7 @@ describe("An attribute", () => {
       secrets: { store: "mesh.dotenv.v1", pathh: "keys.env" },
       providers: {
         "cloudflare.workers-ai.v1": { config: { accountId: "a" } },
-        "openai.llm.v1": { config: { organization: "o" } },
+        "mistral.api.v1": { config: { organization: "o" } },
       },
       storage: { connector: "aws.s3.v1", bukcet: "b", access_key: "k" },
       observability: { routing: { config: { fromat: "json" } } },
@@ -52,7 +52,7 @@ describe("An attribute", () => {
     assertEquals(problemsOf(document).map((line) => line.replace(/ \(allowed.*/, "")), [
       'providers.cloudflare.workers-ai.v1.config.accountId: unknown key: "cloudflare.workers-ai.v1" has none of this ' +
       'name, did you mean "account_id"?',
-      'providers.openai.llm.v1.config.organization: unknown key: "openai.llm.v1" has none of this name; there are none',
+      'providers.mistral.api.v1.config.organization: unknown key: "mistral.api.v1" has none of this name; there are none',
       'secrets.pathh: unknown key: "mesh.dotenv.v1" has none of this name, did you mean "path"?',
       'storage.bukcet: unknown key: "aws.s3.v1" has none of this name, did you mean "bucket"?',
       'storage.access_key: unknown key: "aws.s3.v1" has none of this name, did you mean "access_key_id"?',

@@ -55,6 +55,27 @@ Deno.test("a dated version goes to the deployment's own address, preview to the 
   assertEquals([requests[0]!.path, ids], ["/openai/models?api-version=2024-10-21", []]);
 });
 
+Deno.test("the v1 API has the Responses API, addresses by deployment have not", async () => {
+  const dialectsAt = (config: object, baseUrl?: string) => {
+    const settings = {
+      id: "azure",
+      config: { endpoint: "acme", ...config },
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+    };
+    return azureConnector.create(settings, testRuntime()).dialects;
+  };
+  assertEquals([dialectsAt({}), dialectsAt({}, "https://gate.example/v1")], [["responses"], ["responses"]]);
+  assertEquals(dialectsAt({ api_version: "2024-10-21" }), []);
+  assertEquals(dialectsAt({ responses: false }), []);
+  const runtime = testRuntime();
+  const provider = azureConnector.create({ id: "azure", config: { endpoint: "acme" } }, runtime);
+  const native = { dialect: "responses", text: "{}", headers: {} };
+  const request = { model: { id: "gpt-5" }, stream: false, body: { messages: [] }, native };
+  const send = runtime.send.bind(runtime);
+  await provider.complete(request, { signal: new AbortController().signal, send }).catch(() => {});
+  assertEquals(runtime.requests[0]!.url, "https://acme.openai.azure.com/openai/v1/responses");
+});
+
 Deno.test("the address is made of the resource's, or of its name", async () => {
   const expected = "https://acme.openai.azure.com/openai/v1/chat/completions";
   const endpoint = "https://acme.openai.azure.com/";

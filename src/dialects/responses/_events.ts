@@ -52,8 +52,11 @@ export class ResponseEvents implements EventTranslator {
   }
 
   passed(chunk: ChatCompletionChunk): void {
-    if (!this.#output.hasStarted) this.#output.start(chunk);
-    this.#text = "";
+    if (!this.#output.hasStarted) {
+      this.#output.start(chunk, chunk.id);
+      this.#take();
+      this.#number = 0;
+    }
     this.#number++;
   }
 

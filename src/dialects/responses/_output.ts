@@ -97,10 +97,15 @@ export class Output {
     return this.#response !== undefined;
   }
 
-  /** Begins the response. */
-  start(head: AnswerHead): void {
+  /**
+   * Begins the response.
+   *
+   * @param head What is known of the answer.
+   * @param id The response's; made of the answer's, when left out.
+   */
+  start(head: AnswerHead, id?: string): void {
     this.#name = nameOf(head);
-    this.#response = responseOf(this.#body, head);
+    this.#response = { ...responseOf(this.#body, head), ...(id === undefined ? {} : { id }) };
     this.#emit("response.created", { response: this.#response });
     this.#emit("response.in_progress", { response: this.#response });
   }

@@ -1,0 +1,197 @@
+/**
+ * Answers of the Responses API: as they came, and what they mean in chat.
+ *
+ * Source: https://platform.openai.com/docs/api-reference/responses, its streaming events.
+ * @module
+ */
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  CompletionUsage,
+  Delta,
+  FinishReason,
+  JsonObject,
+  ToolCall,
+} from "../../src/contracts/openai.ts";
+import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
+import { readObject } from "./_base.ts";
+import { chunksOf } from "./_chunks.ts";
+import { parseObject, readBytes, streamReaderOf, upstreamError } from "./_http.ts";
+import { readOpenAiError } from "./_openai_error.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** Codes of failures that the request itself is to blame for. */
+const requestFaults =
+  /^(invalid_(?!api)|image_|unsupported_image|empty_image|failed_to_download|bio_policy|data_residency)/;
+
+/** What adds to an answer, by the end of its event's name. */
+const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_content">> = {
+  "response.output_text.delta": "content",
+  "response.refusal.delta": "refusal",
+  "response.reasoning_summary_text.delta": "reasoning_content",
+  "response.reasoning_text.delta": "reasoning_content",
+};
+
+/**
+ * A complete response.
+ *
+ * @throws {UpstreamError} When it has failed, or is none.
+ */
+export async function readResponse(response: UpstreamResponse): Promise<CompletionResponse> {
+  const bytes = await readBytes(response);
+  return { body: completionOf(parseObject(decoder.decode(bytes))), native: bytes };
+}
+
+/**
+ * A streamed response. It ends by the event of its end.
+ *
+ * @param opening The response, once its head is read.
+ * @throws {UpstreamError} For an error event, and for a stream that ends before the response does.
+ */
+export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGenerator<CompletionChunk> {
+  const response = await opening;
+  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
+    yield* chunksOf(completionOf(await readObject(response)));
+    return;
+  }
+  const reader = new EventReader();
+  for await (const events of readSse(streamReaderOf(response))) {
+    for (const event of events) {
+      yield { value: reader.read(event.data), native: textOf(event) };
+      if (reader.isFinished) return;
+    }
+  }
+  throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+}
+
+/** Reads one stream's events, in order. */
+class EventReader {
+  /** The event of its end has come. */
+  isFinished = false;
+  #head: Pick<ChatCompletionChunk, "id" | "object" | "created" | "model"> = {
+    id: "",
+    object: "chat.completion.chunk",
+    created: 0,
+    model: "",
+  };
+  /** Items that are calls, by their place. */
+  readonly #calls = new Map<unknown, number>();
+
+  read(data: string): ChatCompletionChunk {
+    const event = parseObject(data);
+    const { type } = event;
+    if (type === "error" || type === "response.failed") throw failureOf(event);
+    const response = isObject(event.response) ? event.response : undefined;
+    if (response !== undefined) this.#head = { ...this.#head, ...headOf(response) };
+    if (type !== "response.completed" && type !== "response.incomplete") return this.#chunk(this.#deltaOf(event));
+    this.isFinished = true;
+    const { choices: [choice], usage } = completionOf(response ?? {});
+    return { ...this.#chunk({}, choice!.finish_reason), ...(usage === undefined ? {} : { usage }) };
+  }
+
+  #deltaOf({ type, delta, output_index: place, item }: JsonObject): Delta | undefined {
+    const field = deltaFields[type as string];
+    if (field !== undefined) return typeof delta === "string" ? { [field]: delta } : undefined;
+    if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, place);
+    const index = this.#calls.get(place);
+    const isArguments = type === "response.function_call_arguments.delta";
+    if (index === undefined || !isArguments || typeof delta !== "string") return undefined;
+    return { tool_calls: [{ index, function: { arguments: delta } }] };
+  }
+
+  /** From what a provider runs itself on, there is no way back either. */
+  #begin({ type, id, call_id, name }: JsonObject, place: unknown): Delta | undefined {
+    if (type === "message" || type === "reasoning") return undefined;
+    const index = this.#calls.size;
+    this.#calls.set(place, index);
+    const called = { name: String(name ?? type), arguments: "" };
+    return { tool_calls: [{ index, id: String(call_id ?? id ?? ""), type: "function", function: called }] };
+  }
+
+  #chunk(delta: Delta | undefined, finish_reason: FinishReason | null = null): ChatCompletionChunk {
+    if (delta === undefined) return { ...this.#head, choices: [] };
+    return { ...this.#head, choices: [{ index: 0, delta, finish_reason, logprobs: null }] };
+  }
+}
+
+function completionOf(response: JsonObject): ChatCompletion {
+  const { status, output, error } = response;
+  if (status === "failed" || isObject(error)) throw failureOf({ response });
+  if (!Array.isArray(output)) {
+    throw new UpstreamError("The provider's answer has no output", { kind: "invalid_response" });
+  }
+  const items = output.filter(isObject);
+  const calls = items.flatMap(callOf);
+  const usage = usageOf(response.usage);
+  return {
+    ...headOf(response),
+    object: "chat.completion",
+    choices: [{
+      index: 0,
+      message: {
+        role: "assistant",
+        content: textIn(items, "content", "text") || null,
+        refusal: textIn(items, "content", "refusal") || null,
+        reasoning_content: textIn(items, "summary", "text") || null,
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      },
+      finish_reason: reasonOf(response, calls),
+      logprobs: null,
+    }],
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+function headOf({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id" | "created" | "model"> {
+  return { id: String(id ?? ""), created: Number(created_at ?? 0), model: String(model ?? "") };
+}
+
+/** One in the background has nothing to say yet, which is no empty answer. */
+function reasonOf({ status, incomplete_details: details }: JsonObject, calls: readonly ToolCall[]): FinishReason {
+  if (status === "incomplete" && isObject(details) && details.reason === "content_filter") return "content_filter";
+  if (status !== undefined && status !== "completed") return "length";
+  return calls.length > 0 ? "tool_calls" : "stop";
+}
+
+/** The texts of parts, such as `text` in the `content` of messages. */
+function textIn(items: readonly JsonObject[], list: string, member: string): string {
+  return items.flatMap((item) => Array.isArray(item[list]) ? item[list] : [])
+    .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
+}
+
+function callOf({ type, id, call_id, name, arguments: given }: JsonObject): ToolCall[] {
+  if (type === "message" || type === "reasoning") return [];
+  const called = { name: String(name ?? type), arguments: typeof given === "string" ? given : "" };
+  return [{ id: String(call_id ?? id ?? ""), type: "function", function: called }];
+}
+
+function usageOf(usage: unknown): CompletionUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = usage;
+  return {
+    prompt_tokens: input_tokens as number,
+    completion_tokens: output_tokens as number,
+    total_tokens: total_tokens as number,
+    prompt_tokens_details: isObject(input_tokens_details) ? input_tokens_details : null,
+    completion_tokens_details: isObject(output_tokens_details) ? output_tokens_details : null,
+  };
+}
+
+/** The error of a response, or of an event that has it in its own members. */
+function failureOf(event: JsonObject): UpstreamError {
+  const { response = event } = event;
+  const error = isObject(response) && isObject(response.error) ? response.error : response;
+  const { code } = Object(error);
+  const type = requestFaults.test(String(code)) ? "invalid_request_error" : "";
+  return upstreamError(200, { ...readOpenAiError({ error }, 200), type });
+}
+
+function textOf({ event, data }: SseEvent): string {
+  const name = event === "" ? "" : `event: ${event}\n`;
+  return `${name}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+}

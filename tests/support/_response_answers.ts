@@ -1,0 +1,97 @@
+/**
+ * A provider of the Responses API itself: what it says, whole or streamed, as it was asked.
+ * @module
+ */
+import { type Behaviour, headOf, json, raw } from "./upstream.ts";
+
+/** What a provider says. */
+export interface ResponseReply {
+  readonly text?: string;
+  readonly thoughts?: string;
+  /** Names of functions that it calls. */
+  readonly calls?: readonly string[];
+  /** Items of its own. */
+  readonly items?: readonly object[];
+  /** Of the whole response. */
+  readonly more?: object;
+  /** Events of a stream that are written; then it breaks off. */
+  readonly breaksAfter?: number;
+  /** The last event of a stream, in place of its end. */
+  readonly last?: { readonly type: string; readonly [member: string]: unknown };
+}
+
+/** Answers, whole or streamed, as it was asked. */
+export function responseAnswer(reply: ResponseReply = {}): Behaviour {
+  return {
+    play: (exchange) =>
+      (exchange.request.json().stream === true ? streamed(reply) : json(responseOf(reply))).play(exchange),
+  };
+}
+
+/** The response. */
+export function responseOf({ text, thoughts, calls = [], items = [], more }: ResponseReply): Record<string, unknown> {
+  return {
+    ...{ id: "resp_1", object: "response", created_at: 7, model: "vendor-x", status: "completed", odd: 12 },
+    output: [
+      ...(thoughts === undefined ? [] : [thoughtsOf(thoughts)]),
+      ...items,
+      ...(text === undefined ? [] : [messageOf(text)]),
+      ...calls.map(callOf),
+    ],
+    usage: {
+      ...{ input_tokens: 7, output_tokens: 3, total_tokens: 10 },
+      ...{ input_tokens_details: { cached_tokens: 2 }, output_tokens_details: { reasoning_tokens: 1 } },
+    },
+    ...more,
+  };
+}
+
+/** The text of a stream's events. */
+export function eventsText(reply: ResponseReply): string {
+  const { text, thoughts, calls = [], items = [], last } = reply;
+  const whole = responseOf(reply);
+  const early = { ...whole, status: "in_progress", output: [], usage: null };
+  const texts = (item: object, index: number, type: string, all: string) => [
+    { type: "response.output_item.added", output_index: index, item },
+    ...[...all].map((delta) => ({ type, output_index: index, delta })),
+    { type: "response.output_item.done", output_index: index, item },
+  ];
+  let index = 0;
+  const events: { readonly type: string }[] = [
+    { type: "response.created", response: early } as never,
+    ...(thoughts === undefined
+      ? []
+      : texts(thoughtsOf(thoughts), index++, "response.reasoning_summary_text.delta", thoughts)),
+    ...items.flatMap((item) => texts(item, index++, "", "")),
+    ...(text === undefined ? [] : texts(messageOf(text), index++, "response.output_text.delta", text)),
+    ...calls.flatMap((name, at) =>
+      texts(callOf(name, at), index++, "response.function_call_arguments.delta", `{"of":"${name}"}`)
+    ),
+    last ?? { type: `response.${whole.status}`, response: whole } as never,
+  ];
+  return events.map((event, sequence_number) =>
+    `event: ${event.type}\ndata: ${JSON.stringify({ sequence_number, ...event })}\n\n`
+  ).join("");
+}
+
+function streamed(reply: ResponseReply): Behaviour {
+  const head = headOf(200, { "content-type": "text/event-stream" });
+  const text = eventsText(reply);
+  if (reply.breaksAfter === undefined) return raw(head + text);
+  const events = text.split("\n\n").slice(0, reply.breaksAfter).map((event) => `${event}\n\n`).join("");
+  return raw(head + events, "close");
+}
+
+function messageOf(text: string) {
+  const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
+  return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };
+}
+
+function thoughtsOf(text: string) {
+  return { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text }], encrypted_content: "sealed" };
+}
+
+function callOf(name: string, index: number) {
+  const given = `{"of":"${name}"}`;
+  return { id: `fc_${index}`, type: "function_call", call_id: `call_${index}`, name, arguments: given };
+}
