@@ -4,6 +4,7 @@
  */
 import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
+import { responsesAttribute } from "./_responses_attribute.ts";
 
 /**
  * The connector of a vendor that speaks OpenAI's dialect.
@@ -11,9 +12,11 @@ import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
  * @param vendor What sets the vendor apart.
  */
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
+  const { attributes, responses } = vendor;
+  const whole = responses === undefined ? vendor : { ...vendor, attributes: { ...attributes, ...responsesAttribute } };
   return loadedBy(
-    declarationOf(vendor),
-    async () => (await import("./_openai_compatible.ts")).openAiCompatible(vendor),
+    declarationOf(whole),
+    async () => (await import("./_openai_compatible.ts")).openAiCompatible(whole),
   );
 }
 

@@ -97,7 +97,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat !== undefined) return super.chat(request, options);
     if (request.native !== undefined) {
       const { readResponse } = await import("./_openai_responses.ts");
-      return await readResponse(await this.#postNative(request, request.native.text, options));
+      return await readResponse(await this.#postNative(request, options));
     }
     const bytes = await readBytes(await this.#post(request, options));
     const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
@@ -107,7 +107,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** A streamed response, each event's text kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat !== undefined) return super.stream(request, options);
-    if (request.native !== undefined) return this.#streamNative(request, request.native.text, options);
+    if (request.native !== undefined) return this.#streamNative(request, options);
     return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
@@ -158,18 +158,14 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return this.#send({ url, body: jsonOf(request, editsOf(request, this.#vendor.streamUsage)) }, options);
   }
 
-  async *#streamNative(
-    request: CompletionRequest,
-    text: string,
-    options: CallOptions,
-  ): AsyncGenerator<CompletionChunk> {
+  async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const { readEvents } = await import("./_openai_responses.ts");
-    yield* readEvents(this.#postNative(request, text, options));
+    yield* readEvents(this.#postNative(request, options));
   }
 
-  #postNative({ model }: CompletionRequest, body: string, options: CallOptions): Promise<UpstreamResponse> {
+  #postNative({ model, native }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const url = this.#vendor.address?.("responses", model.id) ?? `${this.#baseUrl}/responses`;
-    return this.#send({ url, body }, options);
+    return this.#send({ url, body: native!.text }, options);
   }
 
   /** Sends a request with the key; of an answer that is no success throws the error. */
@@ -187,14 +183,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 }
 
-function hasResponses({ responses, baseUrl, attributes }: OpenAiCompatible, settings: ProviderSettings): boolean {
-  if (attributes?.responses === undefined) return false;
-  const said = settings.responses ?? (settings.config as JsonObject | undefined)?.responses;
-  if (typeof said === "boolean") return said;
-  const { baseUrl: given } = settings;
+function hasResponses({ responses, baseUrl }: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): boolean {
+  if (responses === undefined) return false;
+  const said = (config as JsonObject | undefined)?.responses as boolean | undefined;
   // without an address beforehand, all addresses are the vendor's own
-  const isOwn = given === undefined || baseUrl === "" || given.replace(/\/+$/, "") === baseUrl;
-  return responses === true && isOwn;
+  return said ?? (responses && (!given || !baseUrl || given === baseUrl));
 }
 
 /** The client's own body, or the vendor's in place of it. */

@@ -83,7 +83,10 @@ export interface OpenAiCompatible {
   readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
   /** Where it reports what is left of the account: a path below its address, and how the answer is read. */
   readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
-  /** Whether it has the Responses API at its own address; at another one it has it where `config.responses` says so. */
+  /**
+   * Whether it has the Responses API at its own address; at another one it has it where `config.responses` says so. Left out:
+   * nowhere.
+   */
   readonly responses?: boolean;
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;
@@ -94,16 +97,6 @@ export interface OpenAiCompatible {
   /** A wait the vendor names in a place of its own. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }
-
-/** For vendors that have the Responses API, some of them, or some versions of theirs. */
-export const responsesAttribute: Attributes = {
-  responses: {
-    type: "flag",
-    about:
-      "Whether `POST /responses` is there, for clients of `/v1/responses`; unset, it is taken for granted at the " +
-      "vendor's own address alone, of OpenAI, Azure OpenAI and xAI.",
-  },
-};
 
 /**
  * What is known of a vendor's connector before it is used. Its list of models is made when it is first looked at.

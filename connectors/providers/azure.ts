@@ -13,7 +13,8 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { responsesAttribute } from "./_responses_attribute.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
 export const azure: OpenAiCompatible = {

@@ -7,7 +7,7 @@
  */
 import { knownModels } from "./_catalogue.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/groq.ts";
 
 /** Groq. */
@@ -18,7 +18,7 @@ export const groq: OpenAiCompatible = {
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
-  attributes: responsesAttribute,
+  responses: false,
   operations: {
     speech: openAiSpeech,
     transcription: openAiTranscription,

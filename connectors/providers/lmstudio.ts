@@ -5,7 +5,7 @@
  * @module
  */
 import { openAiEmbeddings } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** LM Studio. */
 export const lmstudio: OpenAiCompatible = {
@@ -20,6 +20,6 @@ export const lmstudio: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-  attributes: responsesAttribute,
+  responses: false,
   operations: { embeddings: openAiEmbeddings },
 };

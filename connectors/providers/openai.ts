@@ -18,7 +18,7 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
 
@@ -56,7 +56,6 @@ export const openai: OpenAiCompatible = {
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
   responses: true,
-  attributes: responsesAttribute,
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -14,14 +14,14 @@ import {
   plainRerank,
   plainSearch,
 } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** A server of OpenAI's dialect at any address. */
 export const openaiCompatible: OpenAiCompatible = {
   id: "openai.compatible.v1",
   vendor: "openai-compatible",
   keyless: true,
-  attributes: responsesAttribute,
+  responses: false,
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -9,7 +9,7 @@ import type { Quota } from "../../src/contracts/provider.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openrouter.ts";
 
 /** OpenRouter. */
@@ -19,7 +19,7 @@ export const openrouter: OpenAiCompatible = {
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
   models: () => knownModels(entries),
-  attributes: responsesAttribute,
+  responses: false,
   operations: { embeddings: openAiEmbeddings },
   describe: modelOf,
   quota: { path: "key", read: quotaOf },

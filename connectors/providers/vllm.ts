@@ -5,7 +5,7 @@
  * @module
  */
 import { openAiAudioTranslation, openAiEmbeddings, openAiTranscription, plainRerank } from "./_openai_operations.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** vLLM. */
 export const vllm: OpenAiCompatible = {
@@ -19,7 +19,7 @@ export const vllm: OpenAiCompatible = {
     port: 8000,
   },
   local: true,
-  attributes: responsesAttribute,
+  responses: false,
   operations: {
     embeddings: openAiEmbeddings,
     rerank: plainRerank,

@@ -7,7 +7,7 @@
 import { knownModels } from "./_catalogue.ts";
 import { imagesLazily } from "./_openai_operations.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { type OpenAiCompatible, responsesAttribute } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/xai.ts";
 
 const parameters = { drop: ["presence_penalty", "frequency_penalty"], refuse: ["stop"] };
@@ -27,7 +27,6 @@ export const xai: OpenAiCompatible = {
     return isSpent ? { ...error, code: "insufficient_quota" } : error;
   },
   responses: true,
-  attributes: responsesAttribute,
   operations: {
     image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
     "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),

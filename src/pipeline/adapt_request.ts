@@ -3,11 +3,9 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { NativeRequest, OperationRequest } from "../contracts/provider.ts";
+import type { OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
-import type { Rewording } from "./operation.ts";
-import type { OriginalRequest, RoutedRequest } from "./request.ts";
-import { speaks } from "./speaks.ts";
+import type { RoutedRequest } from "./request.ts";
 
 /** Fields that steer us, or that would let a caller choose the target or the key. */
 export const privateFields: readonly string[] = [
@@ -35,7 +33,7 @@ export interface AdaptedRequest {
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
   const { edits: own, dropped } = operation.reword(body, model);
-  const native = nativeOf(original, model, own);
+  const native = original?.nativeFor(model, own);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const reworded = edited(body, edits);
@@ -57,18 +55,6 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       ? dropped
       : [...original.dropped, ...dropped],
   };
-}
-
-/** The request in its own words, for a provider that speaks them, and the members that differ for the model. */
-function nativeOf(
-  original: OriginalRequest | undefined,
-  { info, instance }: ModelEntry,
-  inChat: Rewording["edits"],
-): { readonly request: NativeRequest; readonly edited: readonly string[] } | undefined {
-  if (original?.native === undefined || !speaks(instance.provider, original.dialect, info.id)) return undefined;
-  const { dialect, native: { textFor, headers } } = original;
-  const { text, edited } = textFor(info.id, { inChat, hidden: privateFields });
-  return { request: { dialect, text, headers }, edited };
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

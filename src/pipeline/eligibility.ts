@@ -7,9 +7,8 @@ import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
-import { filterByDialect, filterByRequest } from "./filter_by_request.ts";
+import { filterByRequest } from "./filter_by_request.ts";
 import type { RoutedRequest } from "./request.ts";
-import { speaks } from "./speaks.ts";
 
 /** A request, its pool, and what exists. */
 export interface EligibilityContext extends DeliveryContext {
@@ -74,12 +73,12 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
   const speaking = original === undefined
     ? delivering
-    : applyFilter("features", delivering, (members) => filterByDialect(members, original));
+    : applyFilter("features", delivering, (members) => original.speaking(members));
   const capable = applyFilter("features", speaking, (members) => filterByRequest(members, needs));
   const chosen = choice === undefined
     ? capable
     : applyFilter("route", capable, (members) => choice.choose(members, load));
-  if (original?.native?.pinned !== undefined) checkPinned(chosen, original.dialect, original.native.pinned);
+  original?.checkPinned(chosen);
   const prefer = choice?.preferenceAmong(delivering);
   const eligible = operation.interchangeable === undefined
     ? chosen
@@ -89,15 +88,6 @@ export function eligibility(context: EligibilityContext): Eligibility {
       return keepInterchangeable(members, first, request);
     });
   return { eligible, load, isConstrained: choice !== undefined, prefer };
-}
-
-/** What a provider keeps, or runs itself, is with that one provider. */
-function checkPinned(members: readonly Member[], dialect: string, error: UnsupportedRequestError): void {
-  const { instance } = members[0]!.model;
-  const isPinned = members.every(({ model }) =>
-    model.instance === instance && speaks(instance.provider, dialect, model.info.id)
-  );
-  if (!isPinned) throw error;
 }
 
 /** What can stand in for the model that is asked first, whichever of them are active or can take this very request. */

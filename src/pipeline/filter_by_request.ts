@@ -6,31 +6,9 @@
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RequestNeeds } from "./operation.ts";
-import type { OriginalRequest } from "./request.ts";
-import { speaks } from "./speaks.ts";
 
 /** Models that an error names; a pool may have a thousand. */
 const maxNamed = 10;
-
-/**
- * Keeps the members that speak a request's own dialect, where it says what OpenAI's has no words for.
- *
- * @param members Capable of the operation.
- * @param original The request as its client wrote it.
- * @throws {UnsupportedRequestError} When no member is left.
- */
-export function filterByDialect(members: readonly Member[], original: OriginalRequest): readonly Member[] {
-  const param = original.native?.only;
-  if (param === undefined) return members;
-  const speaking = members.filter(({ model: { instance, info } }) =>
-    speaks(instance.provider, original.dialect, info.id)
-  );
-  if (speaking.length > 0) return speaking;
-  throw new UnsupportedRequestError(
-    `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
-    { code: "unsupported_by_pool", param },
-  );
-}
 
 /**
  * Keeps the members that can take the request.

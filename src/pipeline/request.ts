@@ -6,8 +6,8 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
-import type { UnsupportedRequestError } from "../errors.ts";
 import type { Operation } from "./operation.ts";
+import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 
 /** The client that sends requests, where clients have names. */
@@ -18,35 +18,6 @@ export interface RequestClient {
   readonly pools?: ReadonlySet<string> | undefined;
   /** Money that its requests have to fit in beside the mesh's own. */
   readonly budget?: Budget | undefined;
-}
-
-/** What differs for a model from what the client wrote. */
-interface NativeEdits {
-  /** What differs in chat's form; undefined removes a member. */
-  readonly inChat: Readonly<Record<string, unknown>>;
-  /** Members that are left out. */
-  readonly hidden: readonly string[];
-}
-
-/** A chat request as its client wrote it, where that was in the words of another API. */
-export interface OriginalRequest {
-  /** Those words: the dialect's name. */
-  readonly dialect: string;
-  /** Members that chat's form of the request lacks. */
-  readonly dropped: readonly string[];
-  /** For providers that speak the dialect; undefined: they get chat's form like all others. */
-  readonly native?: {
-    /** The JSON for a model, by its id, and the members in it that differ from what the client wrote. */
-    readonly textFor: (modelId: string, differing: NativeEdits) => {
-      readonly text: string;
-      readonly edited: readonly string[];
-    };
-    readonly headers: Readonly<Record<string, string>>;
-    /** The member for which only those are asked. */
-    readonly only?: string | undefined;
-    /** The error where the models that it may go to are not those of one such provider. */
-    readonly pinned?: UnsupportedRequestError | undefined;
-  } | undefined;
 }
 
 /** One request, of a program or of the proxy's client. */

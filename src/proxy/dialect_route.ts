@@ -11,8 +11,7 @@ import type { Answer } from "../pipeline/answer.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
-import type { OriginalRequest } from "../pipeline/request.ts";
-import { editMembers } from "../util/json_members.ts";
+import { OriginalRequest } from "../pipeline/original.ts";
 import { errorRowOf } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
@@ -55,7 +54,7 @@ export function performChat(
   const asked = chat.check(translated, []); // what was packed into a text is bounded here
   if (asked.model === undefined) throw missing("model");
   const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
-  const original = { dialect: dialect.name, dropped, native: native && nativeOf(text, native) };
+  const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
   return performRequest(exchange, { operation: chat, body, session, original, time, signal });
 }
 
@@ -74,23 +73,11 @@ export function embeddingRoute(spoken: EmbeddingDialect): RouteEntry {
       const { request, dropped = [], native, whole } = spoken.translate(value, exchange.request);
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
-      const original = { dialect: spoken.name, dropped, native: native && nativeOf(text, native) };
+      const original = new OriginalRequest({ dialect: spoken.name, dropped, native: native && { text, ...native } });
       const answer = await performRequest(exchange, { operation: embeddings, body, original, time });
       addRoutingHeaders(exchange.headers, answer);
       return wholeResponse(answer, whole, exchange);
     },
-  };
-}
-
-/** The client's own text for providers that speak the dialect. */
-function nativeOf(text: string, { edits, ...facts }: NonNullable<Translation["native"]>): OriginalRequest["native"] {
-  return {
-    textFor(modelId, { inChat, hidden }) {
-      const own = edits(modelId, inChat);
-      const without = Object.fromEntries(hidden.map((name) => [name, undefined]));
-      return { text: editMembers(text, { ...own, ...without }), edited: Object.keys(own) };
-    },
-    ...facts,
   };
 }
 
