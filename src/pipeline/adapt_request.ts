@@ -5,17 +5,8 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
+import { privateFields } from "./private_fields.ts";
 import type { RoutedRequest } from "./request.ts";
-
-/** Fields that steer us, or that would let a caller choose the target or the key. */
-export const privateFields: readonly string[] = [
-  "mesh",
-  "models",
-  "api_key",
-  "api_base",
-  "base_url",
-  "extra_headers",
-];
 
 /** A request in a model's words. */
 export interface AdaptedRequest {

@@ -3,7 +3,7 @@
  * and our own.
  * @module
  */
-import { privateFields } from "./adapt_request.ts";
+import { privateFields } from "./private_fields.ts";
 
 /** Of a chat request. */
 export const chatMembers: readonly string[] = [

@@ -6,7 +6,7 @@ import type { NativeRequest } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
-import { privateFields } from "./adapt_request.ts";
+import { privateFields } from "./private_fields.ts";
 import type { Rewording } from "./operation.ts";
 
 /** Its form for providers that speak those words. */
