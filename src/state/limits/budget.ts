@@ -155,17 +155,6 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Whether a request may be sent.
-   *
-   * @param nano Upper bound of its cost, nano-dollars. One of 0 always fits: what is free is served also when nothing
-   *   is left.
-   */
-  fits(nano: number, wall: number): boolean {
-    const amount = whole(nano);
-    return amount === 0 || [this.#days, this.#months].every((counter) => counter.fits(counter.at(wall), amount));
-  }
-
-  /**
    * Reserves money for a request that is sent, also beyond a limit.
    *
    * @param nano Upper bound of its cost, nano-dollars.
@@ -238,11 +227,6 @@ export class Budget implements CounterSource {
       if (!isFree) at = Math.max(at ?? 0, window.end);
     }
     return at;
-  }
-
-  /** What was settled in the present windows, nano-dollars. */
-  spent(wall: number): { readonly daily: number; readonly monthly: number } {
-    return { daily: this.#days.at(wall).spent, monthly: this.#months.at(wall).spent };
   }
 
   /**
