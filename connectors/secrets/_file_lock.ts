@@ -2,56 +2,111 @@
  * One process at a time changes a file.
  * @module
  */
-import type { Clock, FileSystem } from "../../src/contracts/runtime.ts";
+import type { Clock, Disk, FileSystem } from "../../src/contracts/runtime.ts";
+import { ConnectorError } from "../../src/errors.ts";
+import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "../storage/_lock.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 
+/** A change takes a second at the most: a process that has the lock for longer was killed, or held up, ms. */
+const ttlMs = 10_000;
 /** Who waits looks again after this time, ms. */
-const pauseMs = 25;
-/** A change takes a second at the most: a lock this old belongs to a process that was killed, ms. */
-const staleMs = 10_000;
+const retryIntervalMs = 25;
 /** Longest wait, ms. */
-const maxWaitMs = 30_000;
+const timeoutMs = 30_000;
+
+/** Where the lock is. */
+interface LockParts {
+  readonly files: FileSystem;
+  readonly disk: Disk | undefined;
+  readonly clock: Clock;
+}
 
 /**
- * Does something while no other process does it to the same file. The lock is a file beside it, which says since when.
+ * Does something while no other process does it to the same file. The lock is a file beside it, which says whose it is
+ * and until when.
  *
  * @param path The file that is changed.
  * @param parts Files, and a clock.
- * @param task What is done.
+ * @param task What is done; it is given what says whether the lock is still ours, to be asked right before it writes.
  * @throws {SecretFileError} When others go on changing it.
  */
 export async function withFileLock<Result>(
   path: string,
-  parts: { readonly files: FileSystem; readonly clock: Clock },
-  task: () => Promise<Result>,
+  parts: LockParts,
+  task: (isOurs: () => Promise<boolean>) => Promise<Result>,
 ): Promise<Result> {
-  const { files, clock } = parts;
-  const lock = `${path}.lock`;
-  const from = clock.monotonic();
-  while (!(await take(lock, parts))) {
-    if (clock.monotonic() - from > maxWaitMs) {
-      throw new SecretFileError(`another process is changing it; if there is none, remove "${lock}"`);
-    }
-    await clock.sleep(pauseMs);
+  const lock = new LockFile(`${path}.lock`, parts);
+  const owner = crypto.randomUUID();
+  const options = { owner, ttlMs, timeoutMs, retryIntervalMs };
+  try {
+    await acquireLock({ connector: "secrets", clock: parts.clock, key: path, options }, (wanted) => lock.take(wanted));
+  } catch (error) {
+    if (!ConnectorError.isInstance(error)) throw error;
+    throw new SecretFileError(`another process is changing it; if there is none, remove "${path}.lock"`);
   }
   try {
-    return await task();
+    return await task(() => lock.isOf(owner));
   } finally {
-    await files.remove(lock);
+    await lock.release(owner);
   }
 }
 
-async function take(
-  lock: string,
-  { files, clock }: { readonly files: FileSystem; readonly clock: Clock },
-): Promise<boolean> {
-  try {
-    await files.writeText(lock, String(clock.now()), { createNew: true });
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+/** A file that one process can make. Nothing stays of it. */
+class LockFile {
+  readonly #path: string;
+  readonly #parts: LockParts;
+
+  constructor(path: string, parts: LockParts) {
+    this.#path = path;
+    this.#parts = parts;
   }
-  const since = Number(await files.readText(lock).catch(() => "")); // it may be gone by now
-  if (since > 0 && Math.abs(clock.now() - since) > staleMs) await files.remove(lock);
-  return false;
+
+  /** One try to take it. */
+  async take(wanted: LockRecord): Promise<boolean> {
+    const { files, clock } = this.#parts;
+    try {
+      await files.writeText(this.#path, JSON.stringify(wanted), { createNew: true });
+      return true;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+    }
+    const record = await this.#read();
+    // one that cannot be read is being written
+    if (typeof record?.expiresAt === "number" && !isHeld(record, clock.now())) await this.#clear(wanted.owner);
+    return false;
+  }
+
+  /** Whether it is an owner's: a process that was held up may have lost it. */
+  async isOf(owner: string): Promise<boolean> {
+    const record = await this.#read();
+    return record?.owner === owner && isHeld(record, this.#parts.clock.now());
+  }
+
+  /** Removes it, if it is still theirs. */
+  async release(owner: string): Promise<void> {
+    if ((await this.#read())?.owner === owner) await this.#parts.files.remove(this.#path);
+  }
+
+  /**
+   * Removes one whose time is over. Several may have found that: it is moved away first, which one of them can do. What
+   * was moved is another one where the next owner was quicker: then it goes back.
+   */
+  async #clear(owner: string): Promise<void> {
+    const { files, disk, clock } = this.#parts;
+    const moved = `${this.#path}~${owner}`;
+    if (!await disk?.rename(this.#path, moved)) return;
+    const record = await this.#read(moved);
+    if (isHeldByOther(record, owner, clock.now())) {
+      await files.writeText(this.#path, JSON.stringify(record), { createNew: true }).catch(() => {}); // lost: isOf() says so
+    }
+    await files.remove(moved);
+  }
+
+  async #read(path: string = this.#path): Promise<LockRecord | undefined> {
+    try {
+      return Object(JSON.parse(await this.#parts.files.readText(path)));
+    } catch {
+      return undefined; // it is gone by now, or being written
+    }
+  }
 }

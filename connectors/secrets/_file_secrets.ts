@@ -2,7 +2,7 @@
  * Secrets in one file, whatever it is written in.
  * @module
  */
-import type { Clock, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
+import type { Clock, Disk, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { withFileLock } from "./_file_lock.ts";
@@ -24,6 +24,8 @@ interface SecretFileOptions {
   readonly path: string;
   /** Where files are. */
   readonly files: FileSystem;
+  /** Moves the lock of a process that was killed. */
+  readonly disk: Disk | undefined;
   /** For waiting until another process is done. */
   readonly clock: Clock;
   /** How it holds secrets. */
@@ -42,13 +44,13 @@ interface SecretFileOptions {
 export function secretFile(
   store: string,
   path: unknown,
-  { files, clock }: Runtime,
-): Pick<SecretFileOptions, "path" | "files" | "clock"> {
+  { files, disk, clock }: Runtime,
+): Pick<SecretFileOptions, "path" | "files" | "disk" | "clock"> {
   if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
     throw new ConfigError([{ path: "secrets.path", message: `${store} needs the path of its file` }]);
   }
   if (files === undefined) throw new ConnectorError(`${store} needs files, and there are none here`);
-  return { path, files, clock };
+  return { path, files, disk, clock };
 }
 
 /** A secret store over one file, which is read anew each time and replaced whole or not at all. */
@@ -110,9 +112,11 @@ export class FileSecrets implements Required<SecretStore> {
     const { path, files } = this.#options;
     const changed = this.#changing.then(() =>
       this.#during(task, () =>
-        withFileLock(path, this.#options, async () => {
+        withFileLock(path, this.#options, async (isOurs) => {
           const text = await change(await this.#text());
-          if (text !== undefined) await files.replaceText(path, text);
+          if (text === undefined) return;
+          if (!await isOurs()) throw new SecretFileError("this process was held up meanwhile; try again");
+          await files.replaceText(path, text);
         }))
     );
     this.#changing = changed.catch(() => {}); // its caller gets the error

@@ -4,9 +4,11 @@ import { describe, it } from "@std/testing/bdd";
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { entryCommand } from "../support/_programs.ts";
 import { folder, loopbackRuntime, secretStore } from "./_secret_stores.ts";
 
@@ -125,29 +127,91 @@ describe("A file of secrets that several processes change", () => {
     assertEquals(await readdir(at.path), [".env"]);
   });
 
-  it("is not blocked by one that was killed, nor taken from one that works on it", async () => {
-    const now = Date.UTC(2026, 0, 1); // where the clock stands
-    const files = { ".env": "A=1\n", ".env.lock": String(now - 10_001) };
-    const runtime = loopbackRuntime({}, files);
-    const { create } = secretStore("mesh.dotenv.v1");
-    await create({}, runtime).set!("B", "2");
-    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
-    assert(runtime.clock.monotonic() < 1_000);
-    for (const held of ["", "what"]) {
-      runtime.files.texts.set(".env.lock", held);
-      const message = await failureOf(create({}, runtime).set!("C", secret));
-      assertStringIncludes(message, 'another process is changing it; if there is none, remove ".env.lock"');
+  /** To be spread. */
+  function methodsOf(files: FileSystem): FileSystem {
+    const { readText, writeText, replaceText, remove } = files;
+    return { readText, writeText, replaceText, remove };
+  }
+
+  /** The file of a folder with a lock beside it, and stores over it. */
+  async function locked(folder: string, lockOf: (now: number) => unknown) {
+    const path = join(folder, ".env");
+    const runtime = { ...serverRuntime(), clock: fakeClock({ skipSleeps: true }) };
+    await writeFile(path, "A=1\n");
+    const lock = lockOf(runtime.clock.now());
+    await writeFile(`${path}.lock`, typeof lock === "string" ? lock : JSON.stringify(lock));
+    const storeOf = (own: Partial<Runtime> = {}) =>
+      secretStore("mesh.dotenv.v1").create({ path }, { ...runtime, ...own });
+    return { runtime, clock: runtime.clock, text: () => readFile(path, "utf8"), storeOf };
+  }
+
+  it("waits for one that works on it, and no longer than its lock lasts: it may have been killed", async () => {
+    await using at = await folder();
+    const { clock, text, storeOf } = await locked(at.path, (now) => ({ owner: "another", expiresAt: now + 10_000 }));
+    await storeOf().set!("B", "2");
+    assertEquals(await text(), "A=1\nB=2\n");
+    assert(clock.monotonic() >= 10_000);
+    assertEquals(await readdir(at.path), [".env"]);
+  });
+
+  it("loses nothing where one that is late takes over from one that was killed, and another is quicker", async () => {
+    await using at = await folder();
+    const { runtime, text, storeOf } = await locked(at.path, (now) => ({ owner: "killed", expiresAt: now - 1 }));
+    const files = runtime.files!;
+    const [late, writing, tried] = [0, 0, 0].map(() => Promise.withResolvers<void>());
+    const isLock = (path: string) => path.endsWith(".lock");
+
+    // the late one has read the lock of the killed one, and goes on when the quick one has its own
+    const readLate = async (path: string) => {
+      const read = await files.readText(path);
+      if (isLock(path)) await (late!.resolve(), writing!.promise);
+      return read;
+    };
+    // the quick one writes when the late one and a third one have tried, or even written
+    const replaceText = async (path: string, content: string) => {
+      await (writing!.resolve(), tried!.promise);
+      await files.replaceText(path, content);
+    };
+    const third = Promise.withResolvers<void>();
+    const { clock } = runtime;
+    const waiting = (then: () => void): Clock => ({
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: (ms, task) => clock.after(ms, task),
+      every: (ms, task) => clock.every(ms, task),
+      sleep: () => (then(), quick),
+    });
+    const startThird = () =>
+      void storeOf({ clock: waiting(() => tried!.resolve()) }).set!("THIRD", "x")
+        .finally(() => tried!.resolve()).then(third.resolve, third.reject);
+    let isStarted = false;
+    const lateClock = waiting(() => isStarted ||= (startThird(), true));
+    const lateOne = storeOf({ clock: lateClock, files: { ...methodsOf(files), readText: readLate } }).set!("LATE", "x");
+    await late!.promise;
+    const quick = storeOf({ files: { ...methodsOf(files), replaceText } }).set!("QUICK", "x");
+    await Promise.all([lateOne, quick, third.promise]);
+    assertEquals((await text()).split("\n").sort(), ["", "A=1", "LATE=x", "QUICK=x", "THIRD=x"]);
+    assertEquals(await readdir(at.path), [".env"]);
+  });
+
+  it("is left alone where another does not come to an end, or whose lock it is cannot be read", async () => {
+    for (const lock of ["", "what", { owner: "another", expiresAt: Date.UTC(2100, 0) }]) {
+      await using at = await folder();
+      const { text, storeOf } = await locked(at.path, () => lock);
+      const message = await failureOf(storeOf().set!("B", secret));
+      assertMatch(message, /another process is changing it; if there is none, remove ".*\.env\.lock"$/);
+      assertEquals(await text(), "A=1\n");
     }
-    assertEquals(runtime.files.texts.get(".env"), "A=1\nB=2\n");
   });
 
   it("is left alone by a change that fails, and can be changed after it", async () => {
-    const runtime = loopbackRuntime({}, { ".env": "A=1\nwhat\n" });
-    const store = secretStore("mesh.dotenv.v1").create({}, runtime);
-    await failureOf(store.set!("B", secret));
-    runtime.files.texts.set(".env", "A=1\n");
-    await store.set!("B", "2");
-    assertEquals([...runtime.files.texts], [[".env", "A=1\nB=2\n"]]);
+    await using at = await folder();
+    const path = join(at.path, ".env");
+    await writeFile(path, "A=1\nwhat\n");
+    await failureOf(dotenvAt(path).set("B", secret));
+    await writeFile(path, "A=1\n");
+    await dotenvAt(path).set("B", "2");
+    assertEquals(await readFile(path, "utf8"), "A=1\nB=2\n");
   });
 });
 
