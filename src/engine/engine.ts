@@ -162,8 +162,9 @@ export class Engine implements Mesh {
    * @throws {ConnectorError} When the storage cannot be read.
    */
   ready(): Promise<void> {
-    return this.#ready ??= this.#start().catch((error) => {
+    return this.#ready ??= this.#start().catch(async (error) => {
       this.#ready = undefined; // what was away for a moment may be back at the next try
+      await this.hub.flush(); // the program may end by this error
       throw error;
     });
   }

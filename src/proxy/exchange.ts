@@ -30,6 +30,8 @@ export interface Exchange {
   readonly client: Client | undefined;
   /** The sender, on paths that need no token too: undefined without an accepted token where one is required. */
   readonly caller: () => Caller | undefined;
+  /** The same by the tokens of now: a response may outlast a reload, or its sender's token. */
+  readonly callerNow: () => Caller | undefined;
   /** When the proxy was started, monotonic ms. */
   readonly startedAt: number;
   readonly isDraining: boolean;

@@ -62,7 +62,7 @@ export class ProxyInstance {
   readonly #startedAt: number;
   /** Requests under way, with or without a slot. */
   #underWay = 0;
-  /** Shared with the instances before and after this one. It holds counts alone, so that no instance keeps another in memory. */
+  /** Shared with the instances before and after this one, of which it keeps none in memory. */
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
@@ -92,6 +92,7 @@ export class ProxyInstance {
     }));
     runtimeClients.configured = this.#clients;
     this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
+    this.#shared.authenticator = this.#authenticator;
     this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
       hasToken: !this.#authenticator.isOpen,
@@ -190,6 +191,7 @@ export class ProxyInstance {
       mesh: this.#mesh,
       proxy: this.#proxy,
       caller: () => this.#authenticator.callerOf(incoming.request),
+      callerNow: () => this.#shared.authenticator?.callerOf(incoming.request),
       startedAt: this.#startedAt,
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
@@ -276,6 +278,8 @@ interface SharedCounts {
   readonly uploads: BodyMemory;
   readonly lines: LogRateLimit;
   readonly records: RecordRing;
+  /** Of the latest instance: what a response shows that goes on over a reload depends on it. */
+  authenticator?: Authenticator;
 }
 
 /** The address that a body counts for; undefined for a loopback address, where a reverse proxy may stand for all clients. */

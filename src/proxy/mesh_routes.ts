@@ -20,6 +20,13 @@ function viewOf({ client, caller }: Exchange): Own | undefined {
   return caller()?.isAdministrator ? undefined : client ?? {};
 }
 
+/** The same by the tokens of now; `gone` once the sender's token is not accepted any more. */
+function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
+  const caller = callerNow();
+  if (caller === undefined) return "gone";
+  return caller.isAdministrator ? undefined : caller.client ?? {};
+}
+
 /** The aggregator's numbers in Prometheus' text format. */
 export function metrics(exchange: Exchange): PlainResponse {
   const { mesh, headers } = exchange;
@@ -46,18 +53,21 @@ export function status(exchange: Exchange): PlainResponse {
   }, { headers });
 }
 
-/** Records as they come, those kept after `Last-Event-ID` first. */
+/** Records as they come, those kept after `Last-Event-ID` first, as long as the token is accepted. */
 export function events(exchange: Exchange): PlainResponse {
   const { mesh, headers, request, records, isStopping } = exchange;
-  const own = viewOf(exchange);
+  let own = viewNow(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
   const given = request.headers.get("last-event-id") ?? "";
   const body = records.stream({
     clock: mesh.runtime.clock,
     after: /^\d{1,15}$/.test(given) ? Number(given) : NaN,
-    isVisible: (record) => own === undefined || isOwn(record, own),
-    isStopping: () => isStopping() || request.signal.aborted, // a server ends without its proxy, too
+    isVisible: (record) => own === undefined || own !== "gone" && isOwn(record, own),
+    isStopping: () => {
+      own = viewNow(exchange);
+      return own === "gone" || isStopping() || request.signal.aborted; // a server ends without its proxy, too
+    },
   });
   return { status: 200, headers, body };
 }

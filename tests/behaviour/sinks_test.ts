@@ -267,3 +267,27 @@ describe("addSink()", () => {
     await mesh.close();
   });
 });
+
+describe("A start that fails", () => {
+  it("has its records flushed before the program gets the error", async () => {
+    let flushed = 0;
+    const slow: Observability = {
+      ...recorder(),
+      flush: () => Promise.resolve().then(() => void flushed++),
+    };
+    const mesh = new ModelMesh();
+    mesh.registerConnector("t.sink.v1", { id: "t.sink.v1", kind: "observability", create: () => slow });
+    mesh.registerConnector("t.broken.v1", {
+      id: "t.broken.v1",
+      kind: "storage",
+      create: () => {
+        throw new Error("no storage");
+      },
+    });
+    const providers = { a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1" } };
+    const config = { providers, observability: { tracing: sink }, storage: { connector: "t.broken.v1" } };
+    const atError = await mesh.initialize(config).then(() => -1, () => flushed);
+    assertEquals(atError, 1);
+    await mesh.close();
+  });
+});
