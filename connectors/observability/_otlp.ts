@@ -31,3 +31,22 @@ export function nanosOf(ms: number): string {
 
 /** The instrumentation scope. */
 export const scope = { name: "modelmesh" };
+
+/** What the semantic conventions call operations; those that they have no name for keep their own. */
+const operationNames: Readonly<Record<string, string>> = {
+  "speech": "generate_content",
+  "transcription": "generate_content",
+  "audio-translation": "generate_content",
+  "image": "generate_content",
+  "image-edit": "generate_content",
+  "search": "retrieval",
+};
+
+/**
+ * The value of `gen_ai.operation.name`.
+ *
+ * @param operation As records have it.
+ */
+export function operationNameOf(operation: string): string {
+  return operationNames[operation] ?? operation;
+}

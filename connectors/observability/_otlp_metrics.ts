@@ -3,7 +3,7 @@
  * @module
  */
 import type { HistogramSample, Labels, MetricFamily } from "../../src/contracts/metrics.ts";
-import { attributesOf, nanosOf } from "./_otlp.ts";
+import { attributesOf, nanosOf, operationNameOf } from "./_otlp.ts";
 
 const cumulative = 2;
 
@@ -19,6 +19,7 @@ const labelNames: Readonly<Record<string, string>> = {
   model: "gen_ai.request.model",
   provider: "gen_ai.provider.name",
   direction: "gen_ai.token.type",
+  operation: "gen_ai.operation.name",
   pool: "modelmesh.pool",
   client: "modelmesh.client",
 };
@@ -40,7 +41,7 @@ export function otlpMetrics(families: readonly MetricFamily[], window: Window): 
     const known = conventions[family.name];
     const { name, unit } = known ?? { name: plainName(family.name), unit: unitOf(family.name) };
     const point = (labels: Labels) => ({
-      attributes: attributesFor(labels, known !== undefined),
+      attributes: attributesFor(labels),
       startTimeUnixNano: nanosOf(window.from),
       timeUnixNano: nanosOf(window.to),
     });
@@ -69,8 +70,9 @@ function unitOf(name: string): string {
   return name.includes("_usd_") ? "USD" : "1";
 }
 
-function attributesFor(labels: Labels, isConvention: boolean) {
-  const entries = Object.entries(labels).filter(([, value]) => value !== "");
-  const named = entries.map(([label, value]) => [labelNames[label] ?? label, value] as const);
-  return attributesOf({ ...(isConvention ? { "gen_ai.operation.name": "chat" } : {}), ...Object.fromEntries(named) });
+function attributesFor(labels: Labels) {
+  const named = Object.entries(labels).map(([label, value]) =>
+    [labelNames[label] ?? label, label === "operation" ? operationNameOf(value) : value] as const
+  );
+  return attributesOf(Object.fromEntries(named.filter(([, value]) => value !== "")));
 }

@@ -4,7 +4,7 @@
  */
 import type { ModelTry, RoutingRecord } from "../../src/contracts/events.ts";
 import { newId } from "../../src/util/request_id.ts";
-import { attributesOf, type KeyValue, nanosOf } from "./_otlp.ts";
+import { attributesOf, type KeyValue, nanosOf, operationNameOf } from "./_otlp.ts";
 
 /** A span of OTLP's JSON encoding. */
 export interface Span {
@@ -34,11 +34,11 @@ const served: ReadonlySet<string> = new Set(["ok", "empty"]);
  * @param endedAt When it ended, wall clock, ms.
  */
 export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
-  const { status = 0, delivery, capability } = record;
+  const { status = 0, delivery } = record;
   const [, traceId = hex(32), parentSpanId] =
-    /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-/.exec(record.traceparent ?? "") ??
+    /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-/.exec(record.traceparent ?? "") ??
       [];
-  const operation = operationOf(capability);
+  const operation = operationNameOf(record.operation ?? "chat");
   const startedAt = endedAt - (record.duration_ms ?? 0);
   const root: Span = {
     traceId,
@@ -68,11 +68,6 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
     };
   });
   return [root, ...children];
-}
-
-/** The semantic conventions' word for what a capability is. */
-function operationOf(capability: string | null): string {
-  return capability?.startsWith("representation.embeddings") ? "embeddings" : "chat";
 }
 
 function requestAttributes(record: RoutingRecord, operation: string): readonly KeyValue[] {

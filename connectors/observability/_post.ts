@@ -29,27 +29,35 @@ export interface Delivery {
  *
  * @param delivery Made anew for each try.
  * @param runtime Network and time.
+ * @param isRefusal Whether a status says that another try is pointless.
+ *   @default none does
  * @throws {Error} When it was not accepted; the message has neither address nor body.
  */
-export async function post(delivery: () => Promise<Delivery>, runtime: Runtime): Promise<void> {
+export async function post(
+  delivery: () => Promise<Delivery>,
+  runtime: Runtime,
+  isRefusal: (status: number) => boolean = () => false,
+): Promise<void> {
   for (let retries = 0;; retries++) {
-    if (await isAccepted(await delivery(), runtime)) return;
-    if (retries === maxRetries) throw new Error("The delivery was not accepted");
+    const status = await statusOf(await delivery(), runtime);
+    if (status >= 200 && status < 300) return;
+    if (retries === maxRetries || status > 0 && isRefusal(status)) throw new Error("The delivery was not accepted");
     const waitMs = firstWaitMs * 4 ** retries;
     // a process that has nothing else to do ends
     await new Promise<void>((resolve) => void runtime.clock.after(waitMs, resolve));
   }
 }
 
-async function isAccepted(delivery: Delivery, { send, clock }: Runtime): Promise<boolean> {
+/** 0 without a response. */
+async function statusOf(delivery: Delivery, { send, clock }: Runtime): Promise<number> {
   const controller = new AbortController();
   const cancel = clock.after(limitMs, () => controller.abort(new Error("The delivery took too long")));
   try {
     const { status, body } = await send({ ...delivery, signal: controller.signal });
     await body?.cancel();
-    return status >= 200 && status < 300;
+    return status;
   } catch {
-    return false; // a runtime's own text about the network is never passed on
+    return 0; // a runtime's own text about the network is never passed on
   } finally {
     cancel();
   }

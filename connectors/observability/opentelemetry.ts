@@ -54,6 +54,9 @@ function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): 
   };
 }
 
+/** The statuses by which a collector asks for another try (OTLP/HTTP); by any other it has refused the data. */
+const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 type Export = (signal: "traces" | "metrics", member: string, content: object) => Promise<void>;
 
 function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime): Export {
@@ -72,7 +75,7 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime)
   return (signal, member, content) => {
     const body = JSON.stringify({ [member]: [{ resource, ...content }] });
     const delivery = { url: `${base.replace(/\/+$/, "")}/v1/${signal}`, headers: sent, body };
-    return post(() => Promise.resolve(delivery), runtime);
+    return post(() => Promise.resolve(delivery), runtime, (status) => !retryable.has(status));
   };
 }
 

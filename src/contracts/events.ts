@@ -2,7 +2,7 @@
  * The records ModelMesh writes, as contract and spec lay them out: JSON lines, `type` first.
  * @module
  */
-import type { Delivery, ServedBy } from "./provider.ts";
+import type { Delivery, OperationName, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
 export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage";
@@ -71,6 +71,8 @@ export interface RoutingRecord {
   readonly timestamp: string;
   /** The request's id. */
   readonly request_id: string;
+  /** What kind of endpoint was asked. */
+  readonly operation?: OperationName;
   /** The pool's capability; null for a fixed list with nothing in common. */
   readonly capability: string | null;
   /** The pool. */

@@ -54,14 +54,14 @@ export class RequestMetrics {
 
   /** Counts a request that is over. */
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
-    const { pool, client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
+    const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#consumptionOf(pool, model, provider, client);
     add(consumption.byStatus, String(status));
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
-    const durations = this.#durationsOf(pool, model, provider);
+    const durations = this.#durationsOf({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
@@ -169,9 +169,9 @@ export class RequestMetrics {
     }));
   }
 
-  #durationsOf(pool: string, model: string, provider: string): Durations {
-    return made(this.#durations, keyOf([pool, model, provider]), () => ({
-      labels: { pool, model, provider },
+  #durationsOf(labels: Labels): Durations {
+    return made(this.#durations, keyOf(Object.values(labels)), () => ({
+      labels,
       whole: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
       tokensIn: new Histogram(tokenBounds),

@@ -61,6 +61,7 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     type: "routing",
     timestamp: context.deps.hub.timestamp(),
     request_id: request.id,
+    operation: request.operation.name,
     capability: pool.capability,
     pool: pool.name,
     model: member?.model.name ?? last?.model ?? null,

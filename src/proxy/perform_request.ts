@@ -85,9 +85,12 @@ export function performRequest<Body extends RequestBody, Response>(
   });
 }
 
+/** One that is invalid (W3C Trace Context: version ff, or an id of zeros alone) is none. */
+const validTrace = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
 function traceOf({ headers }: PlainRequest): string | undefined {
   const given = headers.get("traceparent");
-  return given !== null && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? given : undefined;
+  return given !== null && validTrace.test(given) ? given : undefined;
 }
 
 /** The shorter of the configured deadline and the one that official clients send in seconds, ms. */

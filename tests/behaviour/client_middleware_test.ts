@@ -130,7 +130,14 @@ describe("Middleware", () => {
 });
 
 describe("routingOf()", () => {
-  const facts = { type: "routing", request_id: "r-1", pool: "chat", delivery: "sync", attempts: 2 } as const;
+  const facts = {
+    type: "routing",
+    request_id: "r-1",
+    operation: "chat",
+    pool: "chat",
+    delivery: "sync",
+    attempts: 2,
+  } as const;
   const chain = [
     { model: "alpha", provider: "alpha", outcome: "auth", status: 401, ms: 0 },
     { model: "beta", provider: "beta", outcome: "ok", ms: 0 },

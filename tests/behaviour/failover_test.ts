@@ -67,6 +67,7 @@ describe("a request that fails over", () => {
       type: "routing",
       timestamp: "2026-01-01T18:00:00.000Z",
       request_id: "mine-1",
+      operation: "chat",
       capability: "generation.text-generation.chat-completion",
       pool: "chat",
       model: "b",

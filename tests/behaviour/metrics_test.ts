@@ -82,7 +82,7 @@ describe("/metrics", () => {
     const first = families.get("modelmesh_time_to_first_token_seconds")!;
     assertEquals(first.samples.at(-1), {
       name: "modelmesh_time_to_first_token_seconds_count",
-      labels: { pool: "chat", model: "a", provider: "a" },
+      labels: { pool: "chat", model: "a", provider: "a", operation: "chat" },
       value: 1,
     });
     assertEquals(lines(families, "modelmesh_requests_in_flight"), ["0"]);

@@ -1,9 +1,10 @@
 /** mesh.opentelemetry.v1: spans and metrics as a collector gets them. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { spansOf } from "../../connectors/observability/_otlp_spans.ts";
 import { openTelemetryObservability } from "../../connectors/observability/opentelemetry.ts";
 import { ConfigError, type RoutingRecord } from "../../mod.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { readMetrics, readSpans } from "../support/otlp.ts";
+import { assertOtlp, readMetrics, readSpans } from "../support/otlp.ts";
 import { retryingClock } from "../support/sinks.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { json, ok, startUpstream, status, stream } from "../support/upstream.ts";
@@ -128,4 +129,57 @@ Deno.test("the OpenTelemetry sink takes its address from the environment, and re
   openTelemetryObservability.create({}, runtime({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://c:4318" }));
   assertThrows(() => openTelemetryObservability.create({}, runtime({ OTEL_EXPORTER_OTLP_ENDPOINT: "c" })), ConfigError);
   assertThrows(() => openTelemetryObservability.create({ headers: { a: 1 } }, runtime({})), ConfigError, "texts");
+});
+
+Deno.test("the OpenTelemetry sink names operations by the semantic conventions, and begins a trace for a parent of zeros", async () => {
+  const operations = {
+    "embeddings": "embeddings",
+    "speech": "generate_content",
+    "search": "retrieval",
+    "rerank": "rerank",
+  };
+  for (const [operation, name] of Object.entries(operations)) {
+    const record = { operation, pool: "p", model: "m", duration_ms: 1 } as unknown as RoutingRecord;
+    const [root, attempt] = spansOf(record, [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }], 5);
+    for (const { name: spanName, attributes } of [root!, attempt!]) {
+      assert(spanName.startsWith(`${name} `));
+      const value = attributes.find(({ key }) => key === "gen_ai.operation.name")?.value;
+      assertEquals(value, { stringValue: name });
+    }
+  }
+  const zeros = [
+    `00-${"0".repeat(32)}-b7ad6b7169203331-01`,
+    `00-0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}-01`,
+  ];
+  const { exports } = await exported(ok(), async (proxy) => {
+    for (const traceparent of zeros) {
+      await (await proxy.chat({}, { headers: { "content-type": "application/json", traceparent } })).text();
+    }
+  });
+  const roots = exports.flatMap(({ spans }) => spans.filter(({ kind }) => kind === 2));
+  assertEquals(roots.map(({ parentSpanId }) => parentSpanId), [undefined, undefined]);
+  assert(roots.every(({ traceId }) => traceId !== "0af7651916cd43dd8448eb211c80319c"));
+});
+
+Deno.test("the OpenTelemetry sink sends what a collector refuses once, and again only what it asks for again", async () => {
+  for (
+    const [code, tries] of [[400, 1], [401, 1], [404, 1], [413, 1], [500, 1], [429, 4], [502, 4], [503, 4], [504, 4]]
+  ) {
+    await using collector = await startUpstream(status(code!));
+    const runtime = { ...denoRuntime(), clock: retryingClock() };
+    const sink = openTelemetryObservability.create({ url: collector.url }, runtime);
+    sink.emit({ type: "routing", operation: "chat", pool: "p" } as unknown as RoutingRecord, []);
+    await sink.flush();
+    assertEquals([code, collector.calls, sink.lost], [code, tries, 1]);
+  }
+});
+
+Deno.test("the reader of exports is strict: what opentelemetry-proto does not define is an error", () => {
+  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", kind: 2, startTimeUnixNano: "1", status: { code: 2 } };
+  const request = (one: object) => ({ resourceSpans: [{ scopeSpans: [{ spans: [one] }] }] });
+  assertOtlp(request(span), "ExportTraceServiceRequest");
+  const bad = [{ kind: "SERVER" }, { kind: 9 }, { startTimeUnixNano: 1 }, { traceId: "g" }, { trace_id: "" }, {
+    status: [],
+  }];
+  for (const one of bad) assertThrows(() => assertOtlp(request({ ...span, ...one }), "ExportTraceServiceRequest"));
 });

@@ -4,6 +4,7 @@
  * @module
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import definitions from "../fixtures/otlp/messages.json" with { type: "json" };
 
 /** Attributes by key. */
 export type Attributes = Readonly<Record<string, string | number>>;
@@ -32,14 +33,63 @@ export interface ReceivedMetric {
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
+const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = definitions.messages;
+const enums: Readonly<Record<string, readonly number[]>> = definitions.enums;
+const wholes: Readonly<Record<string, RegExp>> = {
+  int64: /^-?\d{1,19}$/,
+  sfixed64: /^-?\d{1,19}$/,
+  uint64: /^\d{1,20}$/,
+  fixed64: /^\d{1,20}$/,
+};
+
+/**
+ * Checks an export against the definitions of `opentelemetry-proto`, in the JSON mapping that OTLP prescribes: names in
+ * lowerCamelCase, ids as hex, enumerations as numbers, 64-bit integers as decimal strings. Unknown members are errors.
+ *
+ * @param value An object of the message.
+ * @param type The message's name, such as `ExportTraceServiceRequest`.
+ */
+export function assertOtlp(value: Json, type: string, path: string = type): void {
+  const fields = messages[type];
+  if (fields === undefined) return assertScalar(value, type, path);
+  assert(typeof value === "object" && value !== null && !Array.isArray(value), `${path} is no object`);
+  for (const [name, member] of Object.entries(value)) {
+    const of = fields[name];
+    assert(of !== undefined, `${path}.${name} is no member of ${type}`);
+    if (!of.startsWith("[]")) assertOtlp(member, of, `${path}.${name}`);
+    else {
+      assert(Array.isArray(member), `${path}.${name} is no list`);
+      member.forEach((one, index) => assertOtlp(one, of.slice(2), `${path}.${name}[${index}]`));
+    }
+  }
+}
+
+function assertScalar(value: Json, type: string, path: string): void {
+  const isOf = enums[type]?.includes(value) ??
+    (wholes[type] !== undefined
+      ? typeof value === "string" && wholes[type].test(value)
+      : type === "bytes"
+      ? typeof value === "string" && /^([0-9a-f]{2})*$/.test(value)
+      : type === "double"
+      ? typeof value === "number"
+      : type === "string"
+      ? typeof value === "string"
+      : type === "bool"
+      ? typeof value === "boolean"
+      : Number.isInteger(value));
+  assert(isOf, `${path} is no ${type}: ${JSON.stringify(value)}`);
+}
+
 /** The spans of an export of traces. */
 export function readSpans(body: string): { readonly resource: Attributes; readonly spans: readonly ReceivedSpan[] } {
+  assertOtlp(JSON.parse(body), "ExportTraceServiceRequest");
   const { resource, items } = unwrap(body, "resourceSpans", "scopeSpans", "spans");
   return { resource, spans: items.map(readSpan) };
 }
 
 /** The metrics of an export of metrics. */
 export function readMetrics(body: string): readonly ReceivedMetric[] {
+  assertOtlp(JSON.parse(body), "ExportMetricsServiceRequest");
   return unwrap(body, "resourceMetrics", "scopeMetrics", "metrics").items.map(readMetric);
 }
 
