@@ -18,7 +18,7 @@ const layers: readonly (readonly string[])[] = [
   ["src/exports.ts"],
   ["src/client", "src/proxy", "src/cli"],
   ["src/engine", "src/background"],
-  ["src/dialects"],
+  ["src/dialects", "src/infrastructure"],
   ["src/pipeline"],
   ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config", "src/auth"],
   ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],

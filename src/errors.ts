@@ -171,6 +171,21 @@ export class ModelNotFoundError extends MeshError {
   }
 }
 
+/** There is no file, batch or fine-tuning job of this id, or not for this caller, or its provider is gone. */
+export class ObjectNotFoundError extends MeshError {
+  /** The class's name, safe from minifiers. */
+  static override readonly kind: string = "ObjectNotFoundError";
+
+  /**
+   * Makes the error.
+   *
+   * @param message What there is not, and why.
+   */
+  constructor(message: string) {
+    super(message, { code: "not_found" });
+  }
+}
+
 /** The request is malformed, or no model of its pool can do what it asks for. */
 export class UnsupportedRequestError extends MeshError {
   /** The class's name, safe from minifiers. */

@@ -8,6 +8,7 @@ export type * from "./contracts/browser_provider.ts";
 export type * from "./contracts/connector.ts";
 export type * from "./contracts/events.ts";
 export type * from "./contracts/images.ts";
+export type * from "./contracts/infrastructure.ts";
 export type * from "./contracts/metrics.ts";
 export type * from "./contracts/discovery.ts";
 export type * from "./contracts/observability.ts";

@@ -2,6 +2,7 @@
  * What every provider of ours has in common: facts from a catalogue, failures classed by status, code and type.
  * @module
  */
+import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type {
   CallOptions,
   CapabilityPath,
@@ -52,6 +53,11 @@ export abstract class BaseProvider implements Provider {
     return {};
   }
 
+  /** Files, batches and fine-tuning jobs; none unless a dialect overrides this. */
+  get infrastructure(): Infrastructure | undefined {
+    return undefined;
+  }
+
   /** The operations other than chat that it performs. */
   get operations(): readonly OperationName[] {
     return Object.keys(this.calls) as OperationName[];
@@ -93,11 +99,15 @@ export abstract class BaseProvider implements Provider {
     return this.known(model)?.capabilities ?? [];
   }
 
-  /** Sync and stream: of what the catalogue knows its capabilities, by full path or last segment; of all else any. */
+  /**
+   * Sync and stream, batches where its vendor takes them: of what the catalogue knows its capabilities, by full path or
+   * last segment; of all else any.
+   */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
     const lastOf = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
     const known = this.getCapabilities(model);
-    return delivery !== "batch" && (known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability)));
+    if (delivery === "batch" && this.infrastructure?.facts.batch === undefined) return false;
+    return known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability));
   }
 
   /** Unknown, unless the vendor reports it. */

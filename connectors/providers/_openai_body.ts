@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest, UploadedFile } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { editMembers } from "../../src/util/json_members.ts";
-import { writeForm } from "../../src/util/multipart.ts";
+import { newBoundary, writeForm } from "../../src/util/multipart.ts";
 
 /**
  * The JSON of a request's body: the client's own text where it came as such, spliced.
@@ -50,7 +50,7 @@ export function formOf(
   { random }: Pick<Runtime, "random">,
 ): Pick<UpstreamRequest, "body" | "headers"> {
   const fields = Object.entries(values).flatMap(([name, value]) => fieldsOf(name, value));
-  const boundary = `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
+  const boundary = newBoundary({ random });
   const { contentType, chunks } = writeForm({ fields, files }, boundary);
   return { headers: { "content-type": contentType }, body: chunks };
 }

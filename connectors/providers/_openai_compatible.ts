@@ -3,6 +3,7 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { ChatCompletion, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
@@ -19,6 +20,7 @@ import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { bodyOf, formOf, jsonOf } from "./_openai_body.ts";
 import { readOpenAiError } from "./_openai_error.ts";
+import { lazyInfrastructure } from "./_lazy_infrastructure.ts";
 import { nameThoughts } from "./_openai_message.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
 import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
@@ -57,6 +59,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #calls: OperationTable;
   /** Whose requests it takes as they are. */
   readonly dialects: readonly string[];
+  readonly #infrastructure: Infrastructure | undefined;
 
   /**
    * Makes one.
@@ -85,6 +88,16 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     this.#calls = Object.fromEntries(
       Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post, runtime)]),
     );
+    this.#infrastructure = vendor.infrastructure && lazyInfrastructure({
+      facts: vendor.infrastructure,
+      runtime,
+      send: (path, request, options) => this.#send({ url: this.#urlOf(path), ...request }, options),
+    });
+  }
+
+  /** Files, batches and fine-tuning jobs; what makes it is imported with the first call. */
+  override get infrastructure(): Infrastructure | undefined {
+    return this.#infrastructure;
   }
 
   /** What it does beside chat. */
@@ -140,9 +153,12 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return quota === undefined ? undefined : quota.read(await this.#get(quota.path, options));
   }
 
+  #urlOf(path: string): string {
+    return this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
+  }
+
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
-    const url = this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
-    const text = await readText(await this.#send({ url, method: "GET" }, options));
+    const text = await readText(await this.#send({ url: this.#urlOf(path), method: "GET" }, options));
     // some vendors list their models, or voices, without an object around the list
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }

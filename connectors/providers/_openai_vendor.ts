@@ -3,6 +3,7 @@
  * @module
  */
 import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
+import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
@@ -94,6 +95,8 @@ export interface OpenAiCompatible {
   readonly readError?: FaultReader["readError"];
   /** The operations other than chat that it performs: by `_openai_<operation>.ts` where they are shaped as OpenAI's. */
   readonly operations?: VendorOperations;
+  /** What of files, batches and fine-tuning its API has by OpenAI's paths; nothing unless given. */
+  readonly infrastructure?: InfrastructureFacts;
   /** A wait the vendor names in a place of its own. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }
@@ -118,6 +121,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     attributes: vendor.attributes ?? {},
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
+    ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };
 }

@@ -28,6 +28,12 @@ export const azure: OpenAiCompatible = {
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
   parameters: { thoughts: "none" },
+  // learn.microsoft.com/azure/ai-services/openai/how-to/batch (price), /azure/ai-foundry/openai/quotas-limits (sizes)
+  infrastructure: {
+    files: { maxBytes: 512 * 1024 * 1024 },
+    batch: { maxItems: 100_000, maxBytes: 200 * 1024 * 1024, priceFactor: 0.5 },
+    fineTuning: true,
+  },
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

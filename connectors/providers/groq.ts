@@ -19,6 +19,8 @@ export const groq: OpenAiCompatible = {
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
   responses: false,
+  // console.groq.com/docs/batch: the discount has changed over time, so none is taken for granted
+  infrastructure: { files: { maxBytes: 100 * 1024 * 1024 }, batch: { maxItems: 50_000, maxBytes: 100 * 1024 * 1024 } },
   operations: {
     speech: openAiSpeech,
     transcription: openAiTranscription,

@@ -56,6 +56,12 @@ export const openai: OpenAiCompatible = {
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
   responses: true,
+  // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)
+  infrastructure: {
+    files: { maxBytes: 512 * 1024 * 1024 },
+    batch: { maxItems: 50_000, maxBytes: 200 * 1024 * 1024, priceFactor: 0.5 },
+    fineTuning: true,
+  },
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

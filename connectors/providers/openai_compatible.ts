@@ -22,6 +22,7 @@ export const openaiCompatible: OpenAiCompatible = {
   vendor: "openai-compatible",
   keyless: true,
   responses: false,
+  infrastructure: {}, // by OpenAI's paths, where the configuration says that the server has them
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -2,6 +2,7 @@
  * A provider whose calls carry a token that is fetched, in place of a key. Its connector knows nothing of that.
  * @module
  */
+import type { Infrastructure } from "../contracts/infrastructure.ts";
 import type {
   CallOptions,
   CapabilityPath,
@@ -44,6 +45,11 @@ export class AuthorizedProvider implements Provider {
 
   get operations(): readonly OperationName[] {
     return this.#inner.operations ?? [];
+  }
+
+  get infrastructure(): Infrastructure | undefined {
+    const { infrastructure } = this.#inner;
+    return infrastructure && this.#authorizedInfrastructure(infrastructure);
   }
 
   complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse | ExtraResponse> {
@@ -92,6 +98,18 @@ export class AuthorizedProvider implements Provider {
 
   isRetryable(error: unknown): boolean {
     return this.#inner.isRetryable(error);
+  }
+
+  /** The call's options are the last parameter of each. */
+  #authorizedInfrastructure(inner: Infrastructure): Infrastructure {
+    return new Proxy(inner, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        return (...given: unknown[]) =>
+          member.apply(target, [...given.slice(0, -1), this.#authorized(given.at(-1) as CallOptions)]);
+      },
+    });
   }
 
   #authorized(options: CallOptions): CallOptions {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Discovery } from "./discovery.ts";
+import type { InfrastructureFacts } from "./infrastructure.ts";
 import type { Observability } from "./observability.ts";
 import type { ModelInfo, ParameterRules, Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
@@ -149,6 +150,11 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly ownState?: readonly string[];
   /** What its tokens are asked for, unless `auth.scope` says otherwise. */
   readonly tokenScope?: string;
+  /**
+   * What of files, batches and fine-tuning it has, empty where that depends on the server; left out where its connector
+   * cannot ask for any.
+   */
+  readonly infrastructure?: InfrastructureFacts;
 }
 
 /** A provider's connector. */

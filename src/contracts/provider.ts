@@ -2,6 +2,8 @@
  * The interface between the engine and a provider.
  * @module
  */
+import type { Infrastructure } from "./infrastructure.ts";
+import type { CallOptions, ResponseContent } from "./call.ts";
 import type { AudioRequest, AudioResponse } from "./audio.ts";
 import type {
   ChatCompletion,
@@ -11,7 +13,8 @@ import type {
   OpenAiError,
   RequestBody,
 } from "./openai.ts";
-import type { UpstreamRequest, UpstreamResponse } from "./runtime.ts";
+
+export type * from "./call.ts";
 
 /** A dotted path of the capability tree. */
 export type CapabilityPath = string;
@@ -172,14 +175,6 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
-/** A response that is no JSON. */
-export interface ResponseContent {
-  /** Media type, such as `audio/mpeg` or `text/vtt`. */
-  readonly type: string;
-  /** All of it, or as it arrives. Leaving the loop early ends the call. */
-  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
-}
-
 /** A request in the words of another API, for a provider that speaks those itself. */
 export interface NativeRequest {
   /** One of {@linkcode Provider.dialects}. */
@@ -252,34 +247,6 @@ export interface CompletionChunk {
   readonly others?: readonly ChatCompletionChunk[];
   /** The next event has arrived already: both may be forwarded at once. */
   more?: boolean;
-}
-
-/** The model that served a request behind a ModelMesh proxy, by that proxy's names. */
-export interface ServedBy {
-  /** The model's name. */
-  readonly model: string;
-  /** Its provider's entry id, where the proxy reports it. */
-  readonly provider?: string;
-}
-
-/** What a provider needs for one call. */
-export interface CallOptions {
-  /** Aborts the call. */
-  readonly signal: AbortSignal;
-  /** The API key or token of this call, undefined where none is configured. */
-  readonly credential?: string | undefined;
-  /**
-   * The HTTP client of this call. It enforces time and idle limits, and records what was sent and received.
-   * Throws a `NetworkError` or the signal's reason.
-   */
-  send(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /**
-   * Names parameters that the provider leaves out of what it sends, for `x-mesh-dropped-params`. To be called before
-   * {@linkcode CallOptions.send}; the last call counts.
-   */
-  reportDropped?(parameters: readonly string[]): void;
-  /** Reports the model that served the request behind a provider that is a ModelMesh proxy; the last call counts. */
-  reportServedBy?(served: ServedBy): void;
 }
 
 /**
@@ -434,6 +401,8 @@ export interface Provider
    * {@linkcode CompletionRequest.native}.
    */
   readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
+  /** Files, batches and fine-tuning jobs, where its vendor has them. */
+  readonly infrastructure?: Infrastructure | undefined;
 }
 
 /** An error response as a provider's connector read it. */

@@ -137,8 +137,11 @@ export interface UpstreamRequest {
   readonly method?: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, whole. */
-  readonly body?: string | Uint8Array | readonly Uint8Array[];
+  /**
+   * The body: whole, or as it comes. One that comes is read once, not before there is a connection, and no faster than
+   * the provider takes it; an error of it has to abort the signal.
+   */
+  readonly body?: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
   /** Ends the call, its connection included. */
   readonly signal?: StopSignal;
   /** Called each time bytes of the response arrive. */

@@ -11,6 +11,8 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
+import { ObjectBook } from "../infrastructure/object_book.ts";
+import type { InfrastructureServices } from "../infrastructure/services.ts";
 import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
@@ -48,9 +50,12 @@ export class Engine implements Mesh {
   readonly redact = (text: string): string => this.redactor.redact(text);
   /** When it was made, monotonic ms. */
   readonly startedAt: number;
+  /** Files, batches and fine-tuning jobs that were made. */
+  readonly book: ObjectBook;
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
+  #infrastructure: Promise<InfrastructureServices> | undefined;
   #secrets: SettingsSecrets | undefined;
   readonly #store: StateStore | undefined;
   readonly #closing: (() => Promise<void>)[] = [];
@@ -65,6 +70,7 @@ export class Engine implements Mesh {
     this.catalogue = new ConnectorCatalogue(connectors);
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
+    this.book = parts.book ?? new ObjectBook();
     countEvents(this.hub, this.statistics);
     this.#store = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
@@ -188,6 +194,15 @@ export class Engine implements Mesh {
     }
   }
 
+  /** Files, batches and fine-tuning jobs; most meshes have none, so that what has them is imported when it is asked for. */
+  infrastructure(): Promise<InfrastructureServices> {
+    return this.#infrastructure ??= (async () => {
+      await this.ready();
+      const { InfrastructureServices } = await import("../infrastructure/services.ts");
+      return new InfrastructureServices(this);
+    })();
+  }
+
   /** Per-pool health and model counts, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
     return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.runtime.clock)]));
@@ -271,6 +286,7 @@ export class Engine implements Mesh {
     this.#secrets = secrets;
     await run.begin(assembly);
     if (this.#isClosed) await run.close(); // meanwhile
+    this.book.use(this.#store?.storage);
     this.#isReady = true;
     await run.report(assembly);
   }

@@ -5,6 +5,7 @@
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { ObjectBook } from "../infrastructure/object_book.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
@@ -25,6 +26,11 @@ export interface EngineParts {
    * @default none
    */
   readonly statistics?: Statistics;
+  /**
+   * The files, batches and fine-tuning jobs of a mesh that goes on as this one.
+   * @default none
+   */
+  readonly book?: ObjectBook;
   /** The state whose counts go on under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

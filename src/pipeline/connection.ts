@@ -13,6 +13,7 @@ import type {
   UpstreamResponse,
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { isIncoming } from "../util/chunks.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
@@ -21,6 +22,9 @@ import { AttemptTimeout } from "./failure.ts";
 const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
+
+/** What a connection needs of a call's share in the limits: its key, and what takes limits in headers. */
+type CallShare = Pick<CallReservation, "apiKey" | "observe">;
 
 /** From the first byte sent to the last one received. */
 export class Connection implements CallOptions {
@@ -36,7 +40,7 @@ export class Connection implements CallOptions {
   declare traceparent?: string | undefined;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
-  readonly #spending: CallReservation | undefined;
+  readonly #spending: CallShare | undefined;
   readonly #silence: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
@@ -47,7 +51,7 @@ export class Connection implements CallOptions {
    * @param delivery A whole answer is limited as a whole, a stream by its silence.
    * @param spending Takes the limits in the headers of a response.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallReservation) {
+  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallShare) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
@@ -92,6 +96,11 @@ export class Connection implements CallOptions {
     this.#cancelTimeout?.();
   }
 
+  /** Something has moved. */
+  touch(): void {
+    this.#silence?.touch();
+  }
+
   /** Time counts as silence from here on. */
   listen(): void {
     this.#silence?.listen();
@@ -123,12 +132,14 @@ export class Connection implements CallOptions {
       isWhole: !this.#silence,
       authorities: this.#instance.entry.authorities,
     };
-    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
+    const traced = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
+    const incoming = isIncoming(request.body) ? new IncomingBody(request.body, this) : undefined;
+    const upstream = incoming === undefined ? traced : { ...traced, body: incoming };
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
     } catch (error) {
-      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted) throw error;
+      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted || incoming?.isBegun) throw error;
       response = await this.#runtime.send(upstream);
     }
     this.answered = true;
@@ -140,6 +151,34 @@ export class Connection implements CallOptions {
 
   #timeOut(what: string): void {
     this.#stopper.abort(new AttemptTimeout(`The provider ${what}`));
+  }
+}
+
+/** A body that comes from elsewhere: each chunk is a sign of life, and its failure is the call's. */
+class IncomingBody implements AsyncIterable<Uint8Array> {
+  /** Some of it was read: it cannot be sent again. */
+  isBegun = false;
+  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #connection: Connection;
+
+  constructor(source: AsyncIterable<Uint8Array>, connection: Connection) {
+    this.#source = source;
+    this.#connection = connection;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    this.isBegun = true;
+    const connection = this.#connection;
+    try {
+      for await (const chunk of this.#source) {
+        connection.touch();
+        yield chunk;
+        connection.touch();
+      }
+    } catch (error) {
+      connection.abort(error);
+      throw error;
+    }
   }
 }
 

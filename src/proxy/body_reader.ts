@@ -189,12 +189,7 @@ class BodyReading {
   }
 
   #tooLarge(): HttpError {
-    const { maxBytes, limitKey } = this.#bounds;
-    return new HttpError(`The body is over the limit of ${maxBytes} bytes (proxy.${limitKey})`, {
-      status: 413,
-      code: "request_too_large",
-      headers: unread,
-    });
+    return bodyTooLarge(this.#bounds);
   }
 }
 
@@ -234,6 +229,15 @@ class ReceivedBody {
     }
     this.#chunks = [];
   }
+}
+
+/** The error of a body that is larger than the proxy takes. */
+export function bodyTooLarge({ maxBytes, limitKey }: Pick<BodyBounds, "maxBytes" | "limitKey">): HttpError {
+  return new HttpError(`The body is over the limit of ${maxBytes} bytes (proxy.${limitKey})`, {
+    status: 413,
+    code: "request_too_large",
+    headers: unread,
+  });
 }
 
 function tooSlow(message: string): HttpError {

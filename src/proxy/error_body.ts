@@ -9,6 +9,7 @@ import {
   MeshError,
   ModelNotFoundError,
   NoActiveModelError,
+  ObjectNotFoundError,
   ProviderError,
   RateLimitError,
   StreamInterruptedError,
@@ -60,6 +61,7 @@ export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   if (ModelNotFoundError.isInstance(error)) {
     return rowOf(error, { status: 404, type: "invalid_request_error", param: "model" });
   }
+  if (ObjectNotFoundError.isInstance(error)) return rowOf(error, { status: 404, type: "invalid_request_error" });
   if (ProviderError.isInstance(error)) {
     const { status, type, param } = error;
     return rowOf(error, { status, type, param, headers: status >= 500 ? { "x-should-retry": "false" } : {} });

@@ -46,6 +46,8 @@ export interface Exchange {
    * @param options When the request arrived, monotonic ms, how long the body may take from then on, ms, and its kind.
    */
   readonly body: (options: BodyOptions) => Promise<Uint8Array>;
+  /** Gives the request its slot, where it has no body or reads that by itself. To be called once. */
+  readonly begin: () => void;
   /** To be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

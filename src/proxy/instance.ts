@@ -165,18 +165,21 @@ export class ProxyInstance {
       if (hasSlot) this.#shared.inFlight--;
       if (--this.#underWay === 0) this.#onIdle?.();
     };
-    const body: Exchange["body"] = async (options) => {
-      const bytes = await this.#read(incoming, options);
+    const begin = () => {
       this.#checkSlots();
       incoming.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
       hasSlot = true;
+    };
+    const body: Exchange["body"] = async (options) => {
+      const bytes = await this.#read(incoming, options);
+      begin();
       return bytes;
     };
     this.#checkSlots(); // nothing is read for a request that is refused anyway
     this.#underWay++;
     try {
-      const response = await entry.handle({ ...this.#exchange(incoming), body, onEnd });
+      const response = await entry.handle({ ...this.#exchange(incoming), body, begin, onEnd });
       if (!isStream(response.body)) onEnd();
       return response;
     } catch (error) {
@@ -198,6 +201,7 @@ export class ProxyInstance {
       runtimeClients: this.#runtimeClients.clients,
       records: this.#shared.records,
       body: (time) => this.#read(incoming, time),
+      begin: () => {},
       onEnd: () => {},
     };
   }

@@ -94,7 +94,7 @@ function traceOf({ headers }: PlainRequest): string | undefined {
 }
 
 /** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
-function timeoutOf(request: PlainRequest, ownMs: number): number {
+export function timeoutOf(request: PlainRequest, ownMs: number): number {
   const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }

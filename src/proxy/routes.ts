@@ -27,6 +27,7 @@ import type { Exchange, RouteEntry } from "./exchange.ts";
 import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
 import { listedFor, listFor } from "./listed_models.ts";
+import { objectRouteOf } from "./object_routes.ts";
 import { override } from "./override_route.ts";
 import { operationRoute } from "./operation_route.ts";
 
@@ -101,7 +102,7 @@ export function routeOf(path: string, exposed: readonly string[] | undefined): R
   if (!plain.startsWith(prefix)) return clientsRouteOf(plain);
   const name = plain.slice(prefix.length);
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
-  return name.startsWith("models/") && isExposed("models") ? oneModel : undefined;
+  return name.startsWith("models/") && isExposed("models") ? oneModel : objectRouteOf(name, isExposed);
 }
 
 function geminiRouteOf(path: string): RouteEntry {

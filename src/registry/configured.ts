@@ -101,15 +101,16 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     voices: model.voices ?? known?.voices,
     response_formats: model.responseFormats ?? known?.response_formats,
   };
-  const { synchronous, streaming } = model.delivery;
-  const delivers = (delivery: Delivery) =>
-    delivery === "sync" ? synchronous !== false : delivery === "stream" && streaming !== false;
+  const { synchronous, streaming, batch } = model.delivery;
+  const modes: Readonly<Record<Delivery, boolean | undefined>> = { sync: synchronous, stream: streaming, batch };
+  const delivers = (delivery: Delivery) => modes[delivery] !== false;
   return {
     name: model.name,
     info: withConnectorFacts(info, instance.connector),
     leaves: leavesOf(info, tree),
     pooled: true,
     delivers,
+    ...(model.batch && { batch: model.batch }),
     weight: model.weight,
     limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
     instance,

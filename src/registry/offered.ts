@@ -28,7 +28,7 @@ export function catalogueModels(
     info: withConnectorFacts(info, instance.connector),
     leaves: leavesOf(info, tree),
     pooled: known.length === 0 || (info.defaultFor?.length ?? 0) > 0,
-    delivers: (delivery) => delivery !== "batch",
+    delivers: () => true,
     weight: 1,
     limits: instance.answers?.get(info.id)?.limits,
     instance,

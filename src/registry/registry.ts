@@ -3,7 +3,13 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { BudgetSettings, ProviderEntry, RoutingSettings, Settings } from "../config/settings/settings.ts";
+import type {
+  BatchSettings,
+  BudgetSettings,
+  ProviderEntry,
+  RoutingSettings,
+  Settings,
+} from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
@@ -48,6 +54,8 @@ export interface ModelEntry {
   readonly pooled: boolean;
   /** Whether it offers a delivery mode. */
   readonly delivers: (delivery: Delivery) => boolean;
+  /** As configured. */
+  readonly batch?: BatchSettings;
   /** For strategies that weigh models. */
   readonly weight: number;
   /** As declared, per vendor. */

@@ -4,6 +4,7 @@
  */
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { isIncoming, readableFrom } from "../util/chunks.ts";
 import { streamOf } from "./_stream_of.ts";
 
 /** The meaning of a runtime's error: our words for it, and whether the request can have been read. */
@@ -39,8 +40,8 @@ const decoded = new Set(["gzip", "br"]);
 export function fetchSender(
   classify: FaultClassifier,
   fetcher: Fetcher = fetch,
-  bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit = (body) =>
-    (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
+  bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit> = (body) =>
+    (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit,
   open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
@@ -48,13 +49,15 @@ export function fetchSender(
     if (signal?.aborted) throw signal.reason;
     let response: Response;
     try {
+      const sent = body === undefined ? undefined : await bodyOf(body);
       // a followed redirect would take the key along, wherever it leads
       response = await fetcher(url, {
         method,
         headers,
-        body: body === undefined ? undefined : bodyOf(body),
+        body: sent,
         signal: signal?.native ?? signal as AbortSignal,
         redirect: "manual",
+        ...(sent instanceof ReadableStream ? { duplex: "half" } : {}),
       }, authorities);
     } catch (error) {
       throw translate(error, signal, classify, unanswered);

@@ -9,8 +9,10 @@ import type { Readable } from "node:stream";
 import type { Authorities, BodyReader, Cancel, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
+import { isIncoming } from "../util/chunks.ts";
 import { builtin } from "./_node_builtin.ts";
 import { agentOptions, type Target, throughProxy, trust } from "./_node_target.ts";
+import { writeIncoming } from "./_node_body.ts";
 import { faultOf, type Phase } from "./_node_faults.ts";
 import { streamOf } from "./_stream_of.ts";
 import { callAfter } from "./_timers.ts";
@@ -94,7 +96,8 @@ class Call {
       sent.on("response", (message: IncomingMessage) => this.#answer(message));
       sent.on("error", (error: Error) => this.#fail(error));
       sent.on("close", () => this.#settle());
-      if (isChunks(body)) {
+      if (isIncoming(body)) sent.flushHeaders();
+      else if (isChunks(body)) {
         for (const chunk of body) sent.write(chunk);
         sent.end();
       } else sent.end(body);
@@ -128,7 +131,7 @@ class Call {
     if (this.#isOver) return void socket.destroy();
     takenAt.set(socket, performance.now());
     if (!socket.connecting) {
-      this.#phase = "waiting";
+      this.#begin();
       // when a kept connection dies Deno would send the request again, although the provider may have read it
       if (this.#sent !== undefined) this.#sent.reusedSocket = false;
       return;
@@ -137,7 +140,7 @@ class Call {
     this.#phase = "connecting";
     if (isSecure) socket.once("connect", () => this.#phase = "securing");
     socket.once(isSecure ? "secureConnect" : "connect", () => {
-      this.#phase = "waiting";
+      this.#begin();
       this.#cancelConnect?.();
     });
     if (connectTimeoutMs === undefined) return;
@@ -145,6 +148,13 @@ class Call {
       const message = `Cannot connect to the provider: no connection within ${connectTimeoutMs} ms`;
       this.#sent?.destroy(new NetworkError(message, { neverSent: true }));
     });
+  }
+
+  /** There is a connection: a body that comes is read from now on. */
+  #begin(): void {
+    this.#phase = "waiting";
+    const { body } = this.#request;
+    if (isIncoming(body)) void writeIncoming(body, this.#sent!);
   }
 
   #answer(message: IncomingMessage): void {
@@ -173,6 +183,7 @@ function optionsOf(
 ): RequestOptions {
   const target = targetOf(url, authorities);
   const headers = target.headers === undefined ? asked : { ...asked, ...target.headers };
+  if (isIncoming(body)) return { ...target, method, headers: { ...headers, "transfer-encoding": "chunked" } };
   // a body goes as the text it is: in one write with the head
   const length = body === undefined
     ? 0

@@ -3,7 +3,9 @@
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
+import type { UpstreamRequest } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { isIncoming, readableFrom } from "../util/chunks.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
@@ -39,7 +41,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
 
 /** The same over a `fetch` that the program gives. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  const send = fetchSender(() => undefined, fetcher);
+  const send = fetchSender(() => undefined, fetcher, blobOf);
   return async (request) => {
     try {
       return await send(request);
@@ -47,6 +49,12 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
       throw NetworkError.isInstance(error) ? explainBlocked(request.url, pageFacts()) : error;
     }
   };
+}
+
+/** Over HTTP/1.1 browsers send nothing that comes bit by bit; large blobs they keep on disk. */
+function blobOf(body: NonNullable<UpstreamRequest["body"]>): BodyInit | Promise<BodyInit> {
+  if (isIncoming(body)) return new Response(readableFrom(body)).blob();
+  return (Array.isArray(body) ? new Blob(body) : body) as BodyInit;
 }
 
 export function browserRuntime(): Runtime {

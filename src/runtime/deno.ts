@@ -3,6 +3,7 @@
  * @module
  */
 import type { Authorities, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { isIncoming, readableFrom } from "../util/chunks.ts";
 import { authorities, readAuthorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
@@ -24,7 +25,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
   classifyFetchFault,
   (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
   // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
-  (body) => new Blob(Array.isArray(body) ? body : [body as BlobPart]),
+  (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
   (body) => {
     const reader = body.getReader({ mode: "byob" }); // two thirds of the time of a default one
     return {

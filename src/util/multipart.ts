@@ -23,8 +23,8 @@ interface FormBody {
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 /** Names and types of one part: far more than any client sends. */
-const maxHeadBytes = 8 * 1024;
-const maxParts = 256;
+export const maxHeadBytes: number = 8 * 1024;
+export const maxParts: number = 256;
 
 /**
  * The boundary that a content type names.
@@ -36,6 +36,15 @@ export function boundaryOf(contentType: string | null): string | undefined {
   const [, quoted, plain] = /^\s*multipart\/form-data\s*;.*?boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i
     .exec(contentType ?? "") ?? [];
   return quoted ?? plain;
+}
+
+/**
+ * Makes a boundary.
+ *
+ * @param runtime Its chance: no file has what comes of it.
+ */
+export function newBoundary({ random }: { readonly random: () => number }): string {
+  return `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
 }
 
 /**
@@ -91,13 +100,13 @@ export function writeForm({ fields, files }: Form, boundary: string): FormBody {
   return { contentType: `multipart/form-data; boundary=${boundary}`, chunks };
 }
 
-interface PartHead {
+export interface PartHead {
   readonly name: string;
   readonly filename: string | undefined;
   readonly type: string;
 }
 
-function partOf(head: string): PartHead | undefined {
+export function partOf(head: string): PartHead | undefined {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(head)?.[1];
   const name = disposition && parameter(disposition, "name");
   if (name === undefined || name === "") return undefined;
@@ -130,7 +139,7 @@ function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
  * Makes a search that skips as many bytes as the last one that it looks at allows (Horspool). It compares from the
  * beginning: where that is a line end, which what is searched for has there alone, no bytes cost more than others.
  */
-function finderOf(wanted: Uint8Array): (bytes: Uint8Array, from: number) => number {
+export function finderOf(wanted: Uint8Array): (bytes: Uint8Array, from: number) => number {
   const last = wanted.length - 1;
   const skips = new Uint8Array(256).fill(wanted.length);
   for (let index = 0; index < last; index++) skips[wanted[index]!] = last - index;

@@ -151,13 +151,14 @@ Deno.test("validate() warns of what is not in effect, unless it asks for what ha
       "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
       "zeta.api.v1": { batch: { max_items: 10 } },
     },
+    models: { m: { provider: "acme.llm.v1", batch: { max_items: 10, polling: true } } },
     storage: { path: "state.json", on_unavailable: "closed" },
     discovery: { sync: { enabled: false } },
   }, { known });
   assertEquals(
     warnings,
     [
-      "providers.zeta.api.v1.batch.max_items",
+      "models.m.batch.polling",
     ].map((path) => ({ path, message: "is not in effect in this version" })),
   );
 });

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { NetworkError } from "../../src/errors.ts";
-import { happens, standsStill } from "../support/patience.ts";
+import { happens, standsStill, until } from "../support/patience.ts";
 import {
   type Behaviour,
   cutAt,
@@ -68,9 +68,13 @@ const insideBody: [name: string, behaviour: Behaviour][] = [
  *
  * @param name Whose it is.
  * @param send The client.
- * @param close Called at the end.
+ * @param facts What is called at the end, and whether it reads of a body before there is a connection.
  */
-export function describeSend(name: string, send: Runtime["send"], close: () => void = () => {}): void {
+export function describeSend(
+  name: string,
+  send: Runtime["send"],
+  { close = () => {}, readsEarly = false }: { close?: () => void; readsEarly?: boolean } = {},
+): void {
   const call = (url: string, signal?: AbortSignal, onBytes?: () => void) =>
     send({ url: `${url}/chat/completions?key=${secret}`, headers, body: '{"model":"m"}', signal, onBytes });
 
@@ -86,6 +90,49 @@ export function describeSend(name: string, send: Runtime["send"], close: () => v
       assert(reported >= 1, `told ${reported} times`);
       const request = upstream.requests[0]!;
       assertEquals([request.method, request.headers["x-api-key"], request.body], ["POST", secret, '{"model":"m"}']);
+    });
+
+    it("sends a body as it comes, no faster than it is taken", async () => {
+      await using upstream = await startUpstream(status(200, { text: "Hi" }));
+      let read = 0;
+      async function* pieces() {
+        for (const text of ["one ", "", "two ", "three"]) {
+          read++;
+          await Promise.resolve();
+          yield new TextEncoder().encode(text);
+        }
+      }
+      const answer = await send({ url: `${upstream.url}/files`, headers, body: pieces() });
+      assertEquals(await new Response(answer.body).text(), "Hi");
+      assertEquals([upstream.requests[0]!.body, read], ["one two three", 4]);
+    });
+
+    it("sends no end of a body that breaks off", async () => {
+      await using upstream = await startUpstream(ok());
+      const stopper = new AbortController();
+      const fault = new Error("the source is dry");
+      async function* pieces() {
+        yield new TextEncoder().encode("one");
+        await Promise.resolve();
+        stopper.abort(fault);
+        throw fault;
+      }
+      const sent = send({ url: `${upstream.url}/files`, headers, body: pieces(), signal: stopper.signal });
+      assertStrictEquals(await assertRejects(() => sent), fault);
+      await until(() => upstream.open === 0, "the connection is closed");
+      assertEquals(upstream.requests.map(({ body }) => body), []);
+    });
+
+    it("reads nothing of a body while there is no connection", async () => {
+      let isRead = false;
+      async function* pieces(): AsyncGenerator<Uint8Array> {
+        isRead = true;
+        yield await Promise.resolve(new Uint8Array(3));
+      }
+      const url = await refusingUrl();
+      const { neverSent } = await assertRejects(() => send({ url, headers, body: pieces() }), NetworkError);
+      assertEquals(neverSent, true);
+      if (!readsEarly) assertEquals(isRead, false);
     });
 
     it("follows no redirect", async () => {

@@ -64,9 +64,11 @@ async function sendSecurely(request: UpstreamRequest) {
   return await secureClient({ ...request, url: ways.to(new URL(request.url)).href });
 }
 
-describeSend("The upstream client over Deno's fetch", sendByFetch);
+describeSend("The upstream client over Deno's fetch", sendByFetch, { readsEarly: true });
 describeSend("The upstream client over connections of its own on Deno", sendByConnection);
-describeSend("The upstream client over connections of its own with TLS on Deno", sendSecurely, () => ways.close());
+describeSend("The upstream client over connections of its own with TLS on Deno", sendSecurely, {
+  close: () => ways.close(),
+});
 describeSend("The upstream client over node:http on Deno", send);
 
 Deno.test("a provider whose certificate no known authority has signed gets nothing", async () => {

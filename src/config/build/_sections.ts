@@ -54,6 +54,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
     listener: values.listener ?? defaultProxy.listener,
+    ...(values.id_secret === undefined ? {} : { idSecret: values.id_secret }),
     ...(values.tls === undefined ? {} : { tls: values.tls }),
   };
 }

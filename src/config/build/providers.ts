@@ -13,9 +13,15 @@ import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { ModelValues } from "../schema/models.ts";
+import type { BatchValues, ModelValues } from "../schema/models.ts";
 import type { ProviderValues } from "../schema/providers.ts";
-import type { ConfiguredModel, ProviderEntry, ProviderQueries } from "../settings/settings.ts";
+import type {
+  BatchSettings,
+  ConfiguredModel,
+  InfrastructureSettings,
+  ProviderEntry,
+  ProviderQueries,
+} from "../settings/settings.ts";
 
 /** Checks each provider's connector, credentials and attributes, and adds defaults. */
 export function buildProviders(
@@ -57,6 +63,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
     refreshMs: value.catalogue?.refresh_interval,
     queries: queriesOf(value),
+    infrastructure: infrastructureOf(value),
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };
@@ -70,6 +77,19 @@ function queriesOf({ discovery, pricing, quota }: ProviderValues): ProviderQueri
     quota: quota?.query_current || quota?.query_remaining,
   };
   return Object.values(queries).includes(true) ? queries : undefined;
+}
+
+function infrastructureOf(
+  { batch, files, fine_tuning, infrastructure }: ProviderValues,
+): InfrastructureSettings | undefined {
+  const settings = {
+    files: files?.upload ?? infrastructure?.files,
+    maxFileBytes: files?.max_size,
+    batch: batch?.supported ?? infrastructure?.batch,
+    maxItems: batch?.max_items,
+    fineTuning: fine_tuning?.supported ?? infrastructure?.fine_tuning,
+  };
+  return Object.values(settings).every((one) => one === undefined) ? undefined : settings;
 }
 
 /** Resolves each model's provider and capabilities; what is left out is left to the catalogue. */
@@ -117,6 +137,9 @@ function checkProvider(
     );
   }
   checkAuth(value, path, report);
+  if (entry.instance === undefined && connector?.infrastructure === undefined) {
+    warnOfInfrastructure(value, path, report);
+  }
   const declared = entry.instance === undefined ? connector?.attributes : undefined;
   const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
@@ -128,6 +151,15 @@ function checkProvider(
   const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0 || entry.tokens !== undefined);
   if (warning !== undefined) report.warn(`${path}.base_url`, warning);
   return config;
+}
+
+/** A connector that cannot ask for it, whatever the server has. */
+function warnOfInfrastructure({ batch, files, fine_tuning }: ProviderValues, path: string, report: Report): void {
+  const warn = (key: string, what: string) =>
+    report.warn(`${path}.${key}`, `is not in effect: the connector has no ${what} of this vendor`);
+  if (batch?.supported) warn("batch.supported", "batches");
+  if (files?.upload) warn("files.upload", "files");
+  if (fine_tuning?.supported) warn("fine_tuning.supported", "fine-tuning");
 }
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {
@@ -142,10 +174,25 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     constraints: value.constraints ?? {},
     pricing: value.pricing,
     limits: value.limits ?? {},
+    ...(value.batch === undefined ? {} : { batch: batchOf(value.batch) }),
     weight: value.weight ?? defaultWeight,
     ...(value.embedding_space === undefined ? {} : { embeddingSpace: value.embedding_space }),
     ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
     ...(value.response_formats === undefined ? {} : { responseFormats: value.response_formats }),
     parameters: value.parameters,
+  };
+}
+
+function batchOf(values: BatchValues): BatchSettings {
+  const { max_items, max_payload, completion_window, cost_discount, callback = false, polling, partial_results } =
+    values;
+  return {
+    maxItems: max_items,
+    maxBytes: max_payload,
+    windowMs: completion_window,
+    priceFactor: cost_discount,
+    isAnnounced: callback,
+    isPolled: polling ?? callback,
+    hasPartialResults: partial_results ?? false,
   };
 }

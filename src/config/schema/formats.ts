@@ -14,6 +14,12 @@ export function credentialProblem(key: string): string | undefined {
   return `has a space, a control or a non-ASCII character at position ${at + 1}: a key has none`;
 }
 
+/** What is wrong with a secret that signs. */
+export function secretProblem(secret: string): string | undefined {
+  if (secret.length >= minTokenLength) return undefined;
+  return `is short: use ${minTokenLength} characters or more, such as 32 random bytes in base64 (openssl rand -base64 32)`;
+}
+
 /** A warning about a valid but weak proxy token. */
 export function tokenWarning(token: string): string | undefined {
   return token.length < minTokenLength

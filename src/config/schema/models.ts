@@ -9,6 +9,17 @@ import { duration, flag, integer, later, number, oneOf, size, text } from "./_fi
 import { defaultWeight } from "../settings/defaults.ts";
 import type { ConfiguredModel } from "../settings/settings.ts";
 
+/** Batches of a model, as read. */
+export interface BatchValues {
+  readonly max_items?: number;
+  readonly max_payload?: number;
+  readonly completion_window?: number;
+  readonly cost_discount?: number;
+  readonly callback?: boolean;
+  readonly polling?: boolean;
+  readonly partial_results?: boolean;
+}
+
 export interface ModelValues {
   readonly provider?: string;
   readonly model?: string;
@@ -18,6 +29,7 @@ export interface ModelValues {
   readonly constraints?: ModelConstraints;
   readonly pricing?: Pricing;
   readonly limits?: RateLimits;
+  readonly batch?: BatchValues;
   readonly weight?: number;
   readonly embedding_space?: string;
   readonly voices?: ReadonlyMap<string, string>;
@@ -111,21 +123,21 @@ const parameters = () =>
   });
 
 const batch = () =>
-  object({
-    /** Most requests of one batch. */
+  object<BatchValues>({
+    /** Most requests of one batch: a larger one is split, and joined again. */
     max_items: count(),
-    /** Largest batch. */
+    /** Largest file of one batch: a larger one is split, and joined again. */
     max_payload: size(),
-    /** Expected turnaround. */
-    completion_window: duration(),
-    /** Price relative to a single request; 0.5 is half of it. */
-    cost_discount: number({ min: 0, max: 1 }),
-    /** The end is announced by a webhook. */
-    callback: flag(),
-    /** The state can be asked for. */
-    polling: flag(),
-    /** Finished items can be had before the rest. */
-    partial_results: flag(),
+    /** Expected turnaround: what a batch has that names none, and the least that one may ask for. */
+    completion_window: later(duration()),
+    /** Price relative to a single request; 0.5 is half of it. The vendor's, where that is known, unless given. */
+    cost_discount: later(number({ min: 0, max: 1 })),
+    /** The end of a batch is an event `batch`, which webhooks deliver. */
+    callback: later(flag({ default: false })),
+    /** Batches that are open are asked for once a minute, so that their end is noticed without a client; as `callback`, unless given. */
+    polling: later(flag()),
+    /** Responses of a batch that was split can be had while parts of it are under way. */
+    partial_results: later(flag({ default: false })),
   });
 
 const model = () =>
@@ -167,7 +179,7 @@ const model = () =>
     /** How requests are reworded for it. */
     parameters: parameters(),
     /** Batches of this model. */
-    batch: later(batch()),
+    batch: batch(),
     /** Embeddings rotate only among models of one space. */
     embedding_space: text({ isLiteral: true }),
     /** The vendor's voice for each voice asked for; `default` for any other. */

@@ -6,7 +6,7 @@ import type { Provider } from "../../contracts/provider.ts";
 import { baseUrlProblem, credentialProblem } from "./formats.ts";
 import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./field.ts";
-import { duration, flag, instance, integer, later, number, oneOf, size, text } from "./_fields.ts";
+import { duration, flag, instance, integer, number, oneOf, size, text } from "./_fields.ts";
 import {
   defaultAlertAt,
   defaultMaxRetries,
@@ -64,6 +64,10 @@ export interface ProviderValues {
     readonly capability_query?: boolean;
   };
   readonly pricing?: { readonly query?: boolean };
+  readonly batch?: { readonly supported?: boolean; readonly max_items?: number };
+  readonly files?: { readonly upload?: boolean; readonly max_size?: number };
+  readonly fine_tuning?: { readonly supported?: boolean };
+  readonly infrastructure?: { readonly batch?: boolean; readonly files?: boolean; readonly fine_tuning?: boolean };
   readonly catalogue?: { readonly auto_discover?: boolean; readonly refresh_interval?: number };
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -204,33 +208,33 @@ const provider = () =>
       /** Ask the vendor for its models' prices, which then win over the catalogue's. */
       query: flag({ default: false }),
     }),
-    /** Work handed in for later. */
-    batch: object({
-      /** Batches are taken. */
-      supported: later(flag({ default: false }), false),
-      /** Most requests of one batch. */
-      max_items: later(integer({ min: 1 })),
+    /** Batches: many requests in one file, whose responses come within hours. */
+    batch: object<NonNullable<ProviderValues["batch"]>>({
+      /** Whether batches are taken; what is known of the vendor decides unless given. */
+      supported: flag(),
+      /** Most requests of one batch: a larger one is split, and joined again; the vendor's own limit unless given. */
+      max_items: integer({ min: 1 }),
     }),
     /** Files at the vendor's. */
-    files: object({
-      /** Uploads are taken. */
-      upload: later(flag({ default: false }), false),
-      /** Largest file. */
-      max_size: later(size()),
+    files: object<NonNullable<ProviderValues["files"]>>({
+      /** Whether uploads are taken; what is known of the vendor decides unless given. */
+      upload: flag(),
+      /** Largest file; the vendor's own limit unless given. */
+      max_size: size(),
     }),
     /** Models of one's own making. */
-    fine_tuning: object({
-      /** Fine-tuning is offered. */
-      supported: later(flag({ default: false }), false),
+    fine_tuning: object<NonNullable<ProviderValues["fine_tuning"]>>({
+      /** Whether models are tuned; what is known of the vendor decides unless given. */
+      supported: flag(),
     }),
     /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
-    infrastructure: object({
+    infrastructure: object<NonNullable<ProviderValues["infrastructure"]>>({
       /** The same as `batch.supported`. */
-      batch: later(flag({ default: false }), false),
+      batch: flag(),
       /** The same as `files.upload`. */
-      files: later(flag({ default: false }), false),
+      files: flag(),
       /** The same as `fine_tuning.supported`. */
-      fine_tuning: later(flag({ default: false }), false),
+      fine_tuning: flag(),
     }),
     /** Attributes of the connector itself. */
     config: passThrough(),

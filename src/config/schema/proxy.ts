@@ -2,7 +2,7 @@
  * The section `proxy`.
  * @module
  */
-import { credentialProblem, hostProblem, originProblem } from "./formats.ts";
+import { credentialProblem, hostProblem, originProblem, secretProblem } from "./formats.ts";
 import { either, list, object } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, integer, oneOf, size, text } from "./_fields.ts";
@@ -45,6 +45,7 @@ export interface ProxyValues {
   readonly drain_delay?: number;
   readonly listener?: "node" | "deno";
   readonly tls?: { readonly cert: string; readonly key: string };
+  readonly id_secret?: string;
 }
 
 const endpoints = [
@@ -64,6 +65,7 @@ const endpoints = [
   "moderations",
   "files",
   "batches",
+  "fine_tuning/jobs",
   "rerank",
   "search",
   "documents/parse",
@@ -144,6 +146,11 @@ export const proxy = (): Field<ProxyValues> =>
      * its answer begins.
      */
     listener: oneOf(["node", "deno"], defaultProxy.listener),
+    /**
+     * Signs the ids of files, batches and fine-tuning jobs, best as a secret reference: the same on every proxy that
+     * serves them. The provider's API key does it unless given; then ids end with that key.
+     */
+    id_secret: text({ isSecret: true, check: secretProblem }),
     /** Serves HTTPS, through Node's own server. The files are read again when they change. */
     tls: object<NonNullable<ProxyValues["tls"]>>({
       /** File with the certificate and those between it and an authority, PEM. */

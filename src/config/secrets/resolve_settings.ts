@@ -4,7 +4,7 @@
  */
 import { ConfigError, SecretNotFoundError } from "../../errors.ts";
 import { checkTokens } from "../check/auth.ts";
-import { baseUrlProblem, credentialProblem, hostProblem, originProblem } from "../schema/formats.ts";
+import { baseUrlProblem, credentialProblem, hostProblem, originProblem, secretProblem } from "../schema/formats.ts";
 import { Report, under } from "../schema/report.ts";
 import { deepFreeze, isPlainObject } from "../schema/tree.ts";
 import { builtInProxy } from "../settings/defaults.ts";
@@ -158,6 +158,7 @@ function check({ providers, proxy = builtInProxy() }: Settings, report: Report):
   proxy.adminTokens?.forEach((token, index) =>
     blame(`proxy.auth.admin_tokens[${index}]`, credentialProblem(token), report)
   );
+  if (proxy.idSecret !== undefined) blame("proxy.id_secret", secretProblem(proxy.idSecret), report);
   blame("proxy.host", hostProblem(proxy.host), report);
   proxy.allowedHosts.forEach((host, index) => blame(`proxy.allowed_hosts[${index}]`, hostProblem(host), report));
   proxy.cors.origins?.forEach((origin, index) => blame(`proxy.cors.origins[${index}]`, originProblem(origin), report));

@@ -10,7 +10,7 @@ export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "de
 
 /** The facts of a provider's connector that validation needs; a {@linkcode ProviderDeclaration} has them all. */
 export interface KnownProvider
-  extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes"> {
+  extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure"> {
   readonly models: readonly KnownModel[];
 }
 

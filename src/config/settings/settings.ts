@@ -82,9 +82,40 @@ export interface ProviderEntry {
   readonly refreshMs?: number;
   /** What its vendor is asked for at the start. */
   readonly queries?: ProviderQueries;
+  /** What it is used for beside requests to models. */
+  readonly infrastructure?: InfrastructureSettings;
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes for the connector, secret references unresolved. */
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Files, batches and fine-tuning at a provider; what is undefined is as its connector knows it. */
+export interface InfrastructureSettings {
+  readonly files?: boolean;
+  /** Largest file, bytes. */
+  readonly maxFileBytes?: number;
+  readonly batch?: boolean;
+  /** Requests of one batch. */
+  readonly maxItems?: number;
+  readonly fineTuning?: boolean;
+}
+
+/** Batches of a model. */
+export interface BatchSettings {
+  /** Requests of one batch. */
+  readonly maxItems?: number;
+  /** Of one batch's file, bytes. */
+  readonly maxBytes?: number;
+  /** Expected turnaround, ms. */
+  readonly windowMs?: number;
+  /** Price relative to that of a single request. */
+  readonly priceFactor?: number;
+  /** Whether the end of a batch is an event. */
+  readonly isAnnounced: boolean;
+  /** Whether open batches are asked for in the background. */
+  readonly isPolled: boolean;
+  /** Whether responses can be had while parts are under way. */
+  readonly hasPartialResults: boolean;
 }
 
 /** What a vendor is asked for at the start. */
@@ -113,6 +144,7 @@ export interface ConfiguredModel {
   /** Replace the catalogue's field by field. */
   readonly pricing?: DatedPricing;
   readonly limits: RateLimits;
+  readonly batch?: BatchSettings;
   /** For strategies that weigh models. */
   readonly weight: number;
   /** Applied after the connector's own rules. */
@@ -177,6 +209,8 @@ export interface ProxySettings {
   readonly bodyMemory: number;
   /** Largest upload, and all uploads being read together, bytes. */
   readonly uploadLimit: number;
+  /** Signs ids; undefined: the provider's API key does. */
+  readonly idSecret?: string;
   /** Time between the signal to stop and refusing connections, ms. */
   readonly drainDelayMs: number;
 }

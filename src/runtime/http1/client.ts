@@ -12,7 +12,8 @@ import { type Framing, framingOf, isPersistent } from "./framing.ts";
 import { type Head, HeadScanner, parseHead } from "./head.ts";
 import { MalformedResponse } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
-import { encodeRequest, type Target, targetOf } from "./request.ts";
+import { isIncoming } from "../../util/chunks.ts";
+import { chunkOf, encodeRequest, lastChunk, type Target, targetOf } from "./request.ts";
 import { Http1Response } from "./response.ts";
 
 /** Interim responses (1xx) before the final one. */
@@ -125,9 +126,29 @@ class Call {
   async #write(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
     try {
       for (const chunk of chunks) await connection.write(chunk);
+      const { body } = this.#request;
+      if (isIncoming(body)) await this.#writeIncoming(connection, body);
       this.#isWritten = true;
     } catch {
       // the connection is at its end in this direction; what is left in the other decides
+    }
+  }
+
+  /** A body that breaks off is no body: the server must not take what it has for the whole. */
+  async #writeIncoming(connection: Connection, body: AsyncIterable<Uint8Array>): Promise<void> {
+    let isReading = true;
+    try {
+      for await (const piece of body) {
+        isReading = false;
+        const chunk = chunkOf(piece);
+        if (chunk !== undefined) await connection.write(chunk);
+        isReading = true;
+      }
+      isReading = false;
+      await connection.write(lastChunk);
+    } catch (error) {
+      if (isReading) connection.close();
+      throw error;
     }
   }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
+import { isIncoming } from "../../util/chunks.ts";
 
 /** Where a request goes. */
 export interface Target {
@@ -63,14 +64,15 @@ export function targetOf(url: string, authorities?: Authorities): Target {
 }
 
 /**
- * Writes a request down.
+ * Writes a request down, all but a body that is still to come.
  *
  * @returns What is sent, in order: head and body at once unless the body is large.
  * @throws {TypeError} For a method, a header name or a value that would break the head.
  */
 export function encodeRequest({ method = "POST", headers, body }: UpstreamRequest, target: Target): Uint8Array[] {
   if (!token.test(method)) throw new TypeError("A method that is none");
-  const chunks = body === undefined ? [] : chunksOf(body);
+  const isStreamed = isIncoming(body);
+  const chunks = body === undefined || isStreamed ? [] : chunksOf(body);
   const size = chunks.reduce((sum, { length }) => sum + length, 0);
   let isPlain = true;
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
@@ -86,7 +88,8 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
     head += `${name}: ${value}\r\n`;
   }
   if (headers["accept-encoding"] === undefined) head += "accept-encoding: identity\r\n";
-  if (body !== undefined || method !== "GET") head += `content-length: ${size}\r\n`;
+  if (isStreamed) head += "transfer-encoding: chunked\r\n";
+  else if (body !== undefined || method !== "GET") head += `content-length: ${size}\r\n`;
   const start = isPlain ? encoder.encode(`${head}\r\n`) : latin1(`${head}\r\n`);
   if (chunks.length === 0) return [start];
   if (chunks.length > 1 || size > maxJoined) return [start, ...chunks];
@@ -96,7 +99,23 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
   return [joined];
 }
 
-function chunksOf(body: NonNullable<UpstreamRequest["body"]>): readonly Uint8Array[] {
+/** The end of a body that came in chunks. */
+export const lastChunk: Uint8Array = encoder.encode("0\r\n\r\n");
+
+/** A chunk of a body (RFC 9112, section 7.1); undefined for one without bytes, which would be the end. */
+export function chunkOf(bytes: Uint8Array): Uint8Array | undefined {
+  if (bytes.length === 0) return undefined;
+  const head = encoder.encode(`${bytes.length.toString(16)}\r\n`);
+  const chunk = new Uint8Array(head.length + bytes.length + 2);
+  chunk.set(head);
+  chunk.set(bytes, head.length);
+  chunk.set([13, 10], head.length + bytes.length);
+  return chunk;
+}
+
+function chunksOf(
+  body: Exclude<UpstreamRequest["body"], undefined | AsyncIterable<Uint8Array>>,
+): readonly Uint8Array[] {
   if (typeof body === "string") return [encoder.encode(body)];
   return body instanceof Uint8Array ? [body] : body;
 }

@@ -1,0 +1,102 @@
+/**
+ * Files, batches and fine-tuning jobs in OpenAI's dialect.
+ *
+ * Source: OpenAI REST API reference, document version 2.3.0: `/files`, `/batches`, `/fine_tuning/jobs`.
+ * @module
+ */
+import type { Infrastructure, InfrastructureFacts, ObjectPage } from "../../src/contracts/infrastructure.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { CallOptions } from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { writeFormStream } from "../../src/util/form_stream.ts";
+import { newBoundary } from "../../src/util/multipart.ts";
+import { parseObject, readBytes, streamReaderOf, throwIfError } from "./_http.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** What it is made of. */
+export interface InfrastructureParts {
+  readonly facts: InfrastructureFacts;
+  /** Sends a request to a path below the vendor's address, with its key; throws for an answer that is no success. */
+  readonly send: (
+    path: string,
+    request: Pick<UpstreamRequest, "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
+    options: CallOptions,
+  ) => Promise<UpstreamResponse>;
+  /** For boundaries that no file has. */
+  readonly runtime: Pick<Runtime, "random">;
+}
+
+/**
+ * Files, batches and fine-tuning jobs of a vendor that has them by OpenAI's paths.
+ *
+ * @param parts What it is made of.
+ */
+export function openAiInfrastructure({ facts, send, runtime }: InfrastructureParts): Infrastructure {
+  const ask = async <Shape extends JsonObject>(
+    path: string,
+    { json, ...request }: Parameters<typeof send>[1] & { readonly json?: JsonObject },
+    options: CallOptions,
+  ): Promise<Shape> => {
+    const body = json === undefined ? request : { ...request, body: JSON.stringify(json) };
+    return objectIn(await send(path, body, options)) as Promise<Shape>;
+  };
+  const get = { method: "GET" };
+  const inPath = encodeURIComponent;
+  return {
+    facts,
+    async uploadFile({ name, type, content, fields, laterFields }, options) {
+      const boundary = newBoundary(runtime);
+      const body = writeFormStream({ name: "file", filename: name, type, bytes: content }, {
+        before: Object.entries(fields),
+        after: async () => Object.entries(await laterFields()),
+      }, boundary);
+      const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+      return withId(await ask("files", { body, headers }, options));
+    },
+    retrieveFile: async (id, options) => withId(await ask(`files/${inPath(id)}`, get, options)),
+    async fileContent(id, options) {
+      const response = await send(`files/${inPath(id)}/content`, get, options);
+      const type = response.headers.get("content-type") ?? "application/octet-stream";
+      return { type, bytes: chunksOf(response) };
+    },
+    async deleteFile(id, options) {
+      await ask(`files/${inPath(id)}`, { method: "DELETE" }, options);
+    },
+    submitBatch: async (json, options) => withId(await ask("batches", { json }, options)),
+    retrieveBatch: async (id, options) => withId(await ask(`batches/${inPath(id)}`, get, options)),
+    cancelBatch: async (id, options) => withId(await ask(`batches/${inPath(id)}/cancel`, {}, options)),
+    createFineTune: async (json, options) => withId(await ask("fine_tuning/jobs", { json }, options)),
+    retrieveFineTune: async (id, options) => withId(await ask(`fine_tuning/jobs/${inPath(id)}`, get, options)),
+    changeFineTune: async (id, action, options) =>
+      withId(await ask(`fine_tuning/jobs/${inPath(id)}/${action}`, {}, options)),
+    listOfFineTune: (path, options) => ask<ObjectPage>(`fine_tuning/jobs/${path}`, get, options),
+  };
+}
+
+async function objectIn(response: UpstreamResponse): Promise<JsonObject> {
+  const body = parseObject(decoder.decode(await readBytes(response)));
+  throwIfError(body);
+  return body;
+}
+
+function withId<Shape extends JsonObject>(object: Shape): Shape {
+  if (typeof object.id === "string" && object.id !== "") return object;
+  throw new UpstreamError("The provider's answer has no id", { kind: "invalid_response" });
+}
+
+async function* chunksOf(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
+  const reader = streamReaderOf(response);
+  let isOver = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      isOver = done;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    if (!isOver) await reader.cancel().catch(() => {}); // the connection ends with it
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Accounts at providers: where objects are, and which of them can take new ones.
+ * @module
+ */
+import type { Infrastructure } from "../contracts/infrastructure.ts";
+import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
+import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { fingerprintOf, idOf, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
+
+/** A provider with one of its keys. */
+export interface Account {
+  readonly instance: ProviderInstance;
+  /** Undefined where it has none. */
+  readonly key: string | undefined;
+  /** What the key is recognised by. */
+  readonly fingerprint: string;
+}
+
+/** What is asked of an account. */
+export type Ability = "files" | "batch" | "fineTuning";
+
+/** What an account has, as the configuration and its connector say. */
+export function canDo(instance: ProviderInstance, ability: Ability): boolean {
+  const { provider, entry: { infrastructure = {} } } = instance;
+  if (provider?.infrastructure === undefined) return false;
+  return infrastructure[ability] ?? provider.infrastructure.facts[ability] !== undefined;
+}
+
+/** The largest file that an account takes, bytes. */
+export function maxFileBytes({ provider, entry }: ProviderInstance): number {
+  return entry.infrastructure?.maxFileBytes ?? provider?.infrastructure?.facts.files?.maxBytes ?? Infinity;
+}
+
+/** Limits of one batch of a model, and its price relative to single requests. */
+export function batchLimits(
+  { instance, batch = {} as NonNullable<ModelEntry["batch"]> }: Pick<ModelEntry, "instance" | "batch">,
+): { readonly maxItems: number; readonly maxBytes: number; readonly priceFactor: number } {
+  const facts = instance.provider?.infrastructure?.facts.batch;
+  const provider = instance.entry.infrastructure?.maxItems ?? facts?.maxItems ?? Infinity;
+  return {
+    maxItems: Math.min(batch.maxItems ?? Infinity, provider),
+    maxBytes: Math.min(batch.maxBytes ?? Infinity, facts?.maxBytes ?? Infinity, maxFileBytes(instance)),
+    priceFactor: batch.priceFactor ?? facts?.priceFactor ?? 1,
+  };
+}
+
+/** An account for something new: the provider's first key that is not refused. */
+export async function newAccount(instance: ProviderInstance, { state, runtime }: InfrastructureMesh): Promise<Account> {
+  await instance.ready;
+  const key = state.keyPools.get(instance.entry.id)?.usable(runtime.clock.monotonic()) ?? instance.credential;
+  return { instance, key, fingerprint: await fingerprintOf(key) };
+}
+
+/** What an account's calls are made with. */
+export function infrastructureOf({ instance }: Pick<Account, "instance">, ability: Ability): Infrastructure {
+  const { infrastructure } = instance.provider ?? {};
+  if (infrastructure !== undefined && canDo(instance, ability)) return infrastructure;
+  const what = { files: "files", batch: "batches", fineTuning: "fine-tuning" }[ability];
+  throw new UnsupportedRequestError(`The provider "${instance.entry.id}" has no ${what}`, {
+    code: "unsupported_by_pool",
+  });
+}
+
+/** The id of an object of an account. */
+export async function mintId(
+  ref: Omit<ObjectRef, "provider" | "account">,
+  { instance, key, fingerprint }: Account,
+  mesh: InfrastructureMesh,
+): Promise<{ readonly id: string; readonly ref: ObjectRef }> {
+  const whole = { ...ref, provider: instance.entry.id, account: fingerprint };
+  return { id: await idOf(whole, secretFor(key, mesh)), ref: whole };
+}
+
+/** An object that exists as far as is known here, and the account that it is at. */
+interface Located {
+  readonly ref: ObjectRef;
+  readonly account: Account;
+}
+
+/**
+ * Finds the account of an object.
+ *
+ * @param id As it came.
+ * @param asked What it has to stand for, and who asks.
+ * @throws {ObjectNotFoundError} For an id that is none of ours, is another client's, or whose provider or key is gone.
+ */
+export async function locate(
+  id: string,
+  asked: { readonly kind: ObjectKind; readonly call: Pick<ObjectCall, "client"> },
+  mesh: InfrastructureMesh,
+): Promise<Located> {
+  const { kind, call } = asked;
+  const read = readId(id, kind);
+  if (read === undefined) throw notFound(id, kind);
+  const { ref } = read;
+  const instance = mesh.registry.instances.find(({ entry }) => entry.id === ref.provider);
+  if (instance === undefined) {
+    throw new ObjectNotFoundError(`The provider "${shown(ref.provider)}" of this ${kind} is configured no more`);
+  }
+  const account = await accountOf(ref, instance, mesh);
+  const { proxy } = mesh.settings;
+  if (account === undefined && proxy?.idSecret === undefined) throw keyGone(ref);
+  if (!await isSignedBy(read, secretFor(account?.key, mesh))) throw notFound(id, kind);
+  if (account === undefined) throw keyGone(ref);
+  if (ref.owner !== ownerOf(call)) throw notFound(id, kind);
+  return { ref, account };
+}
+
+/** Where a secret signs, the only key a provider has may have been replaced: it is the same account's. */
+async function accountOf(
+  { account }: ObjectRef,
+  instance: ProviderInstance,
+  { state, settings }: InfrastructureMesh,
+): Promise<Account | undefined> {
+  await instance.ready;
+  const pool = state.keyPools.get(instance.entry.id)?.keys.map(({ value }) => value);
+  const keys = pool ?? [instance.credential];
+  for (const key of keys) {
+    const fingerprint = await fingerprintOf(key);
+    if (fingerprint === account || keys.length === 1 && settings.proxy?.idSecret !== undefined) {
+      return { instance, key, fingerprint };
+    }
+  }
+}
+
+function secretFor(key: string | undefined, { settings, book }: InfrastructureMesh): string {
+  return settings.proxy?.idSecret ?? key ?? book.processSecret;
+}
+
+function keyGone({ provider, kind }: ObjectRef): ObjectNotFoundError {
+  return new ObjectNotFoundError(
+    `The key of the provider "${shown(provider)}" with which this ${kind} was made is configured no more`,
+  );
+}
+
+function notFound(id: string, kind: ObjectKind): ObjectNotFoundError {
+  return new ObjectNotFoundError(`There is no ${kind} ${JSON.stringify(shown(id))}`);
+}
+
+function shown(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

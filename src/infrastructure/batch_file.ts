@@ -1,0 +1,192 @@
+/**
+ * A file of requests on its way to a provider: checked and reworded line by line for the one model that answers all of
+ * them, and cut into files that the provider takes.
+ * @module
+ */
+import type { RequestBody } from "../contracts/openai.ts";
+import { MeshError, UnsupportedRequestError } from "../errors.ts";
+import { adaptRequest } from "../pipeline/adapt_request.ts";
+import { invalid } from "../pipeline/check_body.ts";
+import type { RequestNeeds } from "../pipeline/operation.ts";
+import { poolFor } from "../pipeline/select_pool.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import { batchLimits } from "./account.ts";
+import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
+import { brokenLine, type Line, linesOf, objectIn } from "./json_lines.ts";
+import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
+
+/** More ids than this make ids of ours too long for a URL. */
+const maxParts = 64;
+
+/** Longest line, bytes: as the largest request of its own. */
+const maxLineBytes = 32 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+
+/** A line as it was checked. */
+interface BatchLine {
+  readonly number: number;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly body: RequestBody;
+  readonly needs: RequestNeeds;
+}
+
+/** What a file's first line says of all of them. */
+export interface BatchOpening {
+  readonly pool: Pool;
+  readonly operation: BatchOperation;
+  readonly needs: RequestNeeds;
+}
+
+/** What a file of requests is made of. */
+interface BatchFileParts {
+  readonly call: ObjectCall;
+  readonly mesh: InfrastructureMesh;
+  /** The pool that the request names, where it names one. */
+  readonly pool: Pool | undefined;
+}
+
+/** A file of requests. Its parts are to be read one after the other. */
+export class BatchFile {
+  /** Lines so far. */
+  items = 0;
+  /** What they cost by estimate as single requests, nano-dollars; null once a price is not known. */
+  costNano: number | null = 0;
+  readonly #parts: BatchFileParts;
+  readonly #lines: AsyncGenerator<Line>;
+  readonly #customIds = new Set<string>();
+  #opening!: BatchOpening;
+  #member!: Member;
+  #next: BatchLine | undefined;
+  #count = 0;
+
+  private constructor(content: AsyncIterable<Uint8Array>, parts: BatchFileParts) {
+    this.#parts = parts;
+    this.#lines = linesOf(content, maxLineBytes);
+  }
+
+  /**
+   * Reads the first line.
+   *
+   * @throws {UnsupportedRequestError} When it is no request, or there is none.
+   */
+  static async open(content: AsyncIterable<Uint8Array>, parts: BatchFileParts): Promise<BatchFile> {
+    const file = new BatchFile(content, parts);
+    const { done, value } = await file.#lines.next();
+    if (done) throw new UnsupportedRequestError("The file has no lines", { code: "invalid_value", param: "file" });
+    const members = membersOf(value);
+    const operation = await batchOperationFor(members.url, value.number);
+    file.#opening = { operation } as BatchOpening;
+    file.#next = file.#read(value, members);
+    return file;
+  }
+
+  /** What the first line says of all. */
+  get opening(): BatchOpening {
+    return this.#opening;
+  }
+
+  /** Whether all lines are read. */
+  get isOver(): boolean {
+    return this.#next === undefined;
+  }
+
+  /** Chooses the model that answers all lines. To be called before anything is read on. */
+  use(member: Member): void {
+    this.#member = member;
+  }
+
+  /** The lines of one file that the provider takes. */
+  async *part(): AsyncGenerator<Uint8Array> {
+    const { maxItems, maxBytes } = batchLimits(this.#member.model);
+    if (++this.#count > maxParts) {
+      const message = `The file would take more than ${maxParts} batches of the provider: send smaller ones`;
+      throw new UnsupportedRequestError(message, { code: "invalid_value", param: "file" });
+    }
+    let items = 0;
+    let bytes = 0;
+    while (this.#next !== undefined) {
+      const line = this.#rewritten(this.#next);
+      if (line.length > maxBytes) throw brokenLine(this.#next.number, `is over ${maxBytes} bytes (batch.max_payload)`);
+      if (items === maxItems || bytes + line.length > maxBytes) return;
+      this.#take(this.#next);
+      items++;
+      bytes += line.length;
+      yield line;
+      const { done, value } = await this.#lines.next();
+      this.#next = done ? undefined : this.#read(value, membersOf(value));
+    }
+  }
+
+  /** Ends the reading. */
+  async close(): Promise<void> {
+    await this.#lines.return(undefined);
+  }
+
+  #read({ number }: Line, members: Readonly<Record<string, unknown>>): BatchLine {
+    const { operation } = this.#opening;
+    const { custom_id, url } = members;
+    if (url !== operation.endpoint) {
+      throw brokenLine(number, `has another "url" than the lines before it: a batch has one`);
+    }
+    if (this.#customIds.has(custom_id as string)) {
+      throw brokenLine(
+        number,
+        `has the "custom_id" ${JSON.stringify(String(custom_id).slice(0, 80))} of an earlier line`,
+      );
+    }
+    this.#customIds.add(custom_id as string);
+    try {
+      const body = operation.check(members.body);
+      if (body.stream === true) throw invalid('"stream" is not for batches', "stream");
+      this.#checkPool(body, operation);
+      const needs = operation.needsOf(body);
+      this.#opening = { ...this.#opening, needs: this.#opening.needs ?? needs };
+      return { number, members, body, needs };
+    } catch (error) {
+      throw MeshError.isInstance(error) ? brokenLine(number, `cannot be sent: ${error.message}`) : error;
+    }
+  }
+
+  #checkPool({ model }: RequestBody, { defaultModel }: BatchOperation): void {
+    const { mesh: { registry }, call, pool: named } = this.#parts;
+    const name = model ?? defaultModel ?? named?.name;
+    if (name === undefined) throw invalid('"model" is missing', "model");
+    const pool = poolFor(name, call, registry);
+    const expected = this.#opening.pool ?? named;
+    if (expected !== undefined && pool !== expected) {
+      throw invalid(`it names the pool "${pool.name}", the lines before it or the request "${expected.name}"`, "model");
+    }
+    this.#opening = { ...this.#opening, pool };
+  }
+
+  /** A line in the model's words. */
+  #rewritten({ number, members, body, needs }: BatchLine): Uint8Array {
+    const { model } = this.#member;
+    const lack = needs.lackOf(model.info);
+    if (lack !== undefined) throw brokenLine(number, `asks for what the model "${model.name}" lacks: ${lack}`);
+    const { call: { requestId: id, timeoutMs, client } } = this.#parts;
+    const request = { id, timeoutMs, client, body, model: model.name, delivery: "batch" as const };
+    const { completion } = adaptRequest({ ...request, operation: this.#opening.operation.operation }, model);
+    const own = { ...completion.body, model: model.info.id };
+    return encoder.encode(`${JSON.stringify({ ...members, method: "POST", body: own })}\n`);
+  }
+
+  #take({ needs }: BatchLine): void {
+    this.items++;
+    const cost = this.#member.state.costOf(needs.load);
+    this.costNano = cost === undefined || this.costNano === null ? null : this.costNano + cost;
+  }
+}
+
+/** What OpenAI's reference requires of every line. */
+function membersOf(line: Line): Readonly<Record<string, unknown>> {
+  const members = objectIn(line);
+  const { custom_id, method, url, body } = members;
+  const { number } = line;
+  if (typeof custom_id !== "string" || custom_id === "") throw brokenLine(number, 'has no "custom_id"');
+  if (method !== undefined && method !== "POST") throw brokenLine(number, 'has a "method" other than "POST"');
+  if (typeof url !== "string") throw brokenLine(number, 'has no "url"');
+  if (typeof body !== "object" || body === null) throw brokenLine(number, 'has no "body"');
+  return members;
+}

@@ -1,0 +1,98 @@
+/**
+ * Where something new is made: the pool chooses among its members whose provider can do it.
+ * @module
+ */
+import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
+import { applyStrategy } from "../pipeline/apply_strategy.ts";
+import { poolFor } from "../pipeline/select_pool.ts";
+import { selectionContext } from "../pipeline/selection_context.ts";
+import type { Member, Pool } from "../registry/registry.ts";
+import { type Ability, canDo } from "./account.ts";
+import type { BatchOpening } from "./batch_file.ts";
+import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
+
+const words: Readonly<Record<Ability, string>> = { files: "files", batch: "batches", fineTuning: "fine-tuning" };
+
+/**
+ * The pool that a request names.
+ *
+ * @throws {ModelNotFoundError} When there is none for its client.
+ */
+export function namedPool(
+  name: string | undefined,
+  call: ObjectCall,
+  { registry }: InfrastructureMesh,
+): Pool | undefined {
+  return name === undefined ? undefined : poolFor(name, call, registry);
+}
+
+/** The first pool of the client that can do it, in the configuration's order. */
+export function firstPoolFor(ability: Ability, { client }: ObjectCall, { registry }: InfrastructureMesh): Pool {
+  const pools = registry.pools.filter(({ name }) => client?.pools?.has(name) ?? true);
+  const pool = pools.find(({ members }) => members.some(({ model }) => canDo(model.instance, ability)));
+  if (pool !== undefined) return pool;
+  throw new UnsupportedRequestError(`No pool has a provider for ${words[ability]}${advice[ability]}`, {
+    code: "unsupported_by_pool",
+  });
+}
+
+const advice: Readonly<Record<Ability, string>> = {
+  files: ": add one whose vendor keeps files, or say that a server of OpenAI's dialect does (files.upload: true)",
+  batch: ": add one whose vendor takes batches, or say that a server of OpenAI's dialect does (batch.supported: true)",
+  fineTuning: ": add one whose vendor tunes models, or say so of a server (fine_tuning.supported: true)",
+};
+
+/**
+ * Members of a pool whose provider can do it.
+ *
+ * @param opening Of a file of requests: what its models have to do.
+ * @throws {UnsupportedRequestError} When there is none.
+ */
+export function membersFor(ability: Ability, pool: Pool, opening?: BatchOpening): readonly Member[] {
+  const members = pool.members.filter(({ model }) =>
+    canDo(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
+    (opening === undefined || answers(model, opening))
+  );
+  if (members.length > 0) return members;
+  const what = opening === undefined ? words[ability] : `batches of ${opening.operation.endpoint}`;
+  throw new UnsupportedRequestError(
+    `No model of the pool "${pool.name}" has a provider for ${what}${advice[ability]}`,
+    {
+      code: "unsupported_by_pool",
+    },
+  );
+}
+
+function answers(model: Member["model"], { operation: { operation }, needs }: BatchOpening): boolean {
+  const { instance: { provider }, leaves, info } = model;
+  const performs = operation.name === "chat" || provider?.operations?.includes(operation.name);
+  return model.delivers("batch") && performs === true && leaves.some((leaf) => operation.serves(leaf)) &&
+    needs.lackOf(info) === undefined;
+}
+
+/**
+ * Chooses one by the pool's strategy, of those that are active.
+ *
+ * @param members At least one.
+ * @param asked The pool, and providers that were not reached.
+ * @throws {NoActiveModelError} When none is active.
+ */
+export function chooseMember(
+  members: readonly Member[],
+  { pool, unreached }: { readonly pool: Pool; readonly unreached: ReadonlySet<string> },
+  { runtime, hub }: InfrastructureMesh,
+): Member {
+  const now = runtime.clock.monotonic();
+  const open = members.filter(({ model, state }) => {
+    state.refresh(now);
+    return state.status === "active" && !unreached.has(model.instance.entry.id);
+  });
+  if (open.length === 0) {
+    const reasons = Object.fromEntries(members.map(({ state }) => [state.name, state.reason ?? "unreachable"]));
+    const list = Object.entries(reasons).map(([name, reason]) => `${name} (${reason})`).join(", ");
+    throw new NoActiveModelError(`No provider of the pool "${pool.name}" can be asked: ${list}`, { reasons });
+  }
+  const load = { input: 0, output: 0 };
+  const context = selectionContext({ pool, load, tried: new Set(), isConstrained: true }, runtime);
+  return applyStrategy(open, pool, context, hub);
+}

@@ -1,0 +1,127 @@
+/**
+ * The content of a file on its way: looked into, counted, checked.
+ * @module
+ */
+import { concat } from "../util/bytes.ts";
+import { type Line, LineSplitter, objectIn } from "./json_lines.ts";
+
+/** Longest line of a file to learn from, bytes. */
+const maxLineBytes = 32 * 1024 * 1024;
+
+/** Chunks of which the first can be looked into before they are read. */
+export class Peeked implements AsyncIterable<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #held: Uint8Array[] = [];
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** The beginning, up to the first line's end or a little more than `maxBytes`. */
+  async peek(maxBytes: number): Promise<Uint8Array> {
+    let size = 0;
+    for (let isOpen = true; isOpen && size <= maxBytes;) {
+      const { done, value } = await this.#source.next();
+      if (done) break;
+      this.#held.push(value);
+      size += value.length;
+      isOpen = !value.includes(10);
+    }
+    return concat(this.#held);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    while (this.#held.length > 0) yield this.#held.shift()!;
+    for (;;) {
+      const { done, value } = await this.#source.next();
+      if (done) return;
+      yield value;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}
+
+/** Counts, and ends what is too large. */
+export class CountedContent implements AsyncIterable<Uint8Array> {
+  /** So far. */
+  bytes = 0;
+  limit: { readonly maxBytes: number; readonly tooLarge: () => Error } | undefined;
+  readonly #source: AsyncIterable<Uint8Array>;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#source) {
+      this.bytes += chunk.length;
+      if (this.bytes > (this.limit?.maxBytes ?? Infinity)) throw this.limit!.tooLarge();
+      yield chunk;
+    }
+  }
+}
+
+/** Passes JSON lines on as they came, and knows whether one is broken. */
+export class JsonLinesCheck implements AsyncIterable<Uint8Array> {
+  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #throws: boolean;
+  #broken: unknown;
+
+  /** @param throws Whether a broken line ends the content at once; else {@linkcode JsonLinesCheck.throwIfBroken} does. */
+  constructor(source: AsyncIterable<Uint8Array>, throws: boolean) {
+    this.#source = source;
+    this.#throws = throws;
+  }
+
+  throwIfBroken(): void {
+    if (this.#broken !== undefined) throw this.#broken;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const splitter = new LineSplitter(maxLineBytes);
+    for await (const chunk of this.#source) {
+      this.#check(() => splitter.push(chunk));
+      yield chunk;
+    }
+    this.#check(() => splitter.end());
+  }
+
+  #check(lines: () => Iterable<Line>): void {
+    if (this.#broken !== undefined) return;
+    try {
+      for (const line of lines()) objectIn(line);
+    } catch (error) {
+      if (this.#throws) throw error;
+      this.#broken = error;
+    }
+  }
+}
+
+/** Content, and whether it has been begun: then it cannot be sent anywhere else. */
+export class WatchedContent implements AsyncIterable<Uint8Array> {
+  isBegun = false;
+  readonly #source: AsyncIterable<Uint8Array>;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    this.isBegun = true;
+    yield* this.#source;
+  }
+}
+
+/** Whether a file begins with a line that is a request of a batch. */
+export function looksLikeRequests(beginning: Uint8Array): boolean {
+  try {
+    const [line] = new LineSplitter(maxLineBytes).push(concat([beginning, new Uint8Array([10])]));
+    const { custom_id, url, body } = line === undefined ? {} as Record<string, unknown> : objectIn(line);
+    return custom_id !== undefined && url !== undefined && body !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * One call to a provider that is about no model. It is sent once: what may have been carried out is not repeated.
+ * @module
+ */
+import type { CallOptions } from "../contracts/provider.ts";
+import {
+  DeadlineError,
+  type MeshError,
+  NetworkError,
+  ObjectNotFoundError,
+  ProviderError,
+  RateLimitError,
+} from "../errors.ts";
+import { Connection } from "../pipeline/connection.ts";
+import { AttemptTimeout, type Failure, failureOf } from "../pipeline/failure.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import type { Account } from "./account.ts";
+import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
+
+/** What is called. */
+interface ProviderCall<Result> {
+  readonly account: Account;
+  readonly call: ObjectCall;
+  /** Sends it. */
+  readonly send: (options: CallOptions) => Promise<Result>;
+  /** Whether it only reads: then it is neither billed nor harmful twice. */
+  readonly isRead?: boolean;
+}
+
+/** A call that failed. */
+export interface FailedCall {
+  /** What the caller gets. */
+  readonly error: unknown;
+  /** Nothing of it was read by anyone. */
+  readonly neverSent: boolean;
+  /** It may have been carried out although its answer never came. */
+  readonly possiblyBilled: boolean;
+}
+
+/** Statuses that are about the account, or pass: they are not the client's. */
+const ownStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 425, 429]);
+
+/**
+ * Calls a provider.
+ *
+ * @throws A `MeshError`, the client's abort, or what its own input has thrown.
+ */
+export async function callProvider<Result>(called: ProviderCall<Result>, mesh: InfrastructureMesh): Promise<Result> {
+  const end = await tryProvider(called, mesh);
+  if ("error" in end) throw end.error;
+  return end.value;
+}
+
+/** The same; a failure is returned. */
+export async function tryProvider<Result>(
+  called: ProviderCall<Result>,
+  mesh: InfrastructureMesh,
+): Promise<{ readonly value: Result } | FailedCall> {
+  const { account, call: { signal, timeoutMs }, send } = called;
+  const { runtime } = mesh;
+  const connection = connectionOf(account, mesh);
+  const late = new DeadlineError(`The request was not answered within the ${timeoutMs} ms it had`);
+  const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
+  const onAbort = () => connection.abort(signal!.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort);
+  try {
+    const value = await untilAborted(send(connection), connection.stop);
+    connection.close();
+    return { value };
+  } catch (error) {
+    return failedCall(error, connection, { called, mesh, late });
+  } finally {
+    cancelDeadline();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A connection of an account, limited by silence. */
+export function connectionOf({ instance, key }: Account, { runtime }: InfrastructureMesh): Connection {
+  return new Connection(runtime, instance, "stream", { apiKey: key, observe: () => undefined });
+}
+
+interface FailureContext {
+  readonly called: Pick<ProviderCall<unknown>, "account" | "isRead">;
+  readonly mesh: InfrastructureMesh;
+  readonly late?: DeadlineError;
+}
+
+/** What a failure is to the caller; the connection ends with it. */
+export function failedCall(thrown: unknown, connection: Connection, context: FailureContext): FailedCall {
+  const { called: { account: { instance }, isRead = false }, mesh, late } = context;
+  const { aborted, reason } = connection.stop;
+  connection.abort(thrown); // frees a socket whose response is not read to its end
+  const error = aborted ? reason : thrown;
+  const neverSent = connection.calls === 0 || NetworkError.isInstance(error) && error.neverSent;
+  const possiblyBilled = !isRead && !neverSent && !connection.answered;
+  // the client has left, or what is sent has failed
+  if (aborted && error !== late && !(error instanceof AttemptTimeout)) return { error, neverSent, possiblyBilled };
+  const failure: Failure = aborted && error === late
+    ? { kind: "timeout", message: late!.message, neverSent: false, retryable: false }
+    : failureOf(error, instance.provider!, mesh.redact);
+  return {
+    error: errorOf(failure, { provider: instance.entry.id, isRead, possiblyBilled }),
+    neverSent,
+    possiblyBilled,
+  };
+}
+
+interface ErrorContext {
+  readonly provider: string;
+  readonly isRead: boolean;
+  readonly possiblyBilled: boolean;
+}
+
+function errorOf(failure: Failure, { provider, isRead, possiblyBilled }: ErrorContext): MeshError {
+  const { kind, message, status = 0, fault, retryAfterMs } = failure;
+  if (kind === "rate_limited") {
+    return new RateLimitError(`The provider "${provider}" is rate-limited`, {
+      code: "rate_limit_exceeded",
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+  if (kind === "quota_exhausted") {
+    return new RateLimitError(`The quota of the provider "${provider}" is exhausted`, { code: "insufficient_quota" });
+  }
+  if (status === 404 && isRead) {
+    return new ObjectNotFoundError(`The provider "${provider}" does not have it any more`);
+  }
+  const attempts = [{ model: "", provider, kind, ...(status === 0 ? {} : { status }) }];
+  const facts = { provider, attempts, type: "server_error" };
+  if (fault !== undefined && (status >= 400 && status < 500 && !ownStatuses.has(status) || status === 404)) {
+    const { error } = fault;
+    const type = error.type || "invalid_request_error";
+    const own = { code: error.code ?? "invalid_value", type, param: error.param };
+    return new ProviderError(error.message, { ...facts, ...own, status: status === 404 ? 400 : status });
+  }
+  if (kind === "auth") {
+    const refused = `The provider "${provider}" refused the key configured for it`;
+    return new ProviderError(refused, { ...facts, code: "upstream_auth_error", status: 502 });
+  }
+  const hint = possiblyBilled ? ". It may have been carried out all the same, so it was not repeated" : "";
+  const isLate = kind === "timeout";
+  return new ProviderError(`The provider "${provider}" failed: ${message}${hint}`, {
+    ...facts,
+    code: isLate ? "timeout" : "all_attempts_failed",
+    status: isLate ? 504 : 502,
+  });
+}

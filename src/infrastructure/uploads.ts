@@ -1,0 +1,233 @@
+/**
+ * Uploads: a file goes on to its provider as it comes. A file of requests is checked and reworded on the way.
+ * @module
+ */
+import type { FileObject, FileUpload } from "../contracts/infrastructure.ts";
+import type { CallOptions } from "../contracts/provider.ts";
+import { ProviderError, UnsupportedRequestError } from "../errors.ts";
+import { invalid, missing } from "../pipeline/check_body.ts";
+import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
+import { type Account, infrastructureOf, maxFileBytes, newAccount } from "./account.ts";
+import { BatchFile } from "./batch_file.ts";
+import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
+import { CountedContent, JsonLinesCheck, looksLikeRequests, Peeked, WatchedContent } from "./content.ts";
+import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
+import type { BatchFacts } from "./object_id.ts";
+import { callProvider, type FailedCall, tryProvider } from "./provider_call.ts";
+
+/** A file as it comes. */
+export interface FileSource extends Pick<FileUpload, "name" | "type" | "content" | "fields" | "laterFields"> {
+  /** The pool that chooses the provider; by the lines of a file of requests, else the first that can, when left out. */
+  readonly pool?: string | undefined;
+}
+
+/** A file that was uploaded. */
+interface Uploaded {
+  readonly account: Account;
+  readonly pool: Pool;
+  /** The model that was chosen, by the pool's strategy. */
+  readonly member: Member;
+  /** The provider's own: several where the file was cut. */
+  readonly files: readonly FileObject[];
+  /** Bytes as they came. */
+  readonly bytes: number;
+  readonly purpose: string;
+  readonly batch?: BatchFacts;
+}
+
+/** A line that ends no file so far: what is longer is no file of requests. */
+const maxPeekBytes = 64 * 1024;
+
+/**
+ * Uploads a file.
+ *
+ * @throws A `MeshError`, the client's abort, or what the content has thrown; no part of the file is left then.
+ */
+export async function upload(source: FileSource, call: ObjectCall, mesh: InfrastructureMesh): Promise<Uploaded> {
+  const { purpose } = source.fields;
+  const content = new Peeked(source.content);
+  try {
+    const isBatch = purpose === undefined ? looksLikeRequests(await content.peek(maxPeekBytes)) : purpose === "batch";
+    const parts = { source: { ...source, content }, call, mesh };
+    return isBatch ? await uploadRequests(parts) : await uploadPlain(parts);
+  } finally {
+    await content.close();
+  }
+}
+
+interface UploadParts {
+  readonly source: FileSource;
+  readonly call: ObjectCall;
+  readonly mesh: InfrastructureMesh;
+}
+
+/** Fields that come after the file, checked together with those before it. */
+class LaterFields {
+  readonly #source: FileSource;
+  #purpose: string | undefined;
+
+  constructor(source: FileSource) {
+    this.#source = source;
+    this.#purpose = source.fields.purpose;
+  }
+
+  get purpose(): string {
+    return this.#purpose ?? "";
+  }
+
+  /** Reads them. */
+  async read(): Promise<Record<string, string>> {
+    const { pool, laterFields } = this.#source;
+    const { "mesh[pool]": latePool, ...fields } = await laterFields();
+    this.#purpose ??= fields.purpose;
+    if (this.#purpose === undefined) throw missing("purpose");
+    if (latePool !== undefined && latePool !== pool) {
+      throw invalid('"mesh[pool]" has to stand before "file", or in the header x-mesh-pool', "mesh");
+    }
+    return fields;
+  }
+}
+
+async function uploadPlain({ source, call, mesh }: UploadParts): Promise<Uploaded> {
+  const { fields, name } = source;
+  const later = new LaterFields(source);
+  const ability = fields.purpose === "fine-tune" ? "fineTuning" : "files";
+  const pool = namedPool(source.pool, call, mesh) ?? firstPoolFor(ability, call, mesh);
+  const counted = new CountedContent(source.content);
+  const isOfLines = fields.purpose === "fine-tune" || fields.purpose === undefined && /\.jsonl$/i.test(name);
+  const check = isOfLines ? new JsonLinesCheck(counted, fields.purpose !== undefined) : undefined;
+  const tuning = ability === "files" ? undefined : membersFor(ability, pool);
+  const sent = await sendFirst({ source, call, mesh }, {
+    pool,
+    members: membersFor("files", pool).filter((member) => tuning?.includes(member) ?? true),
+    content: () => check ?? counted,
+    onChoice: ({ model: { instance } }) => counted.limit = sizeLimit(instance),
+    async laterFields() {
+      const rest = await later.read();
+      if (later.purpose === "batch") throw noRequests();
+      if (later.purpose === "fine-tune") check?.throwIfBroken();
+      return rest;
+    },
+  });
+  return { ...sent, files: [sent.file], pool, bytes: counted.bytes, purpose: later.purpose };
+}
+
+/** The purpose came too late: what was sent is not reworded. */
+function noRequests(): UnsupportedRequestError {
+  return new UnsupportedRequestError(
+    'Line 1 of the file is no request of a batch: it needs "custom_id", "url" and "body"',
+    { code: "invalid_value", param: "file" },
+  );
+}
+
+async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uploaded> {
+  const later = new LaterFields(source);
+  const counted = new CountedContent(source.content);
+  const named = namedPool(source.pool, call, mesh);
+  const file = await BatchFile.open(counted, { call, mesh, pool: named });
+  const { opening } = file;
+  const { pool } = opening;
+  const laterFields = async () => {
+    if (!file.isOver) return { purpose: "batch" };
+    const rest = await later.read();
+    if (later.purpose === "batch") return rest;
+    throw invalid(`a file of requests is for batches: put "purpose" before "file" for another one`, "purpose");
+  };
+  const files: FileObject[] = [];
+  let account: Account | undefined;
+  try {
+    const members = membersFor("batch", pool, opening);
+    const onChoice = (member: Member) => file.use(member);
+    const context = { pool, members, laterFields, content: () => file.part(), onChoice };
+    const first = await sendFirst({ source, call, mesh }, context);
+    account = first.account;
+    files.push(first.file);
+    while (!file.isOver) files.push(await sendTo(account, { ...context, source, call, mesh }));
+    const { items, costNano } = file;
+    const batch = {
+      pool: pool.name,
+      model: first.member.model.name,
+      endpoint: opening.operation.endpoint,
+      items,
+      costNano,
+    };
+    return { ...first, files, pool, bytes: counted.bytes, purpose: "batch", batch };
+  } catch (error) {
+    if (account !== undefined) await discard(files, account, mesh);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+interface Sending {
+  readonly pool: Pool;
+  readonly members: readonly Member[];
+  /** What is sent next. */
+  readonly content: () => AsyncIterable<Uint8Array>;
+  readonly laterFields: FileUpload["laterFields"];
+  readonly onChoice: (member: Member) => void;
+}
+
+interface Sent {
+  readonly account: Account;
+  readonly member: Member;
+  readonly file: FileObject;
+}
+
+/** Sends to one provider after the other until one is reached: from then on nothing is sent elsewhere. */
+async function sendFirst(parts: UploadParts, sending: Sending): Promise<Sent> {
+  const { pool, members, onChoice } = sending;
+  const unreached = new Set<string>();
+  let failed: FailedCall | undefined;
+  for (;;) {
+    if (failed !== undefined && members.every(({ model }) => unreached.has(model.instance.entry.id))) {
+      throw failed.error;
+    }
+    const member = chooseMember(members, { pool, unreached }, parts.mesh);
+    onChoice(member);
+    const account = await newAccount(member.model.instance, parts.mesh);
+    const end = await trySending(account, { ...sending, ...parts });
+    if ("value" in end) return { account, member, file: end.value };
+    if (!end.neverSent) throw end.error;
+    failed = end;
+    unreached.add(member.model.instance.entry.id);
+  }
+}
+
+async function sendTo(account: Account, sending: Sending & UploadParts): Promise<FileObject> {
+  const end = await trySending(account, sending);
+  if ("value" in end) return end.value;
+  throw end.error;
+}
+
+async function trySending(account: Account, sending: Sending & UploadParts) {
+  const { source: { name, type, fields: given }, call, mesh, laterFields } = sending;
+  const { "mesh[pool]": _pool, ...fields } = given;
+  const content = new WatchedContent(sending.content());
+  const upload = { name, type, content, fields, laterFields };
+  const send = (options: CallOptions) => infrastructureOf(account, "files").uploadFile(upload, options);
+  const end = await tryProvider({ account, call, send }, mesh);
+  return "value" in end ? end : { ...end, neverSent: end.neverSent && !content.isBegun };
+}
+
+function sizeLimit(instance: ProviderInstance): CountedContent["limit"] {
+  const maxBytes = maxFileBytes(instance);
+  const { id: provider } = instance.entry;
+  const message = `The file is over the ${maxBytes} bytes that the provider "${provider}" takes (files.max_size)`;
+  const facts = { code: "request_too_large", status: 413, type: "invalid_request_error", param: "file" };
+  return { maxBytes, tooLarge: () => new ProviderError(message, { ...facts, provider, attempts: [] }) };
+}
+
+/** Deletes what is of no use, as far as that succeeds. */
+async function discard(files: readonly FileObject[], account: Account, mesh: InfrastructureMesh): Promise<void> {
+  const call: ObjectCall = { requestId: "", timeoutMs: discardMs };
+  const infrastructure = infrastructureOf(account, "files");
+  await Promise.allSettled(
+    files.map(({ id }) =>
+      callProvider({ account, call, send: (options) => infrastructure.deleteFile(id, options) }, mesh)
+    ),
+  );
+}
+
+const discardMs = 10_000;

@@ -1,0 +1,102 @@
+/**
+ * An upload's form as it comes: the file in the middle, fields before and after it.
+ * @module
+ */
+import { UnsupportedRequestError } from "../errors.ts";
+import type { FileSource } from "../infrastructure/uploads.ts";
+import { invalid, missing } from "../pipeline/check_body.ts";
+import { concat } from "../util/bytes.ts";
+import { FormError, type IncomingPart, readFormStream } from "../util/form_stream.ts";
+import { isObject } from "../util/is_object.ts";
+
+/** Of one field, bytes. */
+const maxFieldBytes = 64 * 1024;
+
+type Fields = Record<string, string>;
+
+/**
+ * Reads a form up to its file.
+ *
+ * @param body The form; what comes after the file is read by `laterFields`.
+ * @param boundary What separates its parts.
+ * @throws {UnsupportedRequestError} When it has no file, or is no form.
+ */
+export async function formSource(body: AsyncIterable<Uint8Array>, boundary: string): Promise<FileSource> {
+  const parts = readFormStream(body, boundary);
+  const fields: Fields = {};
+  for (;;) {
+    const part = await nextOf(parts);
+    if (part === undefined) throw missing("file");
+    if (part.filename === undefined) {
+      await addField(fields, part);
+      continue;
+    }
+    if (part.name !== "file") throw invalid(`"${part.name}" is no field for a file: use "file"`, part.name);
+    return {
+      name: part.filename,
+      type: part.type,
+      content: contentOf(part),
+      fields,
+      pool: fields["mesh[pool]"],
+      laterFields: () => fieldsAfter(parts),
+    };
+  }
+}
+
+async function fieldsAfter(parts: AsyncGenerator<IncomingPart>): Promise<Fields> {
+  const fields: Fields = {};
+  for (;;) {
+    const part = await nextOf(parts);
+    if (part === undefined) return fields;
+    if (part.filename !== undefined) throw invalid("One file is uploaded at a time", part.name);
+    await addField(fields, part);
+  }
+}
+
+async function addField(fields: Fields, { name, bytes }: IncomingPart): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > maxFieldBytes) throw invalid(`"${name}" is over ${maxFieldBytes} bytes`, name);
+    chunks.push(chunk);
+  }
+  const text = new TextDecoder().decode(concat(chunks));
+  if (name === "mesh") fields["mesh[pool]"] = poolIn(text);
+  else fields[name] = text;
+}
+
+/** Some clients write objects as JSON. */
+function poolIn(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value) && typeof value.pool === "string") return value.pool;
+  } catch {
+    // reported below
+  }
+  throw invalid('"mesh" has to be an object with "pool"', "mesh");
+}
+
+async function* contentOf({ bytes }: IncomingPart): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function nextOf(parts: AsyncGenerator<IncomingPart>): Promise<IncomingPart | undefined> {
+  try {
+    const { done, value } = await parts.next();
+    return done ? undefined : value;
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+function translated(error: unknown): unknown {
+  if (!(error instanceof FormError)) return error;
+  return new UnsupportedRequestError(`The body is no form: its boundary is wrong, or it has ${error.message}`, {
+    code: "invalid_value",
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * Requests for files, batches and fine-tuning jobs.
+ * @module
+ */
+import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
+import type { FileContent } from "../infrastructure/file_content.ts";
+import type { ObjectCall } from "../infrastructure/mesh.ts";
+import { invalid, missing } from "../pipeline/check_body.ts";
+import { boundaryOf } from "../util/multipart.ts";
+import { HttpError } from "./error_body.ts";
+import type { Exchange } from "./exchange.ts";
+import { formSource } from "./form_source.ts";
+import { json } from "./json.ts";
+import { timeoutOf } from "./perform_request.ts";
+import { UploadBody } from "./upload_body.ts";
+
+/** `POST /v1/files`. */
+export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, proxy, request, headers, begin } = exchange;
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (boundary === undefined) {
+    const message = "The content type has to be multipart/form-data";
+    throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
+  }
+  const body = new UploadBody(request, { maxBytes: proxy.uploadLimit, clock: mesh.runtime.clock });
+  begin();
+  try {
+    const source = await formSource(body, boundary);
+    const pool = request.headers.get("x-mesh-pool") ?? source.pool;
+    const { files } = await mesh.infrastructure();
+    const made = await files.create({ ...source, pool }, callOf(exchange));
+    Object.assign(headers, { "x-mesh-pool": made.pool, "x-mesh-provider": made.provider });
+    return json(made.object, { headers });
+  } catch (error) {
+    if (!request.signal.aborted) await body.drain().catch(() => {}); // what it was is known already
+    throw error;
+  }
+}
+
+/** `GET /v1/files`. */
+export async function listFiles(exchange: Exchange): Promise<PlainResponse> {
+  const { query, files } = await opened(exchange);
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw invalid('"order" has to be "asc" or "desc"', "order");
+  const page = await files.list({
+    purpose: query.get("purpose") ?? undefined,
+    after: query.get("after") ?? undefined,
+    limit: limitIn(query, 10_000),
+    order,
+  }, callOf(exchange));
+  return json(page, exchange);
+}
+
+/** `GET /v1/files/{id}`. */
+export async function retrieveFile(exchange: Exchange): Promise<PlainResponse> {
+  const { files } = await opened(exchange);
+  return json(await files.retrieve(idIn(exchange), callOf(exchange)), exchange);
+}
+
+/** `DELETE /v1/files/{id}`. */
+export async function deleteFile(exchange: Exchange): Promise<PlainResponse> {
+  const { files } = await opened(exchange);
+  return json(await files.delete(idIn(exchange), callOf(exchange)), exchange);
+}
+
+/** `GET /v1/files/{id}/content`. */
+export async function fileContent(exchange: Exchange): Promise<PlainResponse> {
+  const { files } = await opened(exchange);
+  const { headers, onEnd } = exchange;
+  const content = await files.content(idIn(exchange), callOf(exchange));
+  headers["content-type"] = content.type;
+  return { status: 200, headers, body: bodyOf(content, onEnd) };
+}
+
+/** Takes a slot, for a request without a body. */
+async function opened({ mesh, request, begin }: Exchange) {
+  begin();
+  const { searchParams: query } = new URL(request.url);
+  return { query, ...await mesh.infrastructure() };
+}
+
+function callOf({ requestId, client, request, mesh }: Exchange): ObjectCall {
+  return { requestId, client, signal: request.signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
+}
+
+/** The segment of a path that is an id. */
+function idIn({ path }: Exchange): string {
+  const [, id] = /\/(?:files|batches|jobs)\/([^/]+)/.exec(path) ?? [];
+  if (id === undefined) throw missing("id");
+  return id;
+}
+
+function limitIn(query: URLSearchParams, most: number): number | undefined {
+  const given = query.get("limit");
+  if (given === null) return undefined;
+  const limit = Number(given);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
+  throw invalid(`"limit" has to be a number from 1 to ${most}`, "limit");
+}
+
+/** Passes bytes on as they arrive; a provider that fails midway breaks the response off. */
+function bodyOf({ bytes }: FileContent, onEnd: () => void): PlainStream {
+  const iterator = bytes[Symbol.asyncIterator]();
+  return {
+    async read() {
+      let chunk: Uint8Array | undefined;
+      try {
+        const { done, value } = await iterator.next();
+        return chunk = done ? undefined : value;
+      } finally {
+        if (chunk === undefined) onEnd();
+      }
+    },
+    cancel() {
+      void iterator.return?.();
+      onEnd();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * The endpoints of files, batches and fine-tuning jobs. What they do is imported with the first request.
+ * @module
+ */
+import type { Exchange, RouteEntry } from "./exchange.ts";
+
+type Handlers = typeof import("./object_handlers.ts");
+
+/** The routes below `/v1/`, by the segments of their paths; `*` stands for an id. */
+const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
+  ["files", route({ POST: "uploadFile", GET: "listFiles" })],
+  ["files/*", route({ GET: "retrieveFile", DELETE: "deleteFile" })],
+  ["files/*/content", route({ GET: "fileContent" })],
+];
+
+/**
+ * The route of a path; undefined where it is none of these.
+ *
+ * @param name The path without `/v1/`.
+ * @param isExposed Whether the configuration serves an endpoint.
+ */
+export function objectRouteOf(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
+  const segments = name.split("/");
+  const found = routes.find(([path]) => {
+    const expected = path.split("/");
+    return expected.length === segments.length &&
+      expected.every((one, index) => one === segments[index] || one === "*" && segments[index] !== "");
+  });
+  if (found === undefined) return undefined;
+  return isExposed(found[0].split("/*")[0]!) ? found[1] : undefined;
+}
+
+/** The handlers of a path, by method. */
+function route(handlers: Readonly<Record<string, keyof Handlers>>): RouteEntry {
+  return {
+    methods: Object.keys(handlers),
+    isWork: true,
+    async handle(exchange: Exchange) {
+      const { method } = exchange.request;
+      const name = handlers[method === "HEAD" ? "GET" : method]!;
+      return await (await import("./object_handlers.ts"))[name](exchange);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Forms with files (RFC 7578), read and written as they come: of a file no more is in memory than what has just arrived.
+ * @module
+ */
+import { concat } from "./bytes.ts";
+import { finderOf, maxHeadBytes, maxParts, type PartHead, partOf } from "./multipart.ts";
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** A part of a form, whose bytes come with the form. */
+export interface IncomingPart extends PartHead {
+  /** To be read to its end before the next part is asked for. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** What is no form: a wrong boundary, a part without a name, no end. */
+export class FormError extends Error {
+  override name = "FormError";
+}
+
+/**
+ * Reads a form, part by part. What is left of a part is skipped when the next one is asked for.
+ *
+ * @param source The body.
+ * @param boundary What separates its parts.
+ * @throws {FormError} (its parts, too)
+ */
+export async function* readFormStream(
+  source: AsyncIterable<Uint8Array>,
+  boundary: string,
+): AsyncGenerator<IncomingPart> {
+  const input = new Input(source);
+  try {
+    // the first boundary has no line end before it, but for a preamble
+    input.unread(encoder.encode("\r\n"));
+    const delimiter = encoder.encode(`\r\n--${boundary}`);
+    for await (const _preamble of input.until(delimiter));
+    for (let parts = 0; await input.text(2) !== "--"; parts++) {
+      if (parts === maxParts) throw new FormError("too many parts");
+      const part = partOf(decoder.decode(await input.head()));
+      if (part === undefined) throw new FormError("a part without a name");
+      const bytes = input.until(delimiter);
+      yield { ...part, bytes };
+      for await (const _skipped of bytes);
+    }
+    await input.skip();
+  } finally {
+    await input.close();
+  }
+}
+
+/**
+ * Writes a form with one file.
+ *
+ * @param file Its field, name, type and bytes.
+ * @param fields Fields before the file, and those that are known after it.
+ * @param boundary What separates its parts: nothing that may be in the file.
+ */
+export async function* writeFormStream(
+  file: IncomingPart,
+  fields: { readonly before: Fields; readonly after: () => Fields | Promise<Fields> },
+  boundary: string,
+): AsyncGenerator<Uint8Array> {
+  const head = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(name)}"`;
+  const textOf = (all: Fields) => all.map(([name, value]) => `${head(name)}\r\n\r\n${value}\r\n`).join("");
+  const type = file.type.replace(/[\r\n]/g, "");
+  const opening = `${head(file.name)}; filename="${
+    quotable(file.filename ?? "file")
+  }"\r\ncontent-type: ${type}\r\n\r\n`;
+  yield encoder.encode(textOf(fields.before) + opening);
+  yield* file.bytes;
+  yield encoder.encode(`\r\n${textOf(await fields.after())}--${boundary}--\r\n`);
+}
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+function quotable(name: string): string {
+  return name.replace(/"/g, "%22").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
+}
+
+/** Bytes that have arrived and are not taken yet, and where more comes from. */
+class Input {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #bytes: Uint8Array = new Uint8Array();
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  unread(bytes: Uint8Array): void {
+    this.#bytes = concat([bytes, this.#bytes]);
+  }
+
+  /** So many bytes, as text. */
+  async text(length: number): Promise<string> {
+    while (this.#bytes.length < length) await this.#more();
+    const text = decoder.decode(this.#bytes.subarray(0, length));
+    this.#bytes = this.#bytes.subarray(length);
+    return text;
+  }
+
+  /** A part's head; the line end before it has been read. */
+  async head(): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.until(encoder.encode("\r\n\r\n"))) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxHeadBytes) throw new FormError("a part without a head");
+    }
+    return concat(chunks);
+  }
+
+  /** What comes before a delimiter, which is taken, too. */
+  async *until(delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
+    const find = finderOf(delimiter);
+    for (;;) {
+      const at = find(this.#bytes, 0);
+      const safe = at >= 0 ? at : this.#bytes.length - delimiter.length + 1;
+      const chunk = this.#bytes.subarray(0, Math.max(0, safe));
+      this.#bytes = this.#bytes.subarray(at >= 0 ? at + delimiter.length : chunk.length);
+      if (chunk.length > 0) yield chunk;
+      if (at >= 0) return;
+      await this.#more();
+    }
+  }
+
+  /** Reads to the end: what is left unread keeps its connection. */
+  async skip(): Promise<void> {
+    while (!(await this.#source.next()).done);
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  async #more(): Promise<void> {
+    const { done, value } = await this.#source.next();
+    if (done) throw new FormError("cut short");
+    this.#bytes = this.#bytes.length === 0 ? value : concat([this.#bytes, value]);
+  }
+}
