@@ -8,6 +8,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
+import type { OriginalRequest } from "../pipeline/original.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -22,6 +23,8 @@ interface Call<Body extends RequestBody, Response, Result> {
   readonly request: Body;
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
+  /** What the request was in the words of another API, once it is checked. */
+  readonly wordsOf?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
   /** What the program gets. */
   readonly resultOf: (answer: Answer<Response>) => Result | Promise<Result>;
 }
@@ -82,13 +85,14 @@ export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<
 
 async function send<Body extends RequestBody, Response, Result>(
   context: CallContext,
-  { operation, request, files = [], settings, resultOf, requestId }: Call<Body, Response, Result> & {
+  { operation, request, files = [], settings, wordsOf, resultOf, requestId }: Call<Body, Response, Result> & {
     readonly requestId: string;
   },
 ): Promise<Result> {
   const { engine, ready, poolFor } = context;
   checkTimeout(settings.timeout);
   const body = operation.check(request, files);
+  const words = wordsOf?.();
   const routingConstraints = await routingConstraintsOf(body, settings);
   const { clock } = engine.runtime;
   const from = clock.monotonic();
@@ -111,7 +115,8 @@ async function send<Body extends RequestBody, Response, Result>(
     ...(files.length === 0 ? {} : { files }),
     timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
     signal: settings.signal,
-    session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId),
+    ...(words && { original: words.original }),
+    session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId ?? words?.session),
     routingConstraints,
   });
   const result = await resultOf(answer);

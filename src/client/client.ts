@@ -24,6 +24,7 @@ import type { Moderations } from "./moderations.ts";
 import type { Images } from "./images.ts";
 import type { Middleware } from "./options.ts";
 import type { Rerank } from "./rerank.ts";
+import type { Responses } from "./responses.ts";
 import type { Search } from "./search.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
@@ -70,6 +71,8 @@ export class MeshClient {
   readonly search: Lazy<Search>;
   /** Document parsing. */
   readonly documents: Lazy<Documents>;
+  /** Chat in the words of OpenAI's Responses API. */
+  readonly responses: Lazy<Responses>;
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -93,6 +96,7 @@ export class MeshClient {
     this.moderations = lazy(async () => new (await import("./moderations.ts")).Moderations(context), "create");
     this.rerank = lazy(async () => new (await import("./rerank.ts")).Rerank(context), "create");
     this.search = lazy(async () => new (await import("./search.ts")).Search(context), "create");
+    this.responses = lazy(async () => new (await import("./responses.ts")).Responses(context), "create");
     this.documents = lazy(async () => new (await import("./documents.ts")).Documents(context), "parse");
     this.models = {
       list: async () => {

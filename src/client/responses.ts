@@ -1,0 +1,100 @@
+/**
+ * `client.responses`.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
+import type { ModelResponse, ResponseRequest } from "../contracts/responses.ts";
+import { responses } from "../dialects/responses/responses.ts";
+import type { Translation } from "../dialects/dialect.ts";
+import type { Answer } from "../pipeline/answer.ts";
+import { chat } from "../pipeline/operations/chat.ts";
+import { OriginalRequest } from "../pipeline/original.ts";
+import { isObject } from "../util/is_object.ts";
+import { call, wholeOf } from "./call.ts";
+import type { CallContext } from "./call_context.ts";
+import type { CallSettings } from "./options.ts";
+import { ResponseStream } from "./response_stream.ts";
+
+const decoder = new TextDecoder();
+
+/** Responses: chat, in other words. */
+export class Responses {
+  readonly #context: CallContext;
+
+  /**
+   * Made by a client.
+   *
+   * @param context Of the client.
+   */
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Asks for a streamed response.
+   *
+   * @param request A request of OpenAI's Responses API with `stream: true`; without `model` it goes to the client's pool.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   */
+  create(request: ResponseRequest & { stream: true }, settings?: CallSettings): Promise<ResponseStream>;
+  /**
+   * Asks for a response.
+   *
+   * @param request A request of OpenAI's Responses API; without `model` it goes to the client's pool.
+   * @param settings Signal, time limit (ms), session.
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const { output_text } = await client.responses.create({ input: "Hello" });
+   * console.log(output_text);
+   * ```
+   */
+  create(request: ResponseRequest & { stream?: false | null }, settings?: CallSettings): Promise<ModelResponse>;
+  create(request: ResponseRequest, settings: CallSettings = {}): Promise<ModelResponse | ResponseStream> {
+    let translation: Translation | undefined;
+    let asked: unknown;
+    const translated = (given: unknown): ChatCompletionRequest => {
+      asked = given;
+      translation = responses.translate(given, { headers: new Headers(settings.headers), url: "" });
+      const body = chat.check(translation.chat, []);
+      return body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
+    };
+    return call<ChatCompletionRequest, ChatCompletion, ModelResponse | ResponseStream>(this.#context, {
+      operation: { ...chat, check: translated }, // what middleware puts in place of the request is translated, too
+      request: request as unknown as ChatCompletionRequest,
+      settings,
+      wordsOf: () => ({ original: originalOf(asked, translation!), session: translation!.session }),
+      resultOf: (answer) => resultOf(answer, translation!),
+    });
+  }
+}
+
+function originalOf(request: unknown, { dropped = [], native }: Translation): OriginalRequest {
+  return new OriginalRequest({
+    dialect: responses.name,
+    dropped,
+    native: native && {
+      get text() {
+        return JSON.stringify(request);
+      },
+      ...native,
+    },
+  });
+}
+
+function resultOf(answer: Answer<ChatCompletion>, translation: Translation): ModelResponse | ResponseStream {
+  if (answer.kind === "stream") {
+    return new ResponseStream(answer.stream, { ...answer, translator: translation.events() });
+  }
+  const { native, body } = wholeOf(answer);
+  const response: JsonObject = native === undefined ? translation.whole(body) : JSON.parse(decoder.decode(native));
+  return { access_programs: null, ...response, output_text: textOf(response) } as unknown as ModelResponse;
+}
+
+function textOf({ output }: JsonObject): string {
+  const items = Array.isArray(output) ? output.filter(isObject) : [];
+  return items.flatMap(({ type, content }) => type === "message" && Array.isArray(content) ? content : [])
+    .map((part) => part?.type === "output_text" && typeof part.text === "string" ? part.text : "").join("");
+}
