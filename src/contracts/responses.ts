@@ -209,13 +209,13 @@ export interface ModelResponse {
 }
 
 /** What all events have. */
-interface Numbered {
+export interface NumberedEvent {
   /** From 0. */
   sequence_number: number;
 }
 
 /** What events of an item have. */
-interface OfItem extends Numbered {
+export interface ItemEvent extends NumberedEvent {
   /** The item's id. */
   item_id: string;
   /** Its place in the output. */
@@ -223,20 +223,20 @@ interface OfItem extends Numbered {
 }
 
 /** What events of a message's part have. */
-interface OfPart extends OfItem {
+export interface PartEvent extends ItemEvent {
   /** Its place in the message. */
   content_index: number;
 }
 
 /** What events of a thought have. */
-interface OfThought extends OfItem {
+export interface ThoughtEvent extends ItemEvent {
   /** Its place in the item. */
   summary_index: number;
 }
 
 /** An event of a streamed response. */
 export type ResponseEvent =
-  | Numbered & {
+  | NumberedEvent & {
     type:
       | "response.created"
       | "response.in_progress"
@@ -245,24 +245,24 @@ export type ResponseEvent =
       | "response.failed";
     response: ModelResponse;
   }
-  | Numbered & {
+  | NumberedEvent & {
     type: "response.output_item.added" | "response.output_item.done";
     output_index: number;
     item: ResponseItem;
   }
-  | OfPart & {
+  | PartEvent & {
     type: "response.content_part.added" | "response.content_part.done";
     part: ResponseText | ResponseRefusal;
   }
-  | OfPart & { type: "response.output_text.delta"; delta: string; logprobs: ResponseLogprob[] }
-  | OfPart & { type: "response.output_text.done"; text: string; logprobs: ResponseLogprob[] }
-  | OfPart & { type: "response.refusal.delta"; delta: string }
-  | OfPart & { type: "response.refusal.done"; refusal: string }
-  | OfItem & { type: "response.function_call_arguments.delta"; delta: string }
-  | OfItem & { type: "response.function_call_arguments.done"; name: string; arguments: string }
-  | OfThought & {
+  | PartEvent & { type: "response.output_text.delta"; delta: string; logprobs: ResponseLogprob[] }
+  | PartEvent & { type: "response.output_text.done"; text: string; logprobs: ResponseLogprob[] }
+  | PartEvent & { type: "response.refusal.delta"; delta: string }
+  | PartEvent & { type: "response.refusal.done"; refusal: string }
+  | ItemEvent & { type: "response.function_call_arguments.delta"; delta: string }
+  | ItemEvent & { type: "response.function_call_arguments.done"; name: string; arguments: string }
+  | ThoughtEvent & {
     type: "response.reasoning_summary_part.added" | "response.reasoning_summary_part.done";
     part: { type: "summary_text"; text: string };
   }
-  | OfThought & { type: "response.reasoning_summary_text.delta"; delta: string }
-  | OfThought & { type: "response.reasoning_summary_text.done"; text: string };
+  | ThoughtEvent & { type: "response.reasoning_summary_text.delta"; delta: string }
+  | ThoughtEvent & { type: "response.reasoning_summary_text.done"; text: string };
