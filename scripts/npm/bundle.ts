@@ -7,7 +7,7 @@ import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
 /** The entries: what stands behind the names in `exports`. */
-export const entries: readonly string[] = ["mod", "browser", "proxy", "cli"];
+export const entries: readonly string[] = ["mod", "browser", "proxy", "ai_sdk", "cli"];
 
 /**
  * What a page with one provider uses. As entries of their own they are apart from what else the browser entry has, which

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { create, MeshConfig, MeshError, mockClient, ProviderError, routingOf } from "@modelmesh/core";
 import * as browser from "@modelmesh/core/browser";
+import { mesh } from "@modelmesh/core/ai-sdk";
 import { main } from "@modelmesh/core/cli";
 import { serve } from "@modelmesh/core/proxy";
 
@@ -52,6 +53,8 @@ const config = {
 };
 
 const client = create({ config });
+const { specificationVersion, modelId } = mesh(client)("chat");
+assert.deepEqual([specificationVersion, modelId], ["v4", "chat"]);
 const whole = await client.chat.completions.create({ messages });
 assert.equal(whole.choices[0].message.content, "Hello you");
 assert.equal(routingOf(whole).model, "small");

@@ -21,6 +21,7 @@ import {
   openai,
   roundRobin,
 } from "@modelmesh/core/browser";
+import { type LanguageModel, mesh as meshModels, type MeshProvider } from "@modelmesh/core/ai-sdk";
 import { main } from "@modelmesh/core/cli";
 import { createHandler, type RunningProxy, serve } from "@modelmesh/core/proxy";
 
@@ -75,6 +76,10 @@ export const inPage: MeshClient = createInBrowser("chat-completion", {
 });
 // @ts-expect-error: a vendor is called with its key
 createInBrowser("chat-completion", { providers: [openai] });
+const models: MeshProvider = meshModels(client);
+export const spoken: LanguageModel = models("chat");
+// @ts-expect-error: a model is asked by a name
+models(4);
 export const code: number = await main(["--version"]);
 
 try {

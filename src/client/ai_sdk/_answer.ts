@@ -1,0 +1,77 @@
+/**
+ * From chat's answers to those of `ai`.
+ * @module
+ */
+import type { ChatCompletion, CompletionUsage, ToolCall } from "../../contracts/openai.ts";
+import { routingOf } from "../../observe/routing_of.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { ContentPart, FinishReason, LanguageUsage, ResponseFacts, ToolCallPart } from "./spec.ts";
+
+const reasons: Readonly<Record<string, FinishReason["unified"]>> = {
+  stop: "stop",
+  length: "length",
+  content_filter: "content-filter",
+  tool_calls: "tool-calls",
+  function_call: "tool-calls",
+};
+
+/** The parts of an answer's first choice: thoughts, text, calls. */
+export function contentOf({ choices: [choice] }: ChatCompletion): ContentPart[] {
+  if (choice === undefined) return [];
+  const { content, refusal, reasoning_content, tool_calls = [] } = choice.message;
+  const thoughts = reasoning_content ?? choice.message.reasoning;
+  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "") as string[];
+  return [
+    ...(typeof thoughts === "string" && thoughts !== "" ? [{ type: "reasoning" as const, text: thoughts }] : []),
+    ...texts.map((text) => ({ type: "text" as const, text })),
+    ...tool_calls.map(callPart),
+  ];
+}
+
+/** A call; what its vendor bound to it comes back with the next request. */
+export function callPart({ id, function: { name, arguments: input }, extra_content: state }: ToolCall): ToolCallPart {
+  return {
+    type: "tool-call",
+    toolCallId: id,
+    toolName: name,
+    input: input.trim() === "" ? "{}" : input,
+    ...(isObject(state) ? { providerMetadata: { mesh: { extra_content: state } } } : {}),
+  };
+}
+
+/**
+ * Why an answer ended.
+ *
+ * @param raw As chat has it.
+ * @param hasRefused The model refused in words of its own.
+ */
+export function finishOf(raw: string | null | undefined, hasRefused = false): FinishReason {
+  return { unified: hasRefused ? "content-filter" : reasons[raw ?? ""] ?? "other", raw: raw ?? undefined };
+}
+
+/** Token counts; what is not known is undefined. */
+export function usageOf(usage: CompletionUsage | null | undefined): LanguageUsage {
+  const { prompt_tokens: total, completion_tokens: written, prompt_tokens_details: read } = usage ?? {};
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = read ?? {};
+  const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
+  return {
+    inputTokens: {
+      total,
+      noCache: total === undefined ? undefined : total - (cacheRead ?? 0) - (cacheWrite ?? 0),
+      cacheRead,
+      cacheWrite,
+    },
+    outputTokens: { total: written, text: written === undefined ? undefined : written - (reasoning ?? 0), reasoning },
+  };
+}
+
+/** Where an answer comes from. */
+export function responseFacts({ id, created, model }: Pick<ChatCompletion, "id" | "created" | "model">): ResponseFacts {
+  return { id, timestamp: new Date(created * 1000), modelId: model };
+}
+
+/** Who answered. */
+export function metadataOf(response: object): { mesh: Record<string, string | null> } {
+  const { pool = null, model = null, provider = null } = routingOf(response) ?? {};
+  return { mesh: { pool, model, provider } };
+}

@@ -1,0 +1,70 @@
+/**
+ * From a call of `ai` to a chat request.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
+import { messagesOf } from "./_prompt.ts";
+import { given, ownOptions } from "./_settings.ts";
+import type { LanguageCallOptions, LanguageTool, Warning } from "./spec.ts";
+
+/** A request, and what it leaves out. */
+interface ChatForm {
+  readonly request: ChatCompletionRequest & { stream?: false };
+  readonly warnings: Warning[];
+}
+
+/**
+ * Translates a call.
+ *
+ * @param options As `ai` gives them.
+ * @param model The name that is asked.
+ * @throws {UnsupportedRequestError} For what has no words in chat.
+ */
+export function chatRequestOf(options: LanguageCallOptions, model: string): ChatForm {
+  const { tools = [], reasoning, stopSequences: stops = [] } = options;
+  const functions = tools.filter(({ type }) => type === "function").map(toolOf);
+  const request = given({
+    model,
+    messages: messagesOf(options.prompt),
+    max_tokens: options.maxOutputTokens,
+    temperature: options.temperature,
+    top_p: options.topP,
+    top_k: options.topK,
+    presence_penalty: options.presencePenalty,
+    frequency_penalty: options.frequencyPenalty,
+    seed: options.seed,
+    stop: stops.length === 0 ? undefined : [...stops],
+    response_format: formatOf(options.responseFormat),
+    ...(functions.length === 0 ? {} : { tools: functions, tool_choice: choiceOf(options.toolChoice) }),
+    reasoning_effort: reasoning === "provider-default" ? undefined : reasoning,
+    ...ownOptions(options),
+  });
+  const warnings = tools.filter(({ type }) => type !== "function").map(({ id, name }): Warning => ({
+    type: "unsupported",
+    feature: `the provider's tool ${id ?? name}`,
+  }));
+  return { request: request as unknown as ChatForm["request"], warnings };
+}
+
+function toolOf({ name, description, inputSchema, strict }: LanguageTool): Tool {
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      parameters: inputSchema as JsonObject,
+      ...(strict === undefined ? {} : { strict }),
+    },
+  };
+}
+
+function choiceOf(choice: LanguageCallOptions["toolChoice"]): ChatCompletionRequest["tool_choice"] {
+  return choice?.type === "tool" ? { type: "function", function: { name: choice.toolName } } : choice?.type;
+}
+
+function formatOf(format: LanguageCallOptions["responseFormat"]): ChatCompletionRequest["response_format"] {
+  if (format?.type !== "json") return undefined;
+  const { schema, name = "response", description } = format;
+  if (schema === undefined) return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name, ...(description === undefined ? {} : { description }), schema } };
+}

@@ -1,0 +1,157 @@
+/**
+ * A streamed answer of chat as the parts of `ai`.
+ * @module
+ */
+import type { ChatCompletionChunk, CompletionUsage, Delta, ToolCallDelta } from "../../contracts/openai.ts";
+import { StreamInterruptedError } from "../../errors.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { ChatStream } from "../stream.ts";
+import { callPart, finishOf, metadataOf, responseFacts, usageOf } from "./_answer.ts";
+import type { StreamPart, Warning } from "./spec.ts";
+
+/** A call while it is written. */
+interface OpenCall {
+  id: string;
+  readonly type: "function";
+  readonly function: { name: string; arguments: string };
+  extra_content?: Record<string, unknown>;
+  hasStarted: boolean;
+}
+
+/** The parts of an answer; they are read when the program reads. */
+export function partsOf(stream: ChatStream, warnings: Warning[]): ReadableStream<StreamPart> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const parts = new Parts(() => metadataOf(stream));
+  return new ReadableStream<StreamPart>({
+    start: (controller) => controller.enqueue({ type: "stream-start", warnings }),
+    async pull(controller) {
+      const emit = (all: readonly StreamPart[]) => all.forEach((part) => controller.enqueue(part));
+      try {
+        for (;;) {
+          const { done, value } = await chunks.next();
+          if (done === true) {
+            emit(parts.end());
+            controller.close();
+            return;
+          }
+          const made = parts.push(value);
+          emit(made);
+          if (made.length > 0) return;
+        }
+      } catch (error) {
+        if (!StreamInterruptedError.isInstance(error)) return controller.error(error); // such as an abort
+        emit([{ type: "error", error }, ...parts.fail()]);
+        controller.close();
+      }
+    },
+    cancel: () => stream.cancel(),
+  }, { highWaterMark: 0 });
+}
+
+class Parts {
+  readonly #metadata: () => Record<string, unknown>;
+  readonly #calls = new Map<number, OpenCall>();
+  #hasStarted = false;
+  /** The text that is open, and its number. */
+  #open: "text" | "reasoning" | undefined;
+  #count = 0;
+  #reason: string | null = null;
+  #hasRefused = false;
+  #usage: CompletionUsage | undefined;
+
+  constructor(metadata: () => Record<string, unknown>) {
+    this.#metadata = metadata;
+  }
+
+  push(chunk: ChatCompletionChunk): StreamPart[] {
+    this.#usage = chunk.usage ?? this.#usage;
+    const parts: StreamPart[] = [];
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      parts.push({ type: "response-metadata", ...responseFacts(chunk) });
+    }
+    for (const { index, delta, finish_reason } of chunk.choices) {
+      if (index > 0) continue; // there is one answer
+      parts.push(...this.#continue(delta ?? {}));
+      this.#reason = finish_reason ?? this.#reason;
+    }
+    return parts;
+  }
+
+  end(): StreamPart[] {
+    const calls = [...this.#calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+    return [
+      ...this.#close(),
+      ...calls.flatMap((call): StreamPart[] => [
+        ...(call.hasStarted ? [] : [this.#startOf(call)]),
+        { type: "tool-input-end", id: call.id },
+        callPart(call),
+      ]),
+      this.#finish(finishOf(this.#reason, this.#hasRefused)),
+    ];
+  }
+
+  /** After an answer that broke off; calls may lack half of their input. */
+  fail(): StreamPart[] {
+    return [...this.#close(), this.#finish({ unified: "error", raw: undefined })];
+  }
+
+  #finish(finishReason: ReturnType<typeof finishOf>): StreamPart {
+    return { type: "finish", finishReason, usage: usageOf(this.#usage), providerMetadata: this.#metadata() };
+  }
+
+  #continue(delta: Delta): StreamPart[] {
+    const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
+    this.#hasRefused ||= typeof refusal === "string" && refusal !== "";
+    return [
+      ...this.#write("reasoning", reasoning),
+      ...this.#write("text", content),
+      ...this.#write("text", refusal),
+      ...(tool_calls ?? []).flatMap((call) => this.#call(call)),
+    ];
+  }
+
+  #write(kind: "text" | "reasoning", delta: unknown): StreamPart[] {
+    if (typeof delta !== "string" || delta === "") return [];
+    const parts = this.#open === kind ? [] : this.#close();
+    if (this.#open === undefined) {
+      this.#open = kind;
+      parts.push({ type: `${kind}-start`, id: this.#id });
+    }
+    return [...parts, { type: `${kind}-delta`, id: this.#id, delta }];
+  }
+
+  #close(): StreamPart[] {
+    if (this.#open === undefined) return [];
+    const part: StreamPart = { type: `${this.#open}-end`, id: this.#id };
+    this.#open = undefined;
+    this.#count++;
+    return [part];
+  }
+
+  get #id(): string {
+    return String(this.#count);
+  }
+
+  #call({ index = 0, id, function: asked, extra_content: state }: ToolCallDelta): StreamPart[] {
+    let call = this.#calls.get(index);
+    if (call === undefined) {
+      call = { id: "", type: "function", function: { name: "", arguments: "" }, hasStarted: false };
+      this.#calls.set(index, call);
+    }
+    call.id ||= id ?? "";
+    call.function.name ||= asked?.name ?? "";
+    if (isObject(state)) call.extra_content = state;
+    const parts: StreamPart[] = this.#close();
+    if (!call.hasStarted && call.id !== "" && call.function.name !== "") parts.push(this.#startOf(call));
+    const delta = asked?.arguments ?? "";
+    call.function.arguments += delta;
+    if (delta !== "" && call.hasStarted) parts.push({ type: "tool-input-delta", id: call.id, delta });
+    return parts;
+  }
+
+  #startOf(call: OpenCall): StreamPart {
+    call.hasStarted = true;
+    return { type: "tool-input-start", id: call.id, toolName: call.function.name };
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Models of `ai` over a client, other than those of language.
+ * @module
+ */
+import type { Transcription } from "../../contracts/audio.ts";
+import { invalid } from "../../pipeline/check_body.ts";
+import { fromBase64 } from "../../util/base64.ts";
+import { factsOf, given, type ModelContext, ownOptions, responseOf, settingsOf } from "./_settings.ts";
+import type {
+  EmbeddingModel,
+  ImageCallOptions,
+  ImageFile,
+  ImageModel,
+  RerankingModel,
+  SpeechModel,
+  TranscriptionModel,
+} from "./other_spec.ts";
+import type { Warning } from "./spec.ts";
+
+/** What the vendor with the least takes at once. */
+const maxEmbeddingsPerCall = 96;
+
+/** Makes a model that embeds. */
+export function embeddingModel(context: ModelContext): EmbeddingModel {
+  return {
+    ...factsOf(context),
+    maxEmbeddingsPerCall,
+    supportsParallelCalls: true,
+    async doEmbed(options) {
+      const { data, usage } = await context.client.embeddings.create({
+        model: context.name,
+        input: [...options.values],
+        ...given({ dimensions: options.dimensions }),
+        ...ownOptions(options),
+      }, settingsOf(options));
+      return {
+        embeddings: data.map(({ embedding }) => embedding),
+        usage: { tokens: usage.prompt_tokens },
+        warnings: [],
+      };
+    },
+  };
+}
+
+/** Makes a model that draws. */
+export function imageModel(context: ModelContext): ImageModel {
+  return {
+    ...factsOf(context),
+    maxImagesPerCall: 1,
+    async doGenerate(options) {
+      const { data } = await drawn(context, options);
+      return {
+        images: data.map(({ b64_json }) => b64_json!),
+        warnings: unsupported(options, ["aspectRatio", "seed"]),
+        response: { ...responseOf(context), headers: undefined },
+      };
+    },
+  };
+}
+
+/** Makes a model that speaks. */
+export function speechModel(context: ModelContext): SpeechModel {
+  return {
+    ...factsOf(context),
+    async doGenerate(options) {
+      const { text, voice = "alloy", outputFormat, instructions, speed } = options;
+      const response = await context.client.audio.speech.create({
+        model: context.name,
+        input: text,
+        voice,
+        ...given({ response_format: outputFormat, instructions, speed }),
+        ...ownOptions(options),
+      }, settingsOf(options));
+      const audio = new Uint8Array(await response.arrayBuffer());
+      return { audio, warnings: unsupported(options, ["language"]), response: responseOf(context) };
+    },
+  };
+}
+
+/** Makes a model that listens. */
+export function transcriptionModel(context: ModelContext): TranscriptionModel {
+  return {
+    ...factsOf(context),
+    async doGenerate(options) {
+      const { audio, mediaType, timestampGranularities: times = [] } = options;
+      const said: Transcription = await context.client.audio.transcriptions.create({
+        model: context.name,
+        file: fileOf(audio, mediaType),
+        ...(times.length === 0 ? {} : { response_format: "verbose_json", timestamp_granularities: [...times] }),
+        ...ownOptions(options),
+      }, settingsOf(options));
+      const timed = (text: string, { start, end }: { start: number; end: number }) => {
+        return { text, startSecond: start, endSecond: end };
+      };
+      return {
+        text: said.text,
+        segments: (said.segments ?? []).map((segment) => timed(segment.text, segment)),
+        ...(said.words === undefined ? {} : { words: said.words.map((word) => timed(word.word, word)) }),
+        language: said.language,
+        durationInSeconds: said.duration,
+        warnings: [],
+        response: responseOf(context),
+      };
+    },
+  };
+}
+
+/** Makes a model that ranks. */
+export function rerankingModel(context: ModelContext): RerankingModel {
+  return {
+    ...factsOf(context),
+    async doRerank(options) {
+      const { documents, query, topN } = options;
+      const texts = documents.values.map((one) => typeof one === "string" ? one : JSON.stringify(one));
+      const { results } = await context.client.rerank.create({
+        model: context.name,
+        query,
+        documents: texts,
+        ...given({ top_n: topN }),
+        ...ownOptions(options),
+      }, settingsOf(options));
+      return {
+        ranking: results.map(({ index, relevance_score }) => ({ index, relevanceScore: relevance_score })),
+        warnings: [],
+      };
+    },
+  };
+}
+
+function drawn({ client, name }: ModelContext, options: ImageCallOptions): ReturnType<typeof client.images.generate> {
+  const { prompt = "", n, size, files = [], mask } = options;
+  const request = {
+    model: name,
+    prompt,
+    n,
+    response_format: "b64_json" as const,
+    ...given({ size }),
+    ...ownOptions(options),
+  };
+  if (files.length === 0) return client.images.generate(request, settingsOf(options));
+  const image = files.map((file, index) => imageOf(file, `files[${index}]`));
+  const masked = mask === undefined ? {} : { mask: imageOf(mask, "mask") };
+  return client.images.edit({ ...request, image, ...masked }, settingsOf(options));
+}
+
+function imageOf(file: ImageFile, where: string): File {
+  if (file.type === "file") return fileOf(file.data, file.mediaType);
+  throw invalid(`"${where}" is an address, which not every model can read: send the image itself`, where);
+}
+
+function fileOf(data: string | Uint8Array, type: string): File {
+  const bytes = typeof data === "string" ? fromBase64(data) : data as Uint8Array<ArrayBuffer>;
+  const ending = type.split(/[/;]/)[1]?.replace(/^(x-)?(mpeg$)?/, (_, __, mpeg) => mpeg === undefined ? "" : "mp3") ??
+    "bin";
+  return new File([bytes], `file.${ending}`, { type });
+}
+
+function unsupported<Options extends object>(options: Options, names: readonly (keyof Options & string)[]): Warning[] {
+  return names.filter((name) => options[name] !== undefined).map((feature) => ({ type: "unsupported", feature }));
+}
