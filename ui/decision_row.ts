@@ -108,8 +108,15 @@ function attemptsOf({ fallback_chain: chain }: RoutingRecord): HTMLElement {
 }
 
 function eventText({ event, pool, model, provider, from, to, reason, metadata }: MeshEvent): HTMLElement {
-  const tone =
-    { deactivation: "warn", recovery: "", rotation: "none", health: "none", budget: "warn", outage: "bad" }[event];
+  const tone = {
+    deactivation: "warn",
+    recovery: "",
+    rotation: "none",
+    health: "none",
+    budget: "warn",
+    outage: "bad",
+    batch: "none",
+  }[event];
   const waitMs = Number(metadata.standby_ms);
   const title = event === "rotation" ? `${from ?? ""} → ${to ?? ""}` : model ?? (provider || pool || "");
   const states: Record<string, string> = {

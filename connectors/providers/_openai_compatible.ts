@@ -153,8 +153,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return quota === undefined ? undefined : quota.read(await this.#get(quota.path, options));
   }
 
-  #urlOf(path: string): string {
-    return this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
+  /** An address may have a query of its own. */
+  #urlOf(pathAndQuery: string): string {
+    const [path = "", query] = pathAndQuery.split("?");
+    const url = this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
+    return query === undefined ? url : `${url}${url.includes("?") ? "&" : "?"}${query}`;
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {

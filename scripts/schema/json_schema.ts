@@ -46,7 +46,7 @@ function definitionOf({ path, field, about }: Key): JsonSchema {
   const names = suggestionsFor(path);
   const isMap = field.shape.type === "map";
   return {
-    description: field.shape.isLater ? `${about} Not in effect in this version.` : about,
+    description: about,
     ...schemaOf(field, path),
     ...(standard === undefined ? {} : { default: standard }),
     ...(names.length === 0 || isMap ? {} : { examples: names }),

@@ -61,7 +61,7 @@ function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
   const title = isNamed ? `${path}.<name>` : path;
   const taken = rows.length === 0 ? ` Takes: ${takenBy(field)}.` : "";
   const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#attributes-of-connectors)." : "";
-  const intro = `## \`${title}\`\n\n${about}${taken}${open}${later(field)}\n`;
+  const intro = `## \`${title}\`\n\n${about}${taken}${open}\n`;
   if (rows.length === 0) return intro;
   return `${intro}\n| Key | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
@@ -73,11 +73,7 @@ function rowOf({ path, field, about }: Key, prefix: string): string {
   const cells = shape.type === "object"
     ? [`**${key}**`, "", ""]
     : [key, takenBy(field), standard === undefined ? "" : code(standard)];
-  return `| ${[...cells, about + later(field)].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-}
-
-function later({ shape }: Field): string {
-  return shape.isLater ? " *Not in effect in this version.*" : "";
+  return `| ${[...cells, about].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 /** What a field takes, in a few words; `plural` ends them where there may be several. */

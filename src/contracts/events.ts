@@ -5,7 +5,7 @@
 import type { Delivery, OperationName, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
-export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage";
+export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch";
 
 /** Something changed. */
 export interface MeshEvent {

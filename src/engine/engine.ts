@@ -200,7 +200,10 @@ export class Engine implements Mesh {
       await this.ready();
       const { InfrastructureServices } = await import("../infrastructure/services.ts");
       return new InfrastructureServices(this);
-    })();
+    })().catch((error) => {
+      this.#infrastructure = undefined;
+      throw error;
+    });
   }
 
   /** Per-pool health and model counts, by pool name. */
@@ -288,6 +291,8 @@ export class Engine implements Mesh {
     if (this.#isClosed) await run.close(); // meanwhile
     this.book.use(this.#store?.storage);
     this.#isReady = true;
+    // what polls waits for the start, and one that fails says so itself
+    if (assembly.registry.models.some(({ batch }) => batch?.isPolled)) this.infrastructure().catch(() => {});
     await run.report(assembly);
   }
 

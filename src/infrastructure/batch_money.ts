@@ -2,24 +2,133 @@
  * What a batch costs: reserved when it is made, settled when it is over.
  * @module
  */
-import type { Budget, Reservation } from "../state/limits/budget.ts";
+import type { Batch } from "../contracts/infrastructure.ts";
+import { BudgetExceededError } from "../errors.ts";
+import type { Member } from "../registry/registry.ts";
+import type { Budget } from "../state/limits/budget.ts";
+import type { AnswerUsage } from "../pipeline/routed.ts";
+import { costNanoUsd, type Quantities } from "../util/cost.ts";
+import { isObject } from "../util/is_object.ts";
+import { batchLimits } from "./account.ts";
+import { batchOperationFor } from "./batch_operations.ts";
+import { BudgetShare } from "./budget_share.ts";
+import { linesOf, objectIn } from "./json_lines.ts";
+import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
-/** Money of one budget. */
-interface ReservedMoney {
-  readonly budget: Budget;
-  readonly reservation: Reservation;
+/** Longest line of results, bytes. */
+const maxLineBytes = 64 * 1024 * 1024;
+
+/** The budgets that a model's requests have to fit in, and their client's own. */
+function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
+  const own = state.tracker.budgetScopes.map(({ budget }) => budget);
+  return client?.budget === undefined ? own : [...own, client.budget];
 }
 
-/** What is reserved for a batch under way. */
-export class BudgetShare {
-  readonly #parts: readonly ReservedMoney[];
-
-  constructor(parts: readonly ReservedMoney[]) {
-    this.#parts = parts;
+/**
+ * Reserves what a batch may cost.
+ *
+ * @param singleNano What its requests cost by estimate as single ones, nano-dollars; null where that is unknown.
+ * @returns Undefined where no budget is configured.
+ * @throws {BudgetExceededError} Where it does not fit.
+ */
+export async function reserve(
+  singleNano: number | null,
+  { member, call, mesh }: { readonly member: Member; readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
+): Promise<BudgetShare | undefined> {
+  const budgets = budgetsOf(member, call);
+  if (budgets.length === 0) return undefined;
+  const { model } = member;
+  if (singleNano === null) {
+    throw new BudgetExceededError(
+      `The model "${model.name}" has no price, and its budget cannot hold a batch without one`,
+    );
   }
-
-  /** Ends the reservation; undefined: at what was reserved. */
-  settle(costNano: number | undefined): void {
-    for (const { budget, reservation } of this.#parts) budget.settle(reservation, costNano);
+  const cost = Math.ceil(singleNano * batchLimits(model).priceFactor);
+  const wall = mesh.runtime.clock.now();
+  const full = budgets.filter((budget) => budget.resetsAt(wall, cost) !== undefined);
+  if (full.length > 0) throw exceeded(full, cost, wall);
+  // nothing is awaited between the check and this
+  const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })));
+  const { replication } = mesh.state.replicator;
+  const wanted = replication === undefined ? [] : share.counterRequests();
+  const isGranted = wanted.length === 0 || await replication!.reserve(wanted, () => share.confirm());
+  if (!isGranted) {
+    share.settle(0);
+    throw exceeded(budgets, cost, wall);
   }
+  share.confirm();
+  return share;
+}
+
+function exceeded(budgets: readonly Budget[], cost: number, wall: number): BudgetExceededError {
+  const ends = budgets.flatMap((budget) => budget.resetsAt(wall, cost) ?? []);
+  const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wall);
+  return new BudgetExceededError("What is left of a budget is too little for this batch", waitMs);
+}
+
+/** Charges what was spent without a reservation that is known here. */
+export function charge(costNano: number, member: Member, context: Pick<ObjectCall, "client"> & { wall: number }): void {
+  for (const budget of budgetsOf(member, context)) budget.settle(budget.reserve(costNano, context.wall), costNano);
+}
+
+/** What a batch took. */
+export interface BatchUsage {
+  readonly input: number;
+  readonly output: number;
+  /** Nano-dollars, the batch's price; undefined where it is unknown. */
+  readonly costNano: number | undefined;
+}
+
+/** Where results are, and what they are of. */
+interface Results {
+  readonly member: Member;
+  readonly endpoint: string;
+  /** The batches, as their provider has them. */
+  readonly parts: readonly Batch[];
+  /** The content of their files of results; undefined where there are none. */
+  readonly content: (() => Promise<AsyncIterable<Uint8Array>>) | undefined;
+  readonly wall: number;
+}
+
+/** What a batch took: as its provider sums it up, else line by line of its results. */
+export async function usageOf({ member: { model }, endpoint, parts, content, wall }: Results): Promise<BatchUsage> {
+  const { priceFactor } = batchLimits(model);
+  const priced = (quantities: Quantities) => costNanoUsd(quantities, model.info.pricing, wall);
+  const total = { input: 0, output: 0, costNano: 0 as number | undefined };
+  const add = (quantities: Quantities) => {
+    total.input += quantities.input;
+    total.output += quantities.output;
+    const cost = quantities.input + quantities.output === 0 ? 0 : priced(quantities);
+    total.costNano = cost === undefined || total.costNano === undefined ? undefined : total.costNano + cost;
+  };
+  const sums = parts.map(({ usage }) => summedUsage(usage));
+  const hasTiers = model.info.pricing?.some(({ above_tokens }) => above_tokens !== undefined) === true;
+  if (!hasTiers && sums.every((one) => one !== undefined)) { for (const one of sums) add(one!); }
+  else if (content !== undefined) {
+    const { operation } = await batchOperationFor(endpoint, 0);
+    const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
+    for await (const line of linesOf(await content(), maxLineBytes)) {
+      const { response } = objectIn(line) as { response?: { body?: unknown } };
+      if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
+    }
+  }
+  const { costNano } = total;
+  return { ...total, costNano: costNano === undefined ? undefined : Math.round(costNano * priceFactor) };
+}
+
+/** In the words of chat, whichever endpoint has answered. */
+function usageIn({ usage }: Record<string, unknown>): AnswerUsage {
+  if (!isObject(usage)) return { usage: undefined, written: () => 0 };
+  const { input_tokens, output_tokens } = usage;
+  const words = { prompt_tokens: input_tokens, completion_tokens: output_tokens };
+  return { usage: input_tokens === undefined ? usage : { ...words, ...usage }, written: () => 0 };
+}
+
+/** OpenAI's sum over a batch, where it is there and not empty. */
+function summedUsage(usage: unknown): Quantities | undefined {
+  if (!isObject(usage)) return undefined;
+  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = usage;
+  if (typeof input !== "number" || typeof output !== "number" || input + output === 0) return undefined;
+  const cached = isObject(details) && typeof details.cached_tokens === "number" ? details.cached_tokens : undefined;
+  return { input, output, cached };
 }

@@ -16,6 +16,8 @@ export interface BatchOperation {
   readonly defaultModel?: string | undefined;
   check(body: unknown): RequestBody;
   needsOf(body: RequestBody): RequestNeeds;
+  /** What a response took. */
+  readUsage: Operation["readUsage"];
 }
 
 type Loaded = CheckedOperation<RequestBody>;
@@ -55,6 +57,7 @@ export async function batchOperationFor(url: unknown, number: number): Promise<B
     defaultModel: operation.defaultModel,
     check: (body) => operation.check(body, []),
     needsOf: (body) => operation.needsOf(body, []),
+    readUsage: (answer, context) => operation.readUsage(answer, context),
   };
 }
 
@@ -71,5 +74,6 @@ function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
       const input = Math.ceil(JSON.stringify(body).length / charsPerToken);
       return { load: { input, output }, lackOf: () => undefined };
     },
+    readUsage: (answer, context) => chat.readUsage(answer, context),
   };
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { FileObject, ObjectPage } from "../contracts/infrastructure.ts";
-import { infrastructureOf, locate, mintId } from "./account.ts";
+import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
 import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
@@ -106,8 +106,22 @@ export class Files {
   }
 }
 
+/**
+ * The id of a file that a provider has made, such as results.
+ *
+ * @param ids The provider's own, of one file or of those that are one here.
+ * @param owner What it belongs to.
+ */
+export async function resultFileId(
+  ids: readonly string[],
+  { ref, account }: Located,
+  mesh: InfrastructureMesh,
+): Promise<string> {
+  return (await mintId({ kind: "file", owner: ref.owner, madeAt: ref.madeAt, ids }, account, mesh)).id;
+}
+
 /** A page of a list. */
-function pageOf<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
+export function pageOf<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
   const idOf = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
   return { object: "list", data, first_id: idOf(data[0]), last_id: idOf(data.at(-1)), has_more: hasMore };
 }

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { hash53 } from "../util/hash.ts";
-import type { BudgetShare } from "./batch_money.ts";
+import type { BudgetShare } from "./budget_share.ts";
 import type { ObjectKind, ObjectRef } from "./object_id.ts";
 
 /** Where records are. */
@@ -44,6 +44,9 @@ interface PageOptions {
   readonly fits?: (object: JsonObject) => boolean;
 }
 
+/** Longer than results are read, ms: an owner that is gone is noticed after that. */
+const lockMs = 120_000;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -58,10 +61,11 @@ export class ObjectBook {
   readonly processSecret: string = crypto.randomUUID() + crypto.randomUUID();
   readonly #memory: Records = new MemoryRecords();
   readonly #turns = new Map<string, Promise<unknown>>();
-  #records: Records | undefined;
+  readonly #lockOwner = crypto.randomUUID();
+  #records: Storage | undefined;
 
   /** Uses a storage from now on; undefined: memory. */
-  use(records: Records | undefined): void {
+  use(records: Storage | undefined): void {
     this.#records = records;
   }
 
@@ -100,15 +104,27 @@ export class ObjectBook {
     return { records, hasMore: false };
   }
 
-  /** Work on one object, one after the other. */
+  /** Work on one object, one after the other, in all processes on one storage. */
   async inTurn<Result>(ref: ObjectRef, work: () => Promise<Result>): Promise<Result> {
     const key = keyOf(ref);
-    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
+    const locked = () => this.#locked(key, work);
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(locked, locked);
     this.#turns.set(key, turn);
     try {
       return await turn;
     } finally {
       if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    }
+  }
+
+  async #locked<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const storage = this.#records;
+    if (storage === undefined) return await work();
+    const lock = await storage.acquire(key, { owner: this.#lockOwner, ttlMs: lockMs });
+    try {
+      return await work();
+    } finally {
+      await storage.release(lock);
     }
   }
 

@@ -2,6 +2,7 @@
  * Requests for files, batches and fine-tuning jobs.
  * @module
  */
+import type { FineTuneAction } from "../contracts/infrastructure.ts";
 import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
 import type { FileContent } from "../infrastructure/file_content.ts";
 import type { ObjectCall } from "../infrastructure/mesh.ts";
@@ -11,7 +12,7 @@ import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
-import { timeoutOf } from "./perform_request.ts";
+import { readWork, timeoutOf } from "./perform_request.ts";
 import { UploadBody } from "./upload_body.ts";
 
 /** `POST /v1/files`. */
@@ -70,6 +71,77 @@ export async function fileContent(exchange: Exchange): Promise<PlainResponse> {
   const content = await files.content(idIn(exchange), callOf(exchange));
   headers["content-type"] = content.type;
   return { status: 200, headers, body: bodyOf(content, onEnd) };
+}
+
+/** `POST /v1/batches`. */
+export async function createBatch(exchange: Exchange): Promise<PlainResponse> {
+  const { headers } = exchange;
+  const body = await bodyIn(exchange);
+  const { batches } = await exchange.mesh.infrastructure();
+  const { object, pool, model, provider } = await batches.create(body, callOf(exchange));
+  Object.assign(headers, { "x-mesh-pool": pool, "x-mesh-model": model, "x-mesh-provider": provider });
+  return json(object, { headers });
+}
+
+/** `GET /v1/batches`. */
+export async function listBatches(exchange: Exchange): Promise<PlainResponse> {
+  const { query, batches } = await opened(exchange);
+  return json(await batches.list(pageIn(query), callOf(exchange)), exchange);
+}
+
+/** `GET /v1/batches/{id}`. */
+export async function retrieveBatch(exchange: Exchange): Promise<PlainResponse> {
+  const { batches } = await opened(exchange);
+  return json(await batches.retrieve(idIn(exchange), callOf(exchange)), exchange);
+}
+
+/** `POST /v1/batches/{id}/cancel`. */
+export async function cancelBatch(exchange: Exchange): Promise<PlainResponse> {
+  const { batches } = await opened(exchange);
+  return json(await batches.cancel(idIn(exchange), callOf(exchange)), exchange);
+}
+
+/** `POST /v1/fine_tuning/jobs`. */
+export async function createJob(exchange: Exchange): Promise<PlainResponse> {
+  const body = await bodyIn(exchange);
+  const { jobs } = await exchange.mesh.infrastructure();
+  return json(await jobs.create(body, callOf(exchange)), exchange);
+}
+
+/** `GET /v1/fine_tuning/jobs`. */
+export async function listJobs(exchange: Exchange): Promise<PlainResponse> {
+  const { query, jobs } = await opened(exchange);
+  return json(await jobs.list(pageIn(query), callOf(exchange)), exchange);
+}
+
+/** `GET /v1/fine_tuning/jobs/{id}`. */
+export async function retrieveJob(exchange: Exchange): Promise<PlainResponse> {
+  const { jobs } = await opened(exchange);
+  return json(await jobs.retrieve(idIn(exchange), callOf(exchange)), exchange);
+}
+
+/** `POST /v1/fine_tuning/jobs/{id}/cancel`, `/pause` and `/resume`. */
+export async function changeJob(exchange: Exchange): Promise<PlainResponse> {
+  const { jobs } = await opened(exchange);
+  const action = exchange.path.replace(/\/$/, "").split("/").at(-1) as FineTuneAction;
+  return json(await jobs.change(idIn(exchange), action, callOf(exchange)), exchange);
+}
+
+/** `GET /v1/fine_tuning/jobs/{id}/events` and `/checkpoints`. */
+export async function listOfJob(exchange: Exchange): Promise<PlainResponse> {
+  const { jobs } = await opened(exchange);
+  const what = exchange.path.replace(/\/$/, "").split("/").at(-1)!;
+  const { search } = new URL(exchange.request.url);
+  return json(await jobs.listOf(idIn(exchange), what + search, callOf(exchange)), exchange);
+}
+
+/** The JSON of a request; it has its slot from then on. */
+async function bodyIn(exchange: Exchange): Promise<unknown> {
+  return (await readWork(exchange)).value;
+}
+
+function pageIn(query: URLSearchParams) {
+  return { after: query.get("after") ?? undefined, limit: limitIn(query, 100) };
 }
 
 /** Takes a slot, for a request without a body. */

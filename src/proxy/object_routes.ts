@@ -11,6 +11,15 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
   ["files", route({ POST: "uploadFile", GET: "listFiles" })],
   ["files/*", route({ GET: "retrieveFile", DELETE: "deleteFile" })],
   ["files/*/content", route({ GET: "fileContent" })],
+  ["batches", route({ POST: "createBatch", GET: "listBatches" })],
+  ["batches/*", route({ GET: "retrieveBatch" })],
+  ["batches/*/cancel", route({ POST: "cancelBatch" })],
+  ["fine_tuning/jobs", route({ POST: "createJob", GET: "listJobs" })],
+  ["fine_tuning/jobs/*", route({ GET: "retrieveJob" })],
+  ...["cancel", "pause", "resume"].map((action) =>
+    [`fine_tuning/jobs/*/${action}`, route({ POST: "changeJob" })] as const
+  ),
+  ...["events", "checkpoints"].map((what) => [`fine_tuning/jobs/*/${what}`, route({ GET: "listOfJob" })] as const),
 ];
 
 /**

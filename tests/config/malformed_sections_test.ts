@@ -48,7 +48,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { observability: { events: { filter: ["rotations"] } } },
-    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health", "budget", "outage")',
+    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health", "budget", "outage", "batch")',
   ],
   [
     { observability: { logging: { max_payload_size: -1 } } },

@@ -144,25 +144,6 @@ Deno.test("validate() accepts the names that models will go by", () => {
   }, { known });
 });
 
-Deno.test("validate() warns of what is not in effect, unless it asks for what happens anyway", () => {
-  const { warnings } = validate({
-    secrets: { resolution: { cache_enabled: true } },
-    providers: {
-      "acme.llm.v1": { "auth.method": "api_key", batch: { supported: false } },
-      "zeta.api.v1": { batch: { max_items: 10 } },
-    },
-    models: { m: { provider: "acme.llm.v1", batch: { max_items: 10, polling: true } } },
-    storage: { path: "state.json", on_unavailable: "closed" },
-    discovery: { sync: { enabled: false } },
-  }, { known });
-  assertEquals(
-    warnings,
-    [
-      "models.m.batch.polling",
-    ].map((path) => ({ path, message: "is not in effect in this version" })),
-  );
-});
-
 Deno.test("validate() takes every setting of routing, limits and money without a warning", () => {
   const budget = { daily_limit: 1, monthly_limit: 10 };
   const { warnings } = validate({

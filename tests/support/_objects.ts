@@ -2,7 +2,7 @@
  * Proxies over simulated vendors of files and batches.
  * @module
  */
-import { startTestProxy, type TestProxy } from "./proxy.ts";
+import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { type ObjectVendor, startObjectVendor } from "./vendors/openai_objects.ts";
 
 /** The scene of one test. */
@@ -10,7 +10,12 @@ export interface ObjectStage extends AsyncDisposable {
   readonly proxy: TestProxy;
   readonly vendors: Readonly<Record<string, ObjectVendor>>;
   /** Starts another proxy of the same configuration, with changes. */
-  another(config?: Readonly<Record<string, unknown>>): Promise<TestProxy>;
+  another(
+    config?: Readonly<Record<string, unknown>>,
+    options?: Pick<TestProxyOptions, "storage">,
+  ): Promise<TestProxy>;
+  /** Stops one before the others. */
+  close(proxy: TestProxy): Promise<void>;
 }
 
 /** A response, read. */
@@ -52,8 +57,17 @@ export async function objectStage(
     }]),
   );
   const proxies: TestProxy[] = [];
-  const start = async (others: Readonly<Record<string, unknown>> = {}) => {
-    const facts = { upstreams, provider: { ...everything, ...provider }, config: { models, ...config, ...others } };
+  const closed = new Set<TestProxy>();
+  const start = async (
+    others: Readonly<Record<string, unknown>> = {},
+    options: Pick<TestProxyOptions, "storage"> = {},
+  ) => {
+    const facts = {
+      ...options,
+      upstreams,
+      provider: { ...everything, ...provider },
+      config: { models, ...config, ...others },
+    };
     proxies.push(await startTestProxy(facts));
     return proxies.at(-1)!;
   };
@@ -61,8 +75,12 @@ export async function objectStage(
     proxy: await start(),
     vendors,
     another: start,
+    async close(proxy) {
+      closed.add(proxy);
+      await proxy[Symbol.asyncDispose]();
+    },
     async [Symbol.asyncDispose]() {
-      for (const proxy of proxies) await proxy[Symbol.asyncDispose]();
+      for (const proxy of proxies.filter((one) => !closed.has(one))) await proxy[Symbol.asyncDispose]();
       for (const vendor of Object.values(vendors)) await vendor[Symbol.asyncDispose]();
     },
   };

@@ -2,7 +2,7 @@
  * A proxy over scripted providers, on a real port, on a clock that skips every wait.
  * @module
  */
-import { type MeshEvent, ModelMesh, type RoutingRecord } from "../../mod.ts";
+import { type MeshEvent, ModelMesh, type RoutingRecord, type stateIn } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
@@ -22,6 +22,8 @@ export interface TestProxyOptions {
   readonly listener?: "node" | "deno";
   /** Time; a fake clock that skips sleeps unless given. */
   readonly clock?: FakeClock;
+  /** Where states and records outlive it. */
+  readonly storage?: ReturnType<typeof stateIn>;
 }
 
 /** A running proxy and what it emitted. */
@@ -65,7 +67,13 @@ export function testConfig({ upstreams, pool, provider, config }: TestProxyOptio
 export async function startTestProxy(options: TestProxyOptions): Promise<TestProxy> {
   const records: (MeshEvent | RoutingRecord)[] = [];
   const clock = options.clock ?? fakeClock({ skipSleeps: true });
-  const mesh = new ModelMesh({ clock, random: () => 0.5, on: (record) => records.push(record) });
+  const { storage } = options;
+  const mesh = new ModelMesh({
+    clock,
+    random: () => 0.5,
+    on: (record) => records.push(record),
+    ...storage && { storage },
+  });
   await mesh.initialize(testConfig(options));
   const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
   const { listener } = options;

@@ -91,20 +91,6 @@ export function instance<Value>(kind: string, methods: readonly string[]): Field
   });
 }
 
-/**
- * Marks a key whose value is checked but has no effect in this version: a warning says so. Deleting the word
- * puts the key into effect.
- *
- * @param honoured Values with the effect that the mesh has anyway.
- */
-export function later<Value>(inner: Field<Value>, ...honoured: readonly Value[]): Field<Value> {
-  return field({ ...inner.shape, isLater: true }, (value, path, report) => {
-    const read = inner.read(value, path, report);
-    if (read !== undefined && !honoured.includes(read)) report.warn(path, "is not in effect in this version");
-    return read;
-  });
-}
-
 function numeric(shape: Shape, kind: string, isOne: (value: unknown) => boolean): Field<number> {
   const { min = -Infinity, max = Infinity, above = -Infinity } = shape;
   return leaf(shape, kind + rangeOf(shape), (value) => {

@@ -44,8 +44,6 @@ export interface Shape {
   readonly isSecret?: boolean;
   /** Secret references are refused, since the value is a name. */
   readonly isLiteral?: boolean;
-  /** Accepted, without effect yet. */
-  readonly isLater?: boolean;
 }
 
 /** A key of the document. */

@@ -5,7 +5,7 @@
 import type { ModelConstraints, ModelFeatures, ParameterRules, Pricing, RateLimits } from "../../contracts/provider.ts";
 import { list, mapOf, object, passThrough, recordOf } from "./_containers.ts";
 import type { Field } from "./field.ts";
-import { duration, flag, integer, later, number, oneOf, size, text } from "./_fields.ts";
+import { duration, flag, integer, number, oneOf, size, text } from "./_fields.ts";
 import { defaultWeight } from "../settings/defaults.ts";
 import type { ConfiguredModel } from "../settings/settings.ts";
 
@@ -129,15 +129,15 @@ const batch = () =>
     /** Largest file of one batch: a larger one is split, and joined again. */
     max_payload: size(),
     /** Expected turnaround: what a batch has that names none, and the least that one may ask for. */
-    completion_window: later(duration()),
+    completion_window: duration(),
     /** Price relative to a single request; 0.5 is half of it. The vendor's, where that is known, unless given. */
-    cost_discount: later(number({ min: 0, max: 1 })),
+    cost_discount: number({ min: 0, max: 1 }),
     /** The end of a batch is an event `batch`, which webhooks deliver. */
-    callback: later(flag({ default: false })),
+    callback: flag({ default: false }),
     /** Batches that are open are asked for once a minute, so that their end is noticed without a client; as `callback`, unless given. */
-    polling: later(flag()),
+    polling: flag(),
     /** Responses of a batch that was split can be had while parts of it are under way. */
-    partial_results: later(flag({ default: false })),
+    partial_results: flag({ default: false }),
   });
 
 const model = () =>

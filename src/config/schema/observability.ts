@@ -127,7 +127,7 @@ export const observability = (): Field<ObservabilityValues> =>
     /** Which events are emitted. */
     events: object<NonNullable<ObservabilityValues["events"]>>({
       /** Kinds of events; all unless given. */
-      filter: list(oneOf<EventKind>(["rotation", "deactivation", "recovery", "health", "budget", "outage"])),
+      filter: list(oneOf<EventKind>(["rotation", "deactivation", "recovery", "health", "budget", "outage", "batch"])),
       /** Whether events carry details. */
       include_metadata: flag({ default: true }),
     }),

@@ -1,0 +1,124 @@
+/**
+ * What is written down of batches: a routing record when one is over, or was refused, and an event where that is asked for.
+ * @module
+ */
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { Batch } from "../contracts/infrastructure.ts";
+import { ProviderError, RateLimitError } from "../errors.ts";
+import type { Member } from "../registry/registry.ts";
+import type { Account } from "./account.ts";
+import type { BatchUsage } from "./batch_money.ts";
+import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import type { BatchFacts, ObjectRef } from "./object_id.ts";
+import type { FailedCall } from "./provider_call.ts";
+
+/** A batch that is over. */
+interface EndedBatch {
+  readonly ref: ObjectRef;
+  readonly object: Batch;
+  readonly member: Member;
+  /** The request that made it. */
+  readonly requestId: string;
+}
+
+/** Emits the routing record of a batch that is over. */
+export function emitRecord(
+  { ref, object, member, requestId, used, attempts }: EndedBatch & {
+    readonly used: BatchUsage | undefined;
+    readonly attempts: number;
+  },
+  mesh: InfrastructureMesh,
+): void {
+  const { hub, runtime: { clock } } = mesh;
+  const isOk = object.status === "completed";
+  const { input, output, costNano } = used ?? {};
+  hub.publish("request_started", undefined);
+  hub.requestFinished({
+    record: {
+      ...recordOf(ref.batch!, member.model.instance.entry.id, { requestId, owner: ref.owner, attempts, mesh }),
+      fallback_chain: [{
+        model: member.model.name,
+        provider: ref.provider,
+        outcome: isOk ? "ok" : object.status,
+        ms: 0,
+      }],
+      status: 200,
+      duration_ms: Math.max(0, clock.now() - ref.madeAt),
+      ...(input === undefined ? {} : { tokens_in: input, tokens_out: output! }),
+      ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+    },
+    tries: [],
+    outcome: isOk ? "success" : object.status === "failed" ? "failure" : "none",
+    tokensIn: input,
+    tokensOut: output,
+    costNanoUsd: costNano,
+  });
+}
+
+/** Emits the routing record of a batch that could not be made. */
+export function emitFailure(
+  { error, possiblyBilled }: FailedCall,
+  { facts, account, call, attempts }: {
+    readonly facts: BatchFacts;
+    readonly account: Account;
+    readonly call: ObjectCall;
+    readonly attempts: number;
+  },
+  mesh: InfrastructureMesh,
+): void {
+  const { requestId } = call;
+  const status = ProviderError.isInstance(error) ? error.status : RateLimitError.isInstance(error) ? 429 : 500;
+  const provider = account.instance.entry.id;
+  mesh.hub.publish("request_started", undefined);
+  mesh.hub.requestFinished({
+    record: {
+      ...recordOf(facts, provider, { requestId, owner: ownerOf(call), attempts, mesh }),
+      fallback_chain: [{ model: facts.model, provider, outcome: "failed", status, ms: 0 }],
+      status: call.signal?.aborted ? 499 : status,
+      ...(possiblyBilled ? { possibly_billed: true } : {}),
+    },
+    tries: [],
+    outcome: call.signal?.aborted ? "none" : "failure",
+  });
+}
+
+/** Emits the event of a batch that is over. */
+export function announce({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
+  const { id, status, endpoint, request_counts } = object;
+  const owner = ref.owner === "" ? {} : { client: ref.owner };
+  hub.event({
+    event: "batch",
+    pool: ref.batch!.pool,
+    model: member.model.name,
+    provider: ref.provider,
+    from: "in_progress",
+    to: status,
+    reason: status,
+    metadata: { id, endpoint, request_counts, request_id: requestId, ...owner },
+  });
+}
+
+function recordOf(
+  { pool, model }: BatchFacts,
+  provider: string,
+  { requestId, owner, attempts, mesh }: {
+    readonly requestId: string;
+    readonly owner: string;
+    readonly attempts: number;
+    readonly mesh: InfrastructureMesh;
+  },
+): Omit<RoutingRecord, "fallback_chain"> {
+  return {
+    type: "routing",
+    timestamp: mesh.hub.timestamp(),
+    request_id: requestId,
+    capability: mesh.registry.pool(pool)?.capability ?? null,
+    pool,
+    model,
+    provider,
+    delivery: "batch",
+    routing_latency_ms: 0,
+    attempts,
+    ...(owner === "" ? {} : { client: owner }),
+  };
+}

@@ -1,0 +1,288 @@
+/**
+ * Batches: made where their file is, asked for by their ids, and settled once they are over.
+ * @module
+ */
+import { formatDuration, parseDuration } from "../config/schema/units.ts";
+import type { Batch, BatchRequest, ObjectPage } from "../contracts/infrastructure.ts";
+import { ObjectNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
+import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
+import type { Member } from "../registry/registry.ts";
+import { isObject } from "../util/is_object.ts";
+import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { announce, emitFailure, emitRecord } from "./batch_records.ts";
+import { charge, reserve, usageOf } from "./batch_money.ts";
+import type { BudgetShare } from "./budget_share.ts";
+import { openContent } from "./file_content.ts";
+import { pageOf, resultFileId } from "./files.ts";
+import { isOver, joined } from "./joined_batch.ts";
+import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import type { BatchFacts } from "./object_id.ts";
+import { callProvider, tryProvider } from "./provider_call.ts";
+
+/** The window of a batch that names none, at a model that has none. */
+const defaultWindow = "24h";
+
+const defaultLimit = 20;
+
+/** A batch that was made. */
+interface MadeBatch {
+  readonly object: Batch;
+  readonly pool: string;
+  readonly model: string;
+  readonly provider: string;
+}
+
+/** The batches of a mesh. Ids are checked: what is not the caller's does not exist. */
+export class Batches {
+  readonly #mesh: InfrastructureMesh;
+
+  constructor(mesh: InfrastructureMesh) {
+    this.#mesh = mesh;
+  }
+
+  /**
+   * Makes a batch of an uploaded file.
+   *
+   * @param body As it came.
+   * @throws A `MeshError`, or the client's abort.
+   */
+  async create(body: unknown, call: ObjectCall): Promise<MadeBatch> {
+    const mesh = this.#mesh;
+    const request = checked(body);
+    const { input_file_id: inputId, completion_window: window, ...others } = request;
+    const { ref: file, account } = await locate(inputId, { kind: "file", call }, mesh);
+    const { batch: facts } = file;
+    if (facts === undefined) {
+      throw invalid('The file is none of requests: upload it with the purpose "batch"', "input_file_id");
+    }
+    if (facts.endpoint !== request.endpoint) {
+      throw invalid(`"endpoint" has to be "${facts.endpoint}", which the lines of the file ask for`, "endpoint");
+    }
+    const member = memberOf(facts, account, mesh);
+    const share = await reserve(facts.costNano, { member, call, mesh });
+    const asked = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
+    const parts = await this.#submit(file.ids, asked, { account, call, share, facts });
+    const owner = ownerOf(call);
+    const ids = parts.map(({ id }) => id);
+    const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
+    const { id, ref } = await mintId(made, account, mesh);
+    const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
+    if (share !== undefined) mesh.book.reserved.set(id, share);
+    await mesh.book.save(ref, { id, object, isOver: false, requestId: call.requestId });
+    return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
+  }
+
+  /** A batch as it is now. */
+  async retrieve(id: string, call: ObjectCall): Promise<Batch> {
+    const located = await locate(id, { kind: "batch", call }, this.#mesh);
+    return await this.#refresh(id, located, call);
+  }
+
+  /** Asks for the end of a batch: of its parts that are not over. */
+  async cancel(id: string, call: ObjectCall): Promise<Batch> {
+    const mesh = this.#mesh;
+    const located = await locate(id, { kind: "batch", call }, mesh);
+    const { account, ref } = located;
+    const infrastructure = infrastructureOf(account, "batch");
+    const parts = await this.#partsOf(located, call);
+    const open = parts.length === 1 ? parts : parts.filter((part) => !isOver(part));
+    if (open.length === 0) {
+      const { status } = joined(parts);
+      const facts = { code: "invalid_value", status: 409, type: "invalid_request_error", attempts: [] };
+      throw new ProviderError(`The batch is ${status}: there is nothing to cancel`, facts);
+    }
+    const ended = await Promise.all(
+      open.map((part) =>
+        callProvider({ account, call, send: (options) => infrastructure.cancelBatch(part.id, options) }, mesh)
+      ),
+    );
+    const now = parts.map((part) => ended.find(({ id }) => id === part.id) ?? part);
+    return await this.#seen(id, now, { ref, account }, call);
+  }
+
+  /** A page of the caller's batches, the newest first. */
+  async list(
+    { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
+    call: ObjectCall,
+  ): Promise<ObjectPage> {
+    const mesh = this.#mesh;
+    const { records, hasMore } = await mesh.book.page({
+      kind: "batch",
+      owner: ownerOf(call),
+      after: after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref,
+      limit,
+    });
+    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // one that cannot be asked for is as it was last
+    );
+    return pageOf(await Promise.all(data), hasMore);
+  }
+
+  /** Asks for the batches under way of models that are polled, and notices their end. */
+  async poll(): Promise<void> {
+    const mesh = this.#mesh;
+    const open = await mesh.book.open("batch");
+    await Promise.allSettled(open.map(async ({ id, requestId = "" }) => {
+      const call: ObjectCall = { requestId, timeoutMs: pollMs };
+      const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
+      const { model } = memberOf(located.ref.batch!, located.account, mesh);
+      if (model.batch?.isPolled) await this.#refresh(id, located, call);
+    }));
+  }
+
+  /** One batch for each file; when one is refused, those before it are cancelled. */
+  async #submit(
+    ids: readonly string[],
+    request: Omit<BatchRequest, "input_file_id">,
+    { account, call, share, facts }: {
+      readonly account: Account;
+      readonly call: ObjectCall;
+      readonly share: BudgetShare | undefined;
+      readonly facts: BatchFacts;
+    },
+  ): Promise<Batch[]> {
+    const infrastructure = infrastructureOf(account, "batch");
+    const parts: Batch[] = [];
+    for (const input_file_id of ids) {
+      const asked = { ...request, input_file_id } as BatchRequest;
+      const end = await tryProvider({
+        account,
+        call,
+        send: (options) => infrastructure.submitBatch(asked, options),
+      }, this.#mesh);
+      if ("value" in end) {
+        parts.push(end.value);
+        continue;
+      }
+      const back = { requestId: call.requestId, timeoutMs: pollMs };
+      const cancels = parts.map(({ id }) =>
+        callProvider({ account, call: back, send: (options) => infrastructure.cancelBatch(id, options) }, this.#mesh)
+      );
+      const isBack = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
+      // what may run may be billed: then it counts as reserved
+      share?.settle(isBack && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
+      emitFailure(end, { facts, account, call, attempts: parts.length + 1 }, this.#mesh);
+      throw end.error;
+    }
+    return parts;
+  }
+
+  async #refresh(id: string, located: Located, call: ObjectCall): Promise<Batch> {
+    return await this.#seen(id, await this.#partsOf(located, call), located, call);
+  }
+
+  async #partsOf({ ref, account }: Located, call: ObjectCall): Promise<Batch[]> {
+    const infrastructure = infrastructureOf(account, "batch");
+    return await Promise.all(ref.ids.map((id) =>
+      callProvider({
+        account,
+        call,
+        isRead: true,
+        send: (options) => infrastructure.retrieveBatch(id, options),
+      }, this.#mesh)
+    ));
+  }
+
+  /** Writes down how a batch is; its end once. */
+  async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
+    const { book } = this.#mesh;
+    const known = await book.load(located.ref);
+    const shown = await this.#shown(id, parts, located);
+    const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
+    if (isOver(object)) await this.#finish(object, parts, { located, call });
+    else if (known !== undefined) await book.save(located.ref, { ...known, object });
+    return object;
+  }
+
+  async #finish(
+    object: Batch,
+    parts: readonly Batch[],
+    { located: { ref, account }, call }: { readonly located: Located; readonly call: ObjectCall },
+  ): Promise<void> {
+    const mesh = this.#mesh;
+    const { book, runtime: { clock } } = mesh;
+    const { id } = object;
+    await book.inTurn(ref, async () => {
+      const known = await book.load(ref);
+      const share = book.reserved.get(id);
+      book.reserved.delete(id);
+      if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has seen it
+      const member = memberOf(ref.batch!, account, mesh);
+      const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
+      const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
+      const results = { member, endpoint: ref.batch!.endpoint, parts, wall: clock.now() };
+      const used = await usageOf({ ...results, content: ids.length === 0 ? undefined : content })
+        .catch(() => undefined); // a batch whose results cannot be read is over all the same
+      share?.settle(used?.costNano);
+      const costNano = used?.costNano ?? null;
+      if (known === undefined && costNano !== null) {
+        charge(costNano, member, { client: call.client, wall: clock.now() });
+      }
+      const { requestId = call.requestId } = known ?? {};
+      await book.save(ref, { id, object, isOver: true, requestId, costNano });
+      emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
+      if (member.model.batch?.isAnnounced) announce({ ref, object, member, requestId }, mesh);
+    });
+  }
+
+  /** A batch by ids of ours. */
+  async #shown(id: string, parts: readonly Batch[], { ref, account }: Located): Promise<Batch> {
+    const mesh = this.#mesh;
+    const batch = joined(parts);
+    const { model } = memberOf(ref.batch!, account, mesh);
+    const fileOf = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
+      const ids = parts.flatMap((part) => part[name] || []);
+      const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.hasPartialResults;
+      return ids.length === 0 || !isShown ? null : await resultFileId(ids, { ref, account }, mesh);
+    };
+    return {
+      ...batch,
+      id,
+      input_file_id: (await fileOf("input_file_id"))!,
+      output_file_id: await fileOf("output_file_id"),
+      error_file_id: await fileOf("error_file_id"),
+    };
+  }
+}
+
+/** Limit of a call in the background, ms. */
+const pollMs = 30_000;
+
+/** The model that answers a batch, in the pool that its lines name; by itself once that pool is gone. */
+function memberOf(
+  { pool, model: name }: BatchFacts,
+  { instance }: Account,
+  { registry }: InfrastructureMesh,
+): Member {
+  const model = registry.model(name);
+  if (model === undefined || model.instance !== instance) {
+    throw new ObjectNotFoundError(`The model "${name}" of this batch is configured no more`);
+  }
+  const own = registry.allPools.find((one) => one.name === pool)?.members.find((member) => member.model === model);
+  return own ?? registry.poolOf(name, [model]).members[0]!;
+}
+
+function checked(body: unknown): BatchRequest {
+  if (!isObject(body)) throw invalid("The body has to be a JSON object");
+  const { mesh: _mesh, ...request } = body;
+  for (const name of ["input_file_id", "endpoint"]) {
+    const value = request[name];
+    if (value === undefined || value === null) throw missing(name);
+    if (typeof value !== "string") throw wrongType(name, "a string", value);
+  }
+  checkOptional(request, { name: "metadata", what: "an object", fits: isObject });
+  checkOptional(request, { name: "completion_window", what: "a string", fits: (value) => typeof value === "string" });
+  return request as unknown as BatchRequest;
+}
+
+/** What a batch asks for, else what the model takes. */
+function windowOf(given: string | undefined | null, { model: { name, batch } }: Member): string {
+  const { windowMs } = batch ?? {};
+  if (given === undefined || given === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
+  const ms = parseDuration(given);
+  if (ms === undefined) throw invalid(`"completion_window" has to be a duration such as "24h"`, "completion_window");
+  if (windowMs === undefined || ms >= windowMs) return given;
+  throw new UnsupportedRequestError(
+    `"completion_window" is shorter than the ${formatDuration(windowMs)} that the model "${name}" takes`,
+    { code: "unsupported_by_pool", param: "completion_window" },
+  );
+}

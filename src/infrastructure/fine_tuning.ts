@@ -1,0 +1,177 @@
+/**
+ * Fine-tuning jobs: made where their training file is.
+ * @module
+ */
+import type { FineTuneAction, FineTuneRequest, FineTuningJob, ObjectPage } from "../contracts/infrastructure.ts";
+import { UnsupportedRequestError } from "../errors.ts";
+import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
+import { poolFor } from "../pipeline/select_pool.ts";
+import { isObject } from "../util/is_object.ts";
+import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { pageOf, resultFileId } from "./files.ts";
+import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { callProvider } from "./provider_call.ts";
+
+const defaultLimit = 20;
+
+/** States in which a job changes no more. */
+const ends: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
+
+/** The fine-tuning jobs of a mesh. Ids are checked: what is not the caller's does not exist. */
+export class FineTuningJobs {
+  readonly #mesh: InfrastructureMesh;
+
+  constructor(mesh: InfrastructureMesh) {
+    this.#mesh = mesh;
+  }
+
+  /**
+   * Starts a job.
+   *
+   * @param body As it came.
+   * @throws A `MeshError`, or the client's abort.
+   */
+  async create(body: unknown, call: ObjectCall): Promise<FineTuningJob> {
+    const mesh = this.#mesh;
+    const request = checked(body);
+    const { ref: training, account } = await locate(request.training_file, { kind: "file", call }, mesh);
+    const { validation_file: validation } = request;
+    const asked: FineTuneRequest = {
+      ...request,
+      model: modelFor(request.model, account, { call, mesh }),
+      training_file: oneId(training.ids, "training_file"),
+    };
+    if (typeof validation === "string") {
+      const other = await locate(validation, { kind: "file", call }, mesh);
+      const isSame = other.account.instance === account.instance && other.account.key === account.key;
+      if (!isSame) throw invalid('"validation_file" is at another provider than "training_file"', "validation_file");
+      asked.validation_file = oneId(other.ref.ids, "validation_file");
+    }
+    const infrastructure = infrastructureOf(account, "fineTuning");
+    const job = await callProvider(
+      { account, call, send: (options) => infrastructure.createFineTune(asked, options) },
+      mesh,
+    );
+    const { id, ref } = await mintId(
+      {
+        kind: "fine-tuning job",
+        owner: ownerOf(call),
+        madeAt: mesh.runtime.clock.now(),
+        ids: [job.id],
+      },
+      account,
+      mesh,
+    );
+    const files = { training_file: request.training_file, ...(validation ? { validation_file: validation } : {}) };
+    const object = { ...await this.#shown(id, job, { ref, account }), ...files } as FineTuningJob;
+    await mesh.book.save(ref, { id, object, isOver: false });
+    return object;
+  }
+
+  /** A job as it is now. */
+  async retrieve(id: string, call: ObjectCall): Promise<FineTuningJob> {
+    const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
+    const { account, ref } = located;
+    const infrastructure = infrastructureOf(account, "fineTuning");
+    const send = (options: Parameters<typeof infrastructure.retrieveFineTune>[1]) =>
+      infrastructure.retrieveFineTune(ref.ids[0]!, options);
+    return await this.#seen(id, await callProvider({ account, call, isRead: true, send }, this.#mesh), located);
+  }
+
+  /** Cancels, pauses or resumes a job. */
+  async change(id: string, action: FineTuneAction, call: ObjectCall): Promise<FineTuningJob> {
+    const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
+    const { account, ref } = located;
+    const infrastructure = infrastructureOf(account, "fineTuning");
+    const send = (options: Parameters<typeof infrastructure.changeFineTune>[2]) =>
+      infrastructure.changeFineTune(ref.ids[0]!, action, options);
+    return await this.#seen(id, await callProvider({ account, call, send }, this.#mesh), located);
+  }
+
+  /**
+   * What a job has done, or its checkpoints.
+   *
+   * @param what `events` or `checkpoints`, and the query as it came.
+   */
+  async listOf(id: string, what: string, call: ObjectCall): Promise<ObjectPage> {
+    const { account, ref } = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
+    const infrastructure = infrastructureOf(account, "fineTuning");
+    const path = `${encodeURIComponent(ref.ids[0]!)}/${what}`;
+    const send = (options: Parameters<typeof infrastructure.listOfFineTune>[1]) =>
+      infrastructure.listOfFineTune(path, options);
+    return await callProvider({ account, call, isRead: true, send }, this.#mesh);
+  }
+
+  /** A page of the caller's jobs, the newest first. */
+  async list(
+    { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
+    call: ObjectCall,
+  ): Promise<ObjectPage> {
+    const { records, hasMore } = await this.#mesh.book.page({
+      kind: "fine-tuning job",
+      owner: ownerOf(call),
+      after: after === undefined ? undefined : (await locate(after, { kind: "fine-tuning job", call }, this.#mesh)).ref,
+      limit,
+    });
+    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // one that cannot be asked for is as it was last
+    );
+    return pageOf(await Promise.all(data), hasMore);
+  }
+
+  async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
+    const { book } = this.#mesh;
+    const known = await book.load(located.ref);
+    const { training_file, validation_file } = known?.object ?? {};
+    const files = known === undefined ? {} : { training_file, validation_file };
+    const object = { ...await this.#shown(id, job, located), ...files } as FineTuningJob;
+    await book.save(located.ref, { id, object, isOver: ends.has(object.status) });
+    return object;
+  }
+
+  /** A job by ids of ours. */
+  async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
+    const fileOf = (one: string) => resultFileId([one], located, this.#mesh);
+    const { training_file, validation_file, result_files } = job;
+    return {
+      ...job,
+      id,
+      training_file: await fileOf(training_file),
+      validation_file: validation_file ? await fileOf(validation_file) : null,
+      result_files: await Promise.all((result_files ?? []).map(fileOf)),
+    };
+  }
+}
+
+function checked(body: unknown): FineTuneRequest {
+  if (!isObject(body)) throw invalid("The body has to be a JSON object");
+  const { mesh: _mesh, ...request } = body;
+  for (const name of ["model", "training_file"]) {
+    const value = request[name];
+    if (value === undefined || value === null) throw missing(name);
+    if (typeof value !== "string") throw wrongType(name, "a string", value);
+  }
+  checkOptional(request, { name: "validation_file", what: "a string", fits: (value) => typeof value === "string" });
+  return request as unknown as FineTuneRequest;
+}
+
+/** The provider's id of the model that a name stands for, among those of the training file's provider. */
+function modelFor(
+  name: string,
+  { instance }: Account,
+  { call, mesh }: { readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
+): string {
+  const pool = poolFor(name, call, mesh.registry);
+  const member = pool.members.find(({ model }) =>
+    model.instance === instance && model.info.features?.fine_tunable !== false
+  );
+  if (member !== undefined) return member.model.info.id;
+  throw new UnsupportedRequestError(
+    `No model of ${JSON.stringify(name)} is tuned by the provider "${instance.entry.id}", which has the training file`,
+    { code: "unsupported_by_pool", param: "model" },
+  );
+}
+
+function oneId([id, ...others]: readonly string[], param: string): string {
+  if (id === undefined || others.length > 0) throw invalid(`"${param}" is a file of requests`, param);
+  return id;
+}
