@@ -4,6 +4,7 @@
  */
 import { operationLeaves } from "../capability/operations.ts";
 import type { StatsRecord } from "../contracts/events.ts";
+import type { Batch, FileObject, FineTuneRequest, FineTuningJob } from "../contracts/infrastructure.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -19,10 +20,12 @@ import { describe, type Description } from "./describe.ts";
 import type { Documents } from "./documents.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
+import type { FileInput } from "./files_of.ts";
 import { type Lazy, lazy } from "./lazy.ts";
+import type { Batches, BatchSubmission, Files, FineTuningJobs, UploadFields } from "./objects.ts";
 import type { Moderations } from "./moderations.ts";
 import type { Images } from "./images.ts";
-import type { Middleware } from "./options.ts";
+import type { CallSettings, Middleware } from "./options.ts";
 import type { Rerank } from "./rerank.ts";
 import type { Responses } from "./responses.ts";
 import type { Search } from "./search.ts";
@@ -73,6 +76,12 @@ export class MeshClient {
   readonly documents: Lazy<Documents>;
   /** Chat in the words of OpenAI's Responses API. */
   readonly responses: Lazy<Responses>;
+  /** Files at the provider that a pool chooses. */
+  readonly files: Lazy<Files>;
+  /** Batches: many requests in one file, whose responses come within hours. */
+  readonly batches: Lazy<Batches>;
+  /** Fine-tuning. */
+  readonly fineTuning: { readonly jobs: Lazy<FineTuningJobs> };
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
@@ -98,6 +107,13 @@ export class MeshClient {
     this.search = lazy(async () => new (await import("./search.ts")).Search(context), "create");
     this.responses = lazy(async () => new (await import("./responses.ts")).Responses(context), "create");
     this.documents = lazy(async () => new (await import("./documents.ts")).Documents(context), "parse");
+    const objects = () => import("./objects.ts"); // most pages keep nothing
+    const files = ["create", "retrieve", "list", "content", "delete"] as const;
+    this.files = lazy(async () => new (await objects()).Files(context), ...files);
+    const batches = ["create", "submit", "retrieve", "list", "cancel"] as const;
+    this.batches = lazy(async () => new (await objects()).Batches(context), ...batches);
+    const jobs = ["create", "retrieve", "list", "cancel", "pause", "resume", "listEvents"] as const;
+    this.fineTuning = { jobs: lazy(async () => new (await objects()).FineTuningJobs(context), ...jobs) };
     this.models = {
       list: async () => {
         await ready();
@@ -126,6 +142,46 @@ export class MeshClient {
       this.#ready = undefined; // what was away for a moment may be back at the next call
       throw error;
     });
+  }
+
+  /**
+   * Uploads a file: `files.create`.
+   *
+   * @param file A `File`, `Blob`, `Response`, bytes, or a stream such as `fs.createReadStream(path)`.
+   * @param fields What it is for, and further fields.
+   * @param settings Signal, time limit (ms).
+   * @throws A `MeshError`, or the signal's reason.
+   */
+  uploadFile(file: FileInput, fields: UploadFields, settings?: CallSettings): Promise<FileObject> {
+    return this.files.create({ ...fields, file }, settings);
+  }
+
+  /**
+   * Uploads requests, and makes a batch of them.
+   *
+   * @param submission The requests, and what they ask for: chat completions unless given.
+   * @param settings Signal, time limit (ms).
+   * @throws A `MeshError`, or the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const requests = texts.map((content) => ({ body: { messages: [{ role: "user", content }] } }));
+   * const { id } = await client.submitBatch({ requests });
+   * ```
+   */
+  submitBatch(submission: BatchSubmission, settings?: CallSettings): Promise<Batch> {
+    return this.batches.submit(submission, settings);
+  }
+
+  /**
+   * Starts a fine-tuning job: `fineTuning.jobs.create`.
+   *
+   * @param request OpenAI's; `model` is a name of this mesh.
+   * @param settings Signal, time limit (ms).
+   * @throws A `MeshError`, or the signal's reason.
+   */
+  createFineTune(request: FineTuneRequest, settings?: CallSettings): Promise<FineTuningJob> {
+    return this.fineTuning.jobs.create(request, settings);
   }
 
   /**

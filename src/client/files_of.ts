@@ -3,6 +3,7 @@
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
+import type { UnsupportedRequestError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { concat } from "../util/bytes.ts";
 
@@ -46,11 +47,59 @@ export async function filesOf(field: string, value: unknown): Promise<readonly U
   return await Promise.all(value.map((one) => fileOf(one, `${field}[]`)));
 }
 
+/** A file whose bytes are read when they are sent. */
+interface FileStream {
+  readonly name: string;
+  /** Media type. */
+  readonly type: string;
+  /** Read once. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * A field's file, of which nothing is read yet.
+ *
+ * @param field The field, such as `file`.
+ * @param value What was given.
+ * @throws {UnsupportedRequestError} For what is no file, at once or when it is read.
+ */
+export function fileStreamOf(field: string, value: unknown): FileStream {
+  return { ...factsOf(value, field), content: chunksOf(value, field) };
+}
+
 async function fileOf(value: unknown, field: string): Promise<UploadedFile> {
+  return { field, ...factsOf(value, field), bytes: await bytesOf(value, field) };
+}
+
+function factsOf(value: unknown, field: string): Pick<FileStream, "name" | "type"> {
   const name = nameOf(value) ?? field.replace(/\[\]$/, "");
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   const type = typeOf(value) || (Object.hasOwn(typesByEnding, ending) ? typesByEnding[ending]! : undefined);
-  return { field, name, type: type ?? "application/octet-stream", bytes: await bytesOf(value, field) };
+  return { name, type: type ?? "application/octet-stream" };
+}
+
+async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Array> {
+  const stream = value instanceof Blob ? value.stream() : value instanceof Response ? value.body : value;
+  if (stream instanceof ReadableStream) return yield* piecesOf(stream.getReader());
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return yield await bytesOf(value, field);
+  if (typeof Object(value)[Symbol.asyncIterator] !== "function") throw noFile(field);
+  for await (const chunk of value as AsyncIterable<unknown>) {
+    if (!(chunk instanceof Uint8Array)) throw invalid(`"${field}" has to yield bytes`, field);
+    yield chunk;
+  }
+}
+
+/** Not every page can iterate over a stream. */
+async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => {}); // one that is over, or broke, needs no end
+  }
+}
+
+function noFile(field: string): UnsupportedRequestError {
+  return invalid(`"${field}" has to be a File, Blob, Response, bytes, or a stream of bytes`, field);
 }
 
 async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
@@ -59,7 +108,7 @@ async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (value instanceof Blob || value instanceof Response) return new Uint8Array(await value.arrayBuffer());
   if (typeof Object(value)[Symbol.asyncIterator] !== "function") {
-    throw invalid(`"${field}" has to be a File, Blob, Response, bytes, or a stream of bytes`, field);
+    throw noFile(field);
   }
   const chunks: Uint8Array[] = [];
   for await (const chunk of value as AsyncIterable<unknown>) {
