@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../contracts/openai.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
-import { addressOf, modelsPath } from "../dialects/gemini/address.ts";
+import { addressOf, methods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiEmbedding } from "../dialects/gemini/embedding.ts";
 import { gemini } from "../dialects/gemini/gemini.ts";
 import { listedModel } from "../dialects/gemini/model_list.ts";
@@ -18,7 +18,7 @@ import { listedFor, listFor } from "./listed_models.ts";
 const chat = dialectRoute(gemini);
 const embedding = embeddingRoute(geminiEmbedding);
 
-const methods: Readonly<Record<string, RouteEntry>> = {
+const entries: Readonly<Record<typeof methods[number], RouteEntry>> = {
   generateContent: chat,
   streamGenerateContent: chat,
   countTokens: countRoute(gemini),
@@ -29,9 +29,10 @@ const methods: Readonly<Record<string, RouteEntry>> = {
 /** Handles a request to any of its paths. */
 export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainResponse> {
   const { path, headers } = exchange;
-  const { model, method } = addressOf(path);
-  if (method !== undefined && Object.hasOwn(methods, method)) return methods[method]!.handle(exchange);
-  if (method !== undefined || path !== modelsPath && model === "") throw unknownPath(exchange);
+  const { model, method } = addressOf(path) ?? { method: "" };
+  const known = methods.find((name) => name === method);
+  if (known !== undefined) return entries[known].handle(exchange);
+  if (model === undefined || method !== undefined) throw unknownPath(exchange);
   if (model !== "") return json(factsOf(listedFor(exchange, model).id, exchange), { headers });
   return json({ models: listFor(exchange).data.map(({ id }) => factsOf(id, exchange)) }, { headers });
 }
@@ -44,7 +45,7 @@ function factsOf(id: string, { mesh: { registry } }: Exchange): JsonObject {
 }
 
 function unknownPath({ path, request: { method } }: Exchange): HttpError {
-  const known = Object.keys(methods).map((name) => `:${name}`).join(", ");
+  const known = methods.map((name) => `:${name}`).join(", ");
   return new HttpError(
     `Unknown request URL: ${method} ${path}; below ${modelsPath}/{model} there are ${known}`,
     { status: 404, code: "unknown_url" },

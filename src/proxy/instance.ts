@@ -118,7 +118,7 @@ export class ProxyInstance {
     let entry: RouteEntry | undefined;
     try {
       const path = pathOf(request.url);
-      entry = routeOf(path, this.#proxy.endpoints);
+      entry = routeOf(path, { exposed: this.#proxy.endpoints, headers: request.headers });
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);

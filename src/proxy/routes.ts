@@ -2,8 +2,8 @@
  * The proxy's paths.
  * @module
  */
-import type { PlainResponse } from "../contracts/shell.ts";
-import { addressOf, modelsPath } from "../dialects/gemini/address.ts";
+import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import { addressOf, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiWords } from "../dialects/gemini/words.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { responses } from "../dialects/responses/responses.ts";
@@ -91,23 +91,40 @@ const others: Readonly<Record<string, RouteEntry>> = {
  * The handler of a path; undefined for an unknown path and for one that is not exposed.
  *
  * @param path Case-sensitive; one trailing slash is ignored.
- * @param exposed Endpoints to serve, without `/v1/`; `v1beta/models` are all of Gemini's dialect.
- *   @default all
+ * @param options Endpoints to serve, without `/v1/` (`v1beta/models` are all of Gemini's dialect; all unless given), and the
+ *   request's headers.
  */
-export function routeOf(path: string, exposed: readonly string[] | undefined): RouteEntry | undefined {
+export function routeOf(path: string, { exposed, headers }: RouteOptions): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (Object.hasOwn(others, plain)) return others[plain];
   const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
   if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? geminiRouteOf(plain) : undefined;
   if (!plain.startsWith(prefix)) return clientsRouteOf(plain);
   const name = plain.slice(prefix.length);
+  if (name.startsWith("models")) {
+    const entry = isExposed(geminiEndpoint) ? geminiRouteIn(plain, headers) : undefined;
+    if (entry !== undefined) return entry;
+  }
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : objectRouteOf(name, isExposed);
 }
 
+interface RouteOptions {
+  readonly exposed: readonly string[] | undefined;
+  readonly headers: PlainRequest["headers"];
+}
+
 function geminiRouteOf(path: string): RouteEntry {
-  if (addressOf(path).method !== undefined) return geminiMethod;
-  return path === modelsPath || path.startsWith(`${modelsPath}/`) ? geminiList : geminiUnknown;
+  const address = addressOf(path);
+  if (address === undefined) return geminiUnknown;
+  return address.method === undefined ? geminiList : geminiMethod;
+}
+
+/** Newer clients of Gemini's API ask below `/v1`, too: its methods are known by their names, its lists by the header. */
+function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
+  const address = addressOf(path);
+  if (geminiMethods.some((name) => name === address?.method)) return geminiMethod;
+  return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
 }
 
 function listModels(exchange: Exchange): PlainResponse {

@@ -21,7 +21,7 @@ export interface Target {
 }
 
 /** Connections are kept and used again, the one used last first, so that the others can grow old. */
-export const agentOptions: AgentOptions = { keepAlive: true, noDelay: true, scheduling: "lifo" };
+export const agentOptions: AgentOptions & { noDelay: true } = { keepAlive: true, noDelay: true, scheduling: "lifo" };
 
 const env = (name: string): string | undefined => nodeProcess()?.env[name];
 

@@ -65,6 +65,25 @@ describe("what else Gemini's dialect has", () => {
     assertEquals([missing.status, missing.body.error.status], [404, "NOT_FOUND"]);
   });
 
+  it("is below /v1 as well, where its newer clients ask, beside OpenAI's list", async () => {
+    await using scene = await stage({ a: ok() }, { tokens: ["secret"] });
+    const get = async (path: string, headers: Record<string, string>) => {
+      const response = await fetch(`${scene.proxy.url}/v1/models${path}`, { headers });
+      return { status: response.status, body: await response.json() };
+    };
+    const google = { "x-goog-api-key": "secret" };
+    assertEquals((await get("/pool", google)).body.name, "models/pool");
+    assertEquals((await get("", google)).body.models[0].name, "models/pool");
+    assertEquals((await get("", { authorization: "Bearer secret" })).body.object, "list");
+    assertEquals((await get("", { "x-goog-api-key": "other" })).body.error.status, "UNAUTHENTICATED");
+    const response = await fetch(`${scene.proxy.url}/v1/models/pool:generateContent?key=secret`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(hello),
+    });
+    assertEquals([response.status, (await response.json()).candidates.length], [200, 1]);
+  });
+
   it("is exposed as v1beta/models", async () => {
     await using scene = await stage({ a: ok() }, { config: { proxy: { endpoints: ["chat/completions"] } } });
     assertEquals((await ask(scene, "generateContent")).status, 404);

@@ -1,5 +1,5 @@
 /**
- * What the address of a request says: `/v1beta/models/{model}:{method}?alt=sse&key=…`.
+ * What the address of a request says: `/v1beta/models/{model}:{method}?alt=sse&key=…`. Newer clients write `/v1`.
  * @module
  */
 import { decodeSegment } from "../../util/decode_segment.ts";
@@ -7,9 +7,18 @@ import { decodeSegment } from "../../util/decode_segment.ts";
 /** Where the API's models are. */
 export const modelsPath = "/v1beta/models";
 
-/** A method of a model. */
+/** What can be done with a model. */
+export const methods = [
+  "generateContent",
+  "streamGenerateContent",
+  "countTokens",
+  "embedContent",
+  "batchEmbedContents",
+] as const;
+
+/** A model, and what is to be done with it. */
 interface Address {
-  /** The model's name; empty when there is none. */
+  /** The model's name; empty where the list of them is meant. */
   readonly model: string;
   /** Undefined where it names none. */
   readonly method: string | undefined;
@@ -19,10 +28,12 @@ interface Address {
  * Reads a path. Names may have slashes and colons.
  *
  * @param path Percent-encoded.
+ * @returns Undefined for a path that is no model's.
  */
-export function addressOf(path: string): Address {
-  if (!path.startsWith(`${modelsPath}/`)) return { model: "", method: undefined };
-  const name = path.slice(modelsPath.length + 1);
+export function addressOf(path: string): Address | undefined {
+  const [prefix] = /^\/v1(beta)?\/models(\/|$)/.exec(path) ?? [];
+  if (prefix === undefined) return undefined;
+  const name = path.slice(prefix.length);
   const colon = name.lastIndexOf(":");
   const method = name.slice(colon + 1);
   // methods have two words and more: what follows the colon in `llama3:8b` is part of a name

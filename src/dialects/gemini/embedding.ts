@@ -29,7 +29,7 @@ export const geminiEmbedding: EmbeddingDialect = {
   translate(value, { url }) {
     const place = new Place();
     const body = checkMembers(value) as JsonObject;
-    const { model, method } = addressOf(pathOf(url));
+    const { model, method } = addressOf(pathOf(url))!;
     const isBatch = method === "batchEmbedContents";
     const at = place.member("requests");
     const all = isBatch

@@ -39,6 +39,6 @@ export const gemini: Dialect = {
 };
 
 function askedBy({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
-  const { model, method } = addressOf(pathOf(url));
+  const { model, method } = addressOf(pathOf(url))!;
   return { model, stream: method === "streamGenerateContent" };
 }
