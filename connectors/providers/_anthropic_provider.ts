@@ -13,10 +13,12 @@ import type {
   CompletionResponse,
   ModelInfo,
   NativeRequest,
+  Provider,
   RateLimits,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { editMembers } from "../../src/util/json_members.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
@@ -55,8 +57,8 @@ export function anthropicConnector(headers: Readonly<Record<string, string>> = {
 export interface MessagesPlace {
   /** Where a model is asked. */
   address(model: string, isStream: boolean): string;
-  /** What is sent of a request. */
-  write(message: JsonObject): JsonObject;
+  /** Members that differ there from a request to Anthropic itself; undefined removes one. */
+  readonly edits: JsonObject;
   /** How errors are read. */
   readonly faults: FaultReader;
 }
@@ -87,10 +89,8 @@ export class AnthropicProvider extends BaseProvider {
     this.#ownHeaders = headers;
   }
 
-  /** A cloud's own way to call it is none of the Messages API. */
-  get dialects(): readonly string[] {
-    return this.#place === undefined ? ["messages"] : [];
-  }
+  /** The Messages API's own; a cloud's differs by its address and few members. */
+  readonly dialects: NonNullable<Provider["dialects"]> = ["messages"];
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
@@ -158,17 +158,20 @@ export class AnthropicProvider extends BaseProvider {
     const response = await options.send({
       url: this.#place?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
       headers: this.#headers(options, request.native),
-      body: request.native?.text ?? this.#write(request, options),
+      body: this.#bodyOf(request, options),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
     return this.#accepted(response);
   }
 
-  #write(request: CompletionRequest, options: CallOptions): string {
+  #bodyOf(request: CompletionRequest, options: CallOptions): string {
+    const edits = this.#place?.edits;
+    const { native } = request;
+    if (native !== undefined) return edits === undefined ? native.text : editMembers(native.text, edits);
     const message = toMessagesRequest(request);
     options.reportDropped?.(leftOutOf(request.body, message));
-    return JSON.stringify(this.#place?.write(message) ?? message);
+    return JSON.stringify(edits === undefined ? message : { ...message, ...edits });
   }
 
   async #modelPage(after: string | undefined, options: CallOptions): Promise<Record<string, unknown>> {

@@ -72,7 +72,8 @@ class VertexProvider extends BaseProvider {
           `${this.#root}/v1/${place}/publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${
             isStream ? "streamRawPredict" : "rawPredict"
           }`,
-        write: withoutModel,
+        // the model stands in the address, the version in the body
+        edits: { model: undefined, anthropic_version: anthropicVersion },
         faults: { readError: readVertexError, readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()) },
       },
     });
@@ -86,8 +87,8 @@ class VertexProvider extends BaseProvider {
     }
   }
 
-  /** Gemini's own, for its models; embeddings are asked for in other words here. */
-  readonly dialects = (model: string): readonly string[] => isClaude(model) ? [] : ["generateContent"];
+  /** Each family's own; embeddings are asked for in other words here. */
+  readonly dialects = (model: string): readonly string[] => [isClaude(model) ? "messages" : "generateContent"];
 
   protected override get calls(): OperationTable {
     const byGemini: OperationCall = async (request, options) =>
@@ -173,11 +174,6 @@ function addressOf(location: string): string {
   return /^(us|eu)$/.test(location)
     ? `https://aiplatform.${location}.rep.googleapis.com`
     : `https://${location}-aiplatform.googleapis.com`;
-}
-
-/** The model stands in the address, the version in the body. */
-function withoutModel({ model: _, ...message }: JsonObject): JsonObject {
-  return { anthropic_version: anthropicVersion, ...message };
 }
 
 /** Errors are Google's, or those of the Messages API behind it. */

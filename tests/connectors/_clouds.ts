@@ -9,6 +9,7 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  NativeRequest,
   Provider,
 } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -38,6 +39,8 @@ export interface CloudCall {
   readonly credential?: string | null;
   /** What follows the provider's address. */
   readonly path?: string;
+  /** The request in the words of the provider's own API. */
+  readonly native?: NativeRequest;
 }
 
 /** What came of a call. */
@@ -108,10 +111,11 @@ async function over<Result>(
   });
 }
 
-function requestOf({ model, body }: CloudCall, isStream: boolean): CompletionRequest {
+function requestOf({ model, body, native }: CloudCall, isStream: boolean): CompletionRequest {
   return {
     model: typeof model === "string" ? { id: model } : model,
     stream: isStream,
     body: { messages: [{ role: "user", content: "Hello" }], ...body },
+    ...(native === undefined ? {} : { native }),
   };
 }

@@ -97,6 +97,28 @@ Deno.test("Claude is asked by rawPredict: the model in the address, the version 
   assertEquals(body.usage?.prompt_tokens_details, { cached_tokens: 2, cache_write_tokens: 4 });
 });
 
+Deno.test("each family gets a request in its own dialect as its client wrote it, but for what Google's address changes", async () => {
+  const headers = { "anthropic-beta": "context-1m" };
+  const own = { max_tokens: 9, odd: 1, messages: [{ role: "user", content: "Hi" }] };
+  const text = JSON.stringify({ model: haiku, ...own });
+  const claude = await ask(toClaude({ native: { dialect: "messages", text, headers } }));
+  assertEquals(claude.sent.path, `/v1${place}/publishers/anthropic/models/claude-haiku-4-5@20251001:rawPredict`);
+  assertEquals(claude.sent.json(), { ...own, anthropic_version: "vertex-2023-10-16" });
+  assertEquals(claude.sent.headers["anthropic-beta"], "context-1m");
+  assertEquals(claude.body.choices[0]!.message.content, "Hello");
+
+  const contents = { contents: [{ role: "user", parts: [{ text: "Hi" }] }], odd: 1 };
+  const native = { dialect: "generateContent", text: JSON.stringify(contents), headers: {} };
+  const gemini = await ask(toGemini({ native }));
+  assertEquals(gemini.sent.path, `/v1beta1${place}/publishers/google/models/gemini-3.5-flash:generateContent`);
+  assertEquals(gemini.sent.json(), contents);
+
+  const { dialects } = vertexConnector.create({ id: "vertex", config }, testRuntime());
+  assertEquals(typeof dialects === "function" && [dialects(haiku), dialects(flash)], [["messages"], [
+    "generateContent",
+  ]]);
+});
+
 Deno.test("Claude's streams are those of its family", async () => {
   const script = events(
     { type: "vertex_event" },
