@@ -14,14 +14,15 @@ export const redisId: string = redisDeclaration.id;
 const connectTimeoutMs = 2000;
 /** Limit of the wait for a reply, ms: a Redis that hangs must not hang its callers. */
 const answerTimeoutMs = 5000;
-/** Limit of the time between two tries to connect, ms: a recovered Redis is noticed within it. */
+/** The first time between two tries to connect, and its limit, ms: a recovered Redis is noticed within it. */
+const firstPauseMs = 50;
 const maxPauseMs = 500;
 
 /** The part of `@redis/client` that is used. */
 interface Client {
   readonly isReady: boolean;
   on(event: "error", listener: (error: unknown) => void): unknown;
-  on(event: "ready", listener: () => void): unknown;
+  on(event: "ready" | "terminated", listener: () => void): unknown;
   connect(): Promise<unknown>;
   ref(): void;
   unref(): void;
@@ -71,6 +72,9 @@ export class RedisConnection {
   #failure: unknown;
   /** Answers that are waited for. */
   #pending = 0;
+  /** The time until the next try to connect, ms. */
+  #pauseMs = firstPauseMs;
+  #cancelTry = () => {};
   #isClosed = false;
 
   /**
@@ -113,6 +117,7 @@ export class RedisConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#cancelTry();
     const client = await this.#client?.catch(() => undefined);
     client?.destroy();
   }
@@ -124,11 +129,15 @@ export class RedisConnection {
     return client;
   }
 
-  /** Resolves after the first try to connect, however it went: the client goes on trying by itself. */
+  /** Resolves after the first try to connect, however it went: further ones follow. */
   async #open(): Promise<Client> {
     const client = (await this.#load()).createClient(this.#options());
     await new Promise<void>((resolve) => {
-      client.on("ready", resolve);
+      client.on("ready", () => {
+        this.#pauseMs = firstPauseMs;
+        resolve();
+      });
+      client.on("terminated", () => this.#connectLater(client));
       client.on("error", (error) => {
         this.#failure = error;
         resolve();
@@ -139,6 +148,15 @@ export class RedisConnection {
     return client;
   }
 
+  /** Tries again by itself: the waits of the package would keep a process alive that has nothing else to do. */
+  #connectLater(client: Client): void {
+    if (this.#isClosed) return;
+    this.#cancelTry = this.#clock.after(this.#pauseMs, () => {
+      if (!this.#isClosed) client.connect().catch(() => {}); // it is terminated again
+    });
+    this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+  }
+
   #options(): Readonly<Record<string, unknown>> {
     const { host, port, isTls, username, password, db } = this.#address;
     return {
@@ -147,7 +165,7 @@ export class RedisConnection {
         port,
         ...(isTls ? { tls: true } : {}),
         connectTimeout: connectTimeoutMs,
-        reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, maxPauseMs),
+        reconnectStrategy: false, // see #connectLater
       },
       username,
       password,

@@ -1,5 +1,7 @@
 /** Attributes of sinks that do not fit: each is reported with its path, all at once. */
 import { assertEquals, assertThrows } from "@std/assert";
+import { serverConnectors } from "../../connectors/server.ts";
+import type { AttributeType, ConnectorDeclaration } from "../../src/contracts/connector.ts";
 import { ConfigError, MeshConfig } from "../../mod.ts";
 
 Deno.test("attributes of sinks of a wrong type, unit, range or name are reported with path and nearest key, all at once", () => {
@@ -51,3 +53,66 @@ const expected: readonly string[] = [
   'logging[2].connector: "mesh.webhook.v1" has no effect here: it takes "observability.routing"',
   'tracing.connector: "mesh.prometheus.v1" has no effect here: it takes "observability.statistics"',
 ];
+
+/** Values that do not fit a type: another type, no unit or a wrong one, out of range. */
+const misfits: Readonly<Record<AttributeType, readonly unknown[]>> = {
+  text: [7, true, ["a"], { a: 1 }],
+  flag: ["yes", 1, []],
+  integer: ["many", 1.5, true],
+  object: ["a: b", 7, ["a"]],
+  duration: [60, "60", "7 days", "-1s", true],
+  size: [1024, "1024", "1 potato", "-1MB", false],
+  url: ["ftp://x", "hooks.example.com", 7, ""],
+};
+
+const examples: Readonly<Record<AttributeType, unknown>> = {
+  text: "a",
+  flag: true,
+  integer: 1,
+  object: {},
+  duration: "1d",
+  size: "1MiB",
+  url: "https://x",
+};
+
+Deno.test("every attribute of every sink refuses every misfit, and a misspelt name gets the nearest one, all at once", () => {
+  const sections: Record<string, unknown[]> = { routing: [], logging: [], statistics: [], tracing: [] };
+  const wanted: string[] = [];
+  const sinks = serverConnectors.filter(({ kind }) => kind === "observability");
+  assertEquals(sinks.length >= 7, true);
+  for (
+    const { id, attributes = {}, sections: [section] = ["routing"] } of sinks as ConnectorDeclaration<"observability">[]
+  ) {
+    const entries = sections[section]!;
+    const valid = Object.fromEntries(
+      Object.entries(attributes).filter(([, { isRequired }]) => isRequired).map(([name, { type }]) => [
+        name,
+        examples[type as AttributeType],
+      ]),
+    );
+    const add = (key: string, value: unknown, expected: string) => {
+      wanted.push(`observability.${section}[${entries.length}].config.${key}: ${expected}`);
+      entries.push({ connector: id, config: { ...valid, [key]: value } });
+    };
+    for (const [name, { type, min, values }] of Object.entries(attributes)) {
+      for (const misfit of misfits[type as AttributeType]) add(name, misfit, "expected");
+      if (type === "size" && min !== undefined) add(name, `${min - 1}B`, "expected");
+      if (type === "duration" && min !== undefined) add(name, "0s", "expected");
+      if (values !== undefined) add(name, `${values[0]}x`, "expected");
+      add(
+        `${name}s`,
+        examples[type as AttributeType],
+        `unknown key: "${id}" has none of this name, did you mean "${name}"?`,
+      );
+    }
+    add("entirely_unknown", 1, `unknown key: "${id}" has none of this name`);
+  }
+  const observability = Object.fromEntries(Object.entries(sections).filter(([, entries]) => entries.length > 0));
+  const error = assertThrows(() => MeshConfig.parse({ observability, storage: {} }), ConfigError);
+  const found = new Map(error.problems.map(({ path, message }) => [path, message]));
+  const missing = wanted.filter((line) => {
+    const [path, expected] = [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)];
+    return found.get(path)?.startsWith(expected) !== true;
+  });
+  assertEquals([missing, found.size], [[], wanted.length]);
+});

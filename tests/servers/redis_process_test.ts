@@ -88,4 +88,19 @@ function configText(): string {
       assertEquals(await runProgram(source, folder, {}), { code: 0, stdout: "Hello world\n", stderr: "" });
     });
   }
+
+  it("is a program that ends with 0 after its work while the Redis is away, although it does not close its client", async () => {
+    await using folder = await makeFolder();
+    const gone = JSON.stringify({ ...JSON.parse(configText()), storage: { connector: "redis.redis.v1", port: 9 } });
+    const source = `
+      import { create } from LIBRARY;
+      const client = create({ config: ${gone} });
+      await client.ready();
+      const completion = await client.chat.completions.create({
+        messages: [{ role: "user", content: "Hi" }],
+        max_tokens: 10,
+      });
+      console.log(completion.choices[0].message.content);`;
+    assertEquals(await runProgram(source, folder, {}), { code: 0, stdout: "Hello world\n", stderr: "" });
+  });
 });

@@ -123,6 +123,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     const added = storage.shared.add([{ key: "sum", by: 1, expiresAt }]);
     await happens("it fails before Redis is back", assertRejects(() => added, ConnectorError));
     await own.start();
+    await standing.advance(500); // the next try to connect
     await until(() => storage.shared.publish("news", "back").then(() => true, () => false));
     await until(() => heard.length > 0);
     assertEquals(heard[0], "back");

@@ -2,7 +2,8 @@
  * A proxy in a process of its own, so that nothing else uses its memory.
  * @module
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { linesOf } from "./_lines.ts";
 import { programCommand } from "./_programs.ts";
 
 /** A proxy that runs elsewhere. */
@@ -33,26 +34,6 @@ export async function spawnProxy(config: Readonly<Record<string, unknown>>): Pro
       child.stdin!.end();
       await ended;
     },
-  };
-}
-
-/** Reads what a child writes, line by line. */
-function linesOf(child: ChildProcess): () => Promise<string> {
-  const lines: string[] = [];
-  const waiting: ((line: string) => void)[] = [];
-  let rest = "";
-  child.stdout!.on("data", (data: Uint8Array) => {
-    const parts = (rest + new TextDecoder().decode(data)).split("\n");
-    rest = parts.pop()!;
-    for (const line of parts) {
-      const resolve = waiting.shift();
-      if (resolve === undefined) lines.push(line);
-      else resolve(line);
-    }
-  });
-  return () => {
-    const line = lines.shift();
-    return line === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(line);
   };
 }
 

@@ -1,0 +1,45 @@
+/**
+ * Soaks a built proxy: 500 streams at once for ten minutes, with providers and clients that fail in every way. The npm
+ * package is built, and runs on Node in a process of its own. `--minutes=`, `--streams=` change that; `--deno` runs the
+ * sources on Deno.
+ * @module
+ */
+import { problemsOf, soak, type SoakSample } from "../tests/support/_soak.ts";
+import { stop } from "./npm/esbuild.ts";
+import { buildPackage } from "./npm/package.ts";
+
+function numberOf(name: string, standard: number): number {
+  const given = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
+  return given === undefined ? standard : Number(given.slice(name.length + 3));
+}
+
+const [minutes, streams] = [numberOf("minutes", 10), numberOf("streams", 500)];
+const folder = await Deno.makeTempDir();
+const onDeno = Deno.args.includes("--deno");
+const built = new URL(`file://${folder}/package/`);
+if (!onDeno) {
+  await buildPackage(built);
+  await stop();
+}
+const proxyUrl = JSON.stringify(new URL("dist/proxy.js", built).href);
+const commandOf = (source: string) =>
+  ["node", "--input-type=module", "--eval", source.replaceAll("PROXY", proxyUrl)] as const;
+
+const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+const onSample = ({ second, rss, heapUsed, timers, inFlight, requests }: SoakSample) =>
+  console.log(`${second} s: ${mb(rss)}, heap ${mb(heapUsed)}, ${timers} timers, ${inFlight} streams, ${requests} over`);
+
+await Deno.mkdir(`${folder}/log`);
+const result = await soak({
+  seconds: minutes * 60,
+  streams,
+  folder: `${folder}/log`,
+  onSample,
+  ...(onDeno ? {} : { commandOf }),
+});
+await Deno.remove(folder, { recursive: true });
+const problems = problemsOf(result);
+console.log(JSON.stringify(result, null, 2));
+for (const problem of problems) console.log(problem);
+console.log(problems.length === 0 ? "ok" : "FAILED");
+Deno.exit(problems.length === 0 ? 0 : 1);

@@ -1,0 +1,349 @@
+/**
+ * A proxy under hundreds of streams at once, with providers and clients that fail in every way, in a process of its own.
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { linesOf } from "./_lines.ts";
+import { type CommandLine, programCommand } from "./_programs.ts";
+
+/** How long, and how much at once. */
+export interface SoakOptions {
+  readonly seconds: number;
+  readonly streams: number;
+  /** A folder for the request log. */
+  readonly folder: string;
+  /** Starts the proxy's program; that of the tests' runtime unless given. */
+  readonly commandOf?: (source: string) => CommandLine;
+  /** Called with each sample of memory. */
+  readonly onSample?: (sample: SoakSample) => void;
+}
+
+/** The process of the proxy at one moment. */
+export interface SoakSample {
+  readonly second: number;
+  /** Resident memory, bytes. */
+  readonly rss: number;
+  readonly heapUsed: number;
+  /** Timers that were set, and neither fired nor cleared. */
+  readonly timers: number;
+  /** Listeners of the process. */
+  readonly listeners: number;
+  /** Rejections that nothing handled, and warnings of the runtime such as of leaking listeners. */
+  readonly faults: readonly string[];
+  /** What its statistics have of the pool. */
+  readonly requests: number;
+  readonly inFlight: number;
+}
+
+/** What a soak came to. */
+export interface SoakResult {
+  /** Resident memory at a quarter and at the end, bytes: the least of some samples. */
+  readonly quarterRss: number;
+  readonly endRss: number;
+  /** What the heap has after a collection of garbage, the same way. */
+  readonly quarterHeap: number;
+  readonly endHeap: number;
+  /** Before the first stream, and after the last one. */
+  readonly before: SoakSample;
+  readonly after: SoakSample;
+  /** Requests that clients sent, by what they saw: a status, or `left` for those that they gave up. */
+  readonly seen: Readonly<Record<string, number>>;
+  readonly sent: number;
+  /** Requests and tries of models in `/metrics`, and calls that providers got. */
+  readonly counted: number;
+  readonly tries: number;
+  readonly calls: number;
+  /** Lines of the request log. */
+  readonly logged: number;
+}
+
+/** Timers that may be left: of idle connections, of a standby that lasts, of the statistics. */
+const maxTimers = 5;
+
+const chunks = 10;
+const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+const sse = { "content-type": "text/event-stream" };
+const event = (delta: object, finish: string | null = null) =>
+  `data: ${
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    })
+  }\n\n`;
+
+/** What calls meet, by their number modulo 50; all others are served. */
+const troubles: Readonly<Record<number, (response: ServerResponse) => void>> = {
+  0: (response) => response.writeHead(500).end("{}"),
+  5: (response) => response.writeHead(529).end("{}"),
+  12: (response) => response.destroy(),
+  18: (response) => response.writeHead(200, sse).end(),
+  24: (response) => response.writeHead(200, sse).end('data: {"error":{"message":"overloaded","code":529}}\n\n'),
+  31: (response) => response.writeHead(200, sse).end("data: {]\n\n"),
+  37: (response) => void response.on("error", () => {}), // says nothing until the proxy gives up
+  43: (response) => serve(response, { cutAfter: 4 }),
+};
+
+function serve(response: ServerResponse, { cutAfter = Infinity }: { cutAfter?: number } = {}): void {
+  response.writeHead(200, sse);
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent === cutAfter) response.destroy();
+    else if (sent++ < chunks) response.write(event({ content: "word ".repeat(10) }));
+    else response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+  }, 1_000);
+  response.on("close", () => clearInterval(timer));
+}
+
+async function startProviders() {
+  let calls = 0;
+  const server = createServer((request: IncomingMessage, response) => {
+    const number = calls++;
+    request.resume();
+    request.on("end", () => (troubles[number % 50] ?? serve)(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    get calls() {
+      return calls;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+function configOf(url: string, log: string): object {
+  const each = (make: (name: string) => object) => Object.fromEntries(names.map((name) => [name, make(name)]));
+  return {
+    providers: each(() => ({ connector: "openai.compatible.v1", base_url: url, execution: { timeout: "4s" } })),
+    models: each((provider) => ({ provider, capabilities: ["chat-completion"], pricing: { input: 1, output: 1 } })),
+    pools: {
+      chat: {
+        models: names,
+        strategy: "round-robin",
+        retry: { max_attempts: 1, initial_delay: "50ms" },
+        deactivation: { retry_limit: 1_000_000 },
+      },
+    },
+    budget: { daily_limit: 1_000_000 },
+    observability: {
+      logging: { connector: "mesh.local-file.v1", path: log, level: "summary" },
+      statistics: { connector: "mesh.null.v1", flush_interval: "5s" },
+    },
+  };
+}
+
+/** Begins before anything else is imported, so that it sees every timer. */
+const program = `
+  const timers = new Set();
+  for (const [set, clear, repeats] of [["setTimeout", "clearTimeout"], ["setInterval", "clearInterval", true]]) {
+    const [setOwn, clearOwn] = [globalThis[set], globalThis[clear]];
+    globalThis[set] = (task, ms, ...rest) => {
+      const timer = setOwn((...args) => { if (!repeats) timers.delete(timer); task(...args); }, ms, ...rest);
+      timers.add(timer);
+      return timer;
+    };
+    globalThis[clear] = (timer) => { timers.delete(timer); clearOwn(timer); };
+  }
+  const { default: process } = await import("node:process");
+  (await import("node:v8")).setFlagsFromString("--expose-gc");
+  const collect = (await import("node:vm")).runInNewContext("gc");
+  const faults = [];
+  process.on("unhandledRejection", (reason) => faults.push("unhandled: " + (reason?.stack ?? reason)));
+  process.on("uncaughtException", (error) => faults.push("uncaught: " + (error?.stack ?? error)));
+  process.on("warning", (warning) => faults.push("warning: " + warning?.message));
+  const { serve } = await import(PROXY);
+  const proxy = await serve({ config: CONFIG, port: 0 });
+  process.stdout.write(proxy.url + "\\n");
+  process.stdin.on("data", () => {
+    collect();
+    const { rss, heapUsed } = process.memoryUsage();
+    const pool = proxy.mesh.stats().find(({ scope }) => scope === "pool");
+    const listeners = process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+    const requests = pool?.requests_total ?? 0;
+    process.stdout.write(JSON.stringify({ rss, heapUsed, timers: timers.size, listeners, faults, requests }) + "\\n");
+  });
+  process.stdin.on("end", () => void proxy.stop());`;
+
+class Proxy {
+  readonly #child;
+  readonly #lines;
+  readonly #ended: Promise<unknown>;
+  readonly #startedAt = performance.now();
+  url = "";
+
+  constructor(config: object, commandOf: (source: string) => CommandLine) {
+    const [command, ...args] = commandOf(program.replace("CONFIG", JSON.stringify(config)));
+    this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
+    this.#ended = new Promise((resolve) => this.#child.on("close", resolve));
+    this.#lines = linesOf(this.#child);
+  }
+
+  async start(): Promise<void> {
+    this.url = await this.#lines();
+  }
+
+  async sample(): Promise<SoakSample> {
+    this.#child.stdin!.write("sample\n");
+    const facts = JSON.parse(await this.#lines());
+    const inFlight = await this.metric("modelmesh_requests_in_flight");
+    return { second: Math.round((performance.now() - this.#startedAt) / 1000), inFlight, ...facts };
+  }
+
+  /** The sum of a metric over all labels. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    const values = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#child.stdin!.end();
+    await this.#ended;
+  }
+}
+
+/** One client: a stream after the other, of which it leaves some once they have begun. */
+async function runClient(url: string, { until, seen, number }: ClientOptions): Promise<void> {
+  for (let turn = number; performance.now() < until; turn++) {
+    const end = await askOnce(`${url}/v1/chat/completions`, turn);
+    seen[end] = (seen[end] ?? 0) + 1;
+    if (end !== "200" && end !== "left") await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** On a connection of its own: one that is kept may be closed by the server while the request is on its way. */
+function askOnce(url: string, turn: number): Promise<string> {
+  return new Promise((resolve) => {
+    const headers = { "content-type": "application/json" };
+    const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
+      const end = String(response.statusCode);
+      if (end === "200" && turn % 15 === 0) {
+        response.once("data", () => {
+          resolve("left");
+          sent.destroy();
+        });
+        response.on("error", () => resolve("left"));
+        return;
+      }
+      response.resume();
+      response.on("close", () => resolve(end));
+      response.on("error", () => resolve(end));
+    });
+    sent.on("error", (error) => resolve(`no response: ${error.message}`));
+    sent.end(JSON.stringify({ model: "chat", stream: true, messages: [{ role: "user", content: `Turn ${turn}` }] }));
+  });
+}
+
+interface ClientOptions {
+  /** Monotonic ms. */
+  readonly until: number;
+  readonly seen: Record<string, number>;
+  readonly number: number;
+}
+
+/**
+ * Runs it.
+ *
+ * @param options How long, and how much at once.
+ */
+export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const { seconds, streams, folder, commandOf = programCommand, onSample } = options;
+  const log = `${folder}/requests.jsonl`;
+  const providers = await startProviders();
+  const proxy = new Proxy(configOf(providers.url, log), commandOf);
+  await proxy.start();
+  const before = await proxy.sample();
+  const startedAt = performance.now();
+  const seen: Record<string, number> = {};
+  const clients = Array.from(
+    { length: streams },
+    (_, number) => runClient(proxy.url, { until: startedAt + seconds * 1000, seen, number }),
+  );
+  const samples: { readonly share: number; readonly rss: number; readonly heapUsed: number }[] = [];
+  const timer = setInterval(async () => {
+    const share = (performance.now() - startedAt) / seconds / 1000;
+    const sample = await proxy.sample();
+    samples.push({ share, ...sample });
+    onSample?.(sample);
+  }, Math.max(500, seconds * 10));
+  await Promise.all(clients);
+  clearInterval(timer);
+  const minAround = (share: number, what: "rss" | "heapUsed") =>
+    Math.min(...samples.filter((one) => Math.abs(one.share - share) < 0.07).map((one) => one[what]));
+  const after = await settled(proxy);
+  const [counted, tries] = [
+    await proxy.metric("modelmesh_requests_total"),
+    await proxy.metric("modelmesh_attempts_total"),
+  ];
+  await proxy.stop();
+  await providers.stop();
+  const sent = Object.values(seen).reduce((sum, one) => sum + one, 0);
+  const { calls } = providers;
+  const logged = await linesInFolder(folder);
+  return {
+    quarterRss: minAround(0.25, "rss"),
+    endRss: minAround(0.95, "rss"),
+    quarterHeap: minAround(0.25, "heapUsed"),
+    endHeap: minAround(0.95, "heapUsed"),
+    before,
+    after,
+    seen,
+    sent,
+    counted,
+    tries,
+    calls,
+    logged,
+  };
+}
+
+/** The sample once nothing is under way any more, and what providers left open has been given up. */
+async function settled(proxy: Proxy): Promise<SoakSample> {
+  for (let tries = 0;; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const sample = await proxy.sample();
+    if (sample.inFlight === 0 && tries >= 3 || tries === 30) return sample;
+  }
+}
+
+async function linesInFolder(folder: string): Promise<number> {
+  const { readdir, readFile } = await import("node:fs/promises");
+  let lines = 0;
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith("requests.jsonl")) continue;
+    for (const byte of await readFile(`${folder}/${name}`)) if (byte === 10) lines++;
+  }
+  return lines;
+}
+
+/**
+ * What a soak has found.
+ *
+ * @param maxGrowth Of resident memory from the first quarter to the end, as a share.
+ * @returns A line for each problem; none when all is well.
+ */
+export function problemsOf(result: SoakResult, maxGrowth = 0.1): string[] {
+  const { before, after, seen, sent, counted, tries, calls, logged } = result;
+  const growth = result.endRss / result.quarterRss - 1;
+  const problems = [
+    growth > maxGrowth && `memory has grown by ${Math.round(growth * 100)} % from the first quarter to the end`,
+    after.faults.length > 0 && after.faults.join("\n"),
+    after.inFlight !== 0 && `${after.inFlight} requests never end`,
+    after.timers > before.timers + maxTimers && `timers: ${before.timers} before, ${after.timers} after`,
+    after.listeners !== before.listeners && `listeners: ${before.listeners} before, ${after.listeners} after`,
+    counted !== sent && `${sent} requests were sent, /metrics has ${counted}`,
+    after.requests !== sent && `${sent} requests were sent, the statistics have ${after.requests}`,
+    logged !== sent && `${sent} requests were sent, ${logged} are logged`,
+    tries !== calls && `providers got ${calls} calls, /metrics has ${tries} tries`,
+    Object.keys(seen).some((end) => end.startsWith("no response")) && JSON.stringify(seen),
+    (seen[200] ?? 0) < sent / 2 && `only ${seen[200] ?? 0} of ${sent} requests were answered`,
+  ];
+  return problems.filter((problem) => problem !== false);
+}
