@@ -12,7 +12,7 @@ import type {
   ObjectPage,
 } from "../contracts/infrastructure.ts";
 import type { RequestBody } from "../contracts/openai.ts";
-import { readableFrom } from "../util/chunks.ts";
+import { readableFrom } from "../util/readable_from.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import type { CallContext } from "./call_context.ts";
 import { type FileInput, fileStreamOf } from "./files_of.ts";

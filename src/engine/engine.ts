@@ -11,7 +11,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
-import { ObjectBook } from "../infrastructure/object_book.ts";
+import type { ObjectBook } from "../infrastructure/object_book.ts";
 import type { InfrastructureServices } from "../infrastructure/services.ts";
 import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
@@ -50,8 +50,8 @@ export class Engine implements Mesh {
   readonly redact = (text: string): string => this.redactor.redact(text);
   /** When it was made, monotonic ms. */
   readonly startedAt: number;
-  /** Files, batches and fine-tuning jobs that were made. */
-  readonly book: ObjectBook;
+  /** Where files, batches and fine-tuning jobs that were made are, once any was asked for. */
+  readonly objects: { book?: ObjectBook };
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
@@ -70,7 +70,7 @@ export class Engine implements Mesh {
     this.catalogue = new ConnectorCatalogue(connectors);
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
-    this.book = parts.book ?? new ObjectBook();
+    this.objects = parts.objects ?? {};
     countEvents(this.hub, this.statistics);
     this.#store = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
@@ -289,7 +289,6 @@ export class Engine implements Mesh {
     this.#secrets = secrets;
     await run.begin(assembly);
     if (this.#isClosed) await run.close(); // meanwhile
-    this.book.use(this.#store?.storage);
     this.#isReady = true;
     // what polls waits for the start, and one that fails says so itself
     if (assembly.registry.models.some(({ batch }) => batch?.isPolled)) this.infrastructure().catch(() => {});

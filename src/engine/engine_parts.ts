@@ -30,7 +30,7 @@ export interface EngineParts {
    * The files, batches and fine-tuning jobs of a mesh that goes on as this one.
    * @default none
    */
-  readonly book?: ObjectBook;
+  readonly objects?: { book?: ObjectBook };
   /** The state whose counts go on under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

@@ -5,7 +5,7 @@
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
-import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import { fingerprintOf, idOf, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
 
 /** A provider with one of its keys. */
@@ -124,8 +124,8 @@ async function accountOf(
   }
 }
 
-function secretFor(key: string | undefined, { settings, book }: InfrastructureMesh): string {
-  return settings.proxy?.idSecret ?? key ?? book.processSecret;
+function secretFor(key: string | undefined, { settings, objects }: InfrastructureMesh): string {
+  return settings.proxy?.idSecret ?? key ?? bookOf({ objects }).processSecret;
 }
 
 function keyGone({ provider, kind }: ObjectRef): ObjectNotFoundError {

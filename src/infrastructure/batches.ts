@@ -15,7 +15,7 @@ import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
 import { pageOf, resultFileId } from "./files.ts";
 import { isOver, joined } from "./joined_batch.ts";
-import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
 
@@ -67,8 +67,8 @@ export class Batches {
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
-    if (share !== undefined) mesh.book.reserved.set(id, share);
-    await mesh.book.save(ref, { id, object, isOver: false, requestId: call.requestId });
+    if (share !== undefined) bookOf(mesh).reserved.set(id, share);
+    await bookOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
     return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
   }
 
@@ -106,7 +106,7 @@ export class Batches {
     call: ObjectCall,
   ): Promise<ObjectPage> {
     const mesh = this.#mesh;
-    const { records, hasMore } = await mesh.book.page({
+    const { records, hasMore } = await bookOf(mesh).page({
       kind: "batch",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref,
@@ -120,7 +120,7 @@ export class Batches {
   /** Asks for the batches under way of models that are polled, and notices their end. */
   async poll(): Promise<void> {
     const mesh = this.#mesh;
-    const open = await mesh.book.open("batch");
+    const open = await bookOf(mesh).open("batch");
     await Promise.allSettled(open.map(async ({ id, requestId = "" }) => {
       const call: ObjectCall = { requestId, timeoutMs: pollMs };
       const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
@@ -184,7 +184,7 @@ export class Batches {
 
   /** Writes down how a batch is; its end once. */
   async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
-    const { book } = this.#mesh;
+    const book = bookOf(this.#mesh);
     const known = await book.load(located.ref);
     const shown = await this.#shown(id, parts, located);
     const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
@@ -199,7 +199,8 @@ export class Batches {
     { located: { ref, account }, call }: { readonly located: Located; readonly call: ObjectCall },
   ): Promise<void> {
     const mesh = this.#mesh;
-    const { book, runtime: { clock } } = mesh;
+    const { runtime: { clock } } = mesh;
+    const book = bookOf(mesh);
     const { id } = object;
     await book.inTurn(ref, async () => {
       const known = await book.load(ref);

@@ -5,7 +5,7 @@
 import type { FileObject, ObjectPage } from "../contracts/infrastructure.ts";
 import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
-import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
 
@@ -50,7 +50,7 @@ export class Files {
     );
     const [first] = files;
     const object = { ...first!, id: made.id, bytes, purpose, filename: first!.filename ?? source.name };
-    await mesh.book.save(made.ref, { id: made.id, object, isOver: true });
+    await bookOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
@@ -71,7 +71,7 @@ export class Files {
 
   /** A page of the caller's files, as they were when they were uploaded. */
   async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
-    const { records, hasMore } = await this.#mesh.book.page({
+    const { records, hasMore } = await bookOf(this.#mesh).page({
       kind: "file",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref,
@@ -97,7 +97,7 @@ export class Files {
       const send = { account, call, send: deleting(one) };
       await callProvider(send, this.#mesh);
     }
-    await this.#mesh.book.delete(ref);
+    await bookOf(this.#mesh).delete(ref);
     return { id, object: "file", deleted: true };
 
     function deleting(one: string) {

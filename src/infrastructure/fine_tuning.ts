@@ -9,7 +9,7 @@ import { poolFor } from "../pipeline/select_pool.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { pageOf, resultFileId } from "./files.ts";
-import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 
 const defaultLimit = 20;
@@ -64,7 +64,7 @@ export class FineTuningJobs {
     );
     const files = { training_file: request.training_file, ...(validation ? { validation_file: validation } : {}) };
     const object = { ...await this.#shown(id, job, { ref, account }), ...files } as FineTuningJob;
-    await mesh.book.save(ref, { id, object, isOver: false });
+    await bookOf(mesh).save(ref, { id, object, isOver: false });
     return object;
   }
 
@@ -107,7 +107,7 @@ export class FineTuningJobs {
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
-    const { records, hasMore } = await this.#mesh.book.page({
+    const { records, hasMore } = await bookOf(this.#mesh).page({
       kind: "fine-tuning job",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "fine-tuning job", call }, this.#mesh)).ref,
@@ -119,7 +119,7 @@ export class FineTuningJobs {
   }
 
   async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const { book } = this.#mesh;
+    const book = bookOf(this.#mesh);
     const known = await book.load(located.ref);
     const { training_file, validation_file } = known?.object ?? {};
     const files = known === undefined ? {} : { training_file, validation_file };

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
+import type { Storage } from "../contracts/storage.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RequestClient } from "../pipeline/request.ts";
@@ -13,8 +14,15 @@ import type { ObjectBook } from "./object_book.ts";
 export interface InfrastructureMesh extends RouteDeps {
   readonly settings: Settings;
   readonly state: MeshState;
-  /** What was made so far. */
-  readonly book: ObjectBook;
+  /** Where its records are; undefined: in memory. */
+  readonly storage: Storage | undefined;
+  /** What was made so far, once the services are there. */
+  readonly objects: { book?: ObjectBook };
+}
+
+/** What was made so far. */
+export function bookOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectBook {
+  return objects.book!;
 }
 
 /** One call of a program, or of the proxy's client. */

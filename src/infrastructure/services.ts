@@ -6,6 +6,7 @@ import { Batches } from "./batches.ts";
 import { Files } from "./files.ts";
 import { FineTuningJobs } from "./fine_tuning.ts";
 import type { InfrastructureMesh } from "./mesh.ts";
+import { ObjectBook } from "./object_book.ts";
 
 /** Batches under way are asked for this often, ms. */
 const pollIntervalMs = 60_000;
@@ -18,6 +19,8 @@ export class InfrastructureServices {
 
   /** @param mesh Its batches under way are polled where the configuration says so. */
   constructor(mesh: InfrastructureMesh & { onClose(task: () => Promise<void>): void }) {
+    const book = mesh.objects.book ??= new ObjectBook();
+    book.use(mesh.storage);
     this.files = new Files(mesh);
     this.batches = new Batches(mesh);
     this.jobs = new FineTuningJobs(mesh);

@@ -17,6 +17,7 @@ import { isIncoming } from "../util/chunks.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
+import type { IncomingBody } from "./incoming_body.ts";
 
 /** A stream that is not read for so long is given up, ms: a client may be gone without notice. */
 const unreadMs = 10 * 60 * 1000;
@@ -133,7 +134,7 @@ export class Connection implements CallOptions {
       authorities: this.#instance.entry.authorities,
     };
     const traced = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
-    const incoming = isIncoming(request.body) ? new IncomingBody(request.body, this) : undefined;
+    const incoming = isIncoming(request.body) ? await watched(request.body, this) : undefined;
     const upstream = incoming === undefined ? traced : { ...traced, body: incoming };
     let response: UpstreamResponse;
     try {
@@ -154,32 +155,10 @@ export class Connection implements CallOptions {
   }
 }
 
-/** A body that comes from elsewhere: each chunk is a sign of life, and its failure is the call's. */
-class IncomingBody implements AsyncIterable<Uint8Array> {
-  /** Some of it was read: it cannot be sent again. */
-  isBegun = false;
-  readonly #source: AsyncIterable<Uint8Array>;
-  readonly #connection: Connection;
-
-  constructor(source: AsyncIterable<Uint8Array>, connection: Connection) {
-    this.#source = source;
-    this.#connection = connection;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    this.isBegun = true;
-    const connection = this.#connection;
-    try {
-      for await (const chunk of this.#source) {
-        connection.touch();
-        yield chunk;
-        connection.touch();
-      }
-    } catch (error) {
-      connection.abort(error);
-      throw error;
-    }
-  }
+/** Most calls send what is there. */
+async function watched(body: AsyncIterable<Uint8Array>, connection: Connection): Promise<IncomingBody> {
+  const { IncomingBody } = await import("./incoming_body.ts");
+  return new IncomingBody(body, connection);
 }
 
 function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {

@@ -52,7 +52,7 @@ export class MeshGeneration {
     this.mesh = new Engine({
       connectors,
       runtime,
-      ...(before && { statistics: before.mesh.statistics, book: before.mesh.book }),
+      ...(before && { statistics: before.mesh.statistics, objects: before.mesh.objects }),
       stateBefore: (settings) => this.#before?.stateFor(settings),
       storage: { storeFor: () => this.#stateStore() },
     });

@@ -4,7 +4,6 @@
  */
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import { isIncoming, readableFrom } from "../util/chunks.ts";
 import { streamOf } from "./_stream_of.ts";
 
 /** The meaning of a runtime's error: our words for it, and whether the request can have been read. */
@@ -41,7 +40,7 @@ export function fetchSender(
   classify: FaultClassifier,
   fetcher: Fetcher = fetch,
   bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit> = (body) =>
-    (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit,
+    (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
   open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
@@ -49,7 +48,8 @@ export function fetchSender(
     if (signal?.aborted) throw signal.reason;
     let response: Response;
     try {
-      const sent = body === undefined ? undefined : await bodyOf(body);
+      const made = body === undefined ? undefined : bodyOf(body);
+      const sent = made instanceof Promise ? await made : made;
       // a followed redirect would take the key along, wherever it leads
       response = await fetcher(url, {
         method,

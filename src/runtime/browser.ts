@@ -5,7 +5,7 @@
 import type { Runtime } from "../contracts/runtime.ts";
 import type { UpstreamRequest } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import { isIncoming, readableFrom } from "../util/chunks.ts";
+import { isIncoming } from "../util/chunks.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
@@ -53,7 +53,7 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
 
 /** Over HTTP/1.1 browsers send nothing that comes bit by bit; large blobs they keep on disk. */
 function blobOf(body: NonNullable<UpstreamRequest["body"]>): BodyInit | Promise<BodyInit> {
-  if (isIncoming(body)) return new Response(readableFrom(body)).blob();
+  if (isIncoming(body)) return import("../util/readable_from.ts").then((one) => one.blobFrom(body));
   return (Array.isArray(body) ? new Blob(body) : body) as BodyInit;
 }
 

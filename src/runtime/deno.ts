@@ -3,7 +3,8 @@
  * @module
  */
 import type { Authorities, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
-import { isIncoming, readableFrom } from "../util/chunks.ts";
+import { isIncoming } from "../util/chunks.ts";
+import { readableFrom } from "../util/readable_from.ts";
 import { authorities, readAuthorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";

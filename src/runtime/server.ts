@@ -2,7 +2,9 @@
  * The port to the outside wherever the package runs: Deno, Node and what behaves like it, or what only has `fetch`.
  * @module
  */
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Runtime, UpstreamRequest } from "../contracts/runtime.ts";
+import { isIncoming } from "../util/chunks.ts";
+import { readableFrom } from "../util/readable_from.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
 import { nodeProcess } from "./_node_builtin.ts";
@@ -27,5 +29,7 @@ export function serverRuntime(): Runtime {
 
 /** The upstream client over a `fetch` that the program gives. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  return fetchSender(classifyFetchFault, fetcher);
+  const bodyOf = (body: NonNullable<UpstreamRequest["body"]>) =>
+    (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;
+  return fetchSender(classifyFetchFault, fetcher, bodyOf);
 }
