@@ -53,8 +53,12 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
 
 /** Over HTTP/1.1 browsers send nothing that comes bit by bit; large blobs they keep on disk. */
 function blobOf(body: NonNullable<UpstreamRequest["body"]>): BodyInit | Promise<BodyInit> {
-  if (isIncoming(body)) return import("../util/readable_from.ts").then((one) => one.blobFrom(body));
+  if (isIncoming(body)) return blobOfChunks(body);
   return (Array.isArray(body) ? new Blob(body) : body) as BodyInit;
+}
+
+async function blobOfChunks(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+  return await (await import("../util/readable_from.ts")).blobFrom(chunks);
 }
 
 export function browserRuntime(): Runtime {

@@ -12,6 +12,7 @@ const sdk = "asks a proxy by a vendor's own npm package, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
 const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
 const vendor = "asks a vendor whose connector pages do not have";
+const listens = "asks a simulated vendor that listens by itself";
 const broken = "a Response in a page says of its body only that it broke, by a TypeError";
 const redirected = "a page is not told where a redirect leads";
 
@@ -20,6 +21,10 @@ const b = "tests/behaviour";
 /** By file: why all of it, or by title why single tests, or all below a title. */
 export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   [`${b}/at_once_test.ts`]: sockets,
+  [`${b}/batches_test.ts`]: listens,
+  [`${b}/files_test.ts`]: listens,
+  [`${b}/fine_tuning_test.ts`]: listens,
+  [`${b}/objects_client_test.ts`]: listens,
   [`${b}/client_stream_test.ts`]: {
     "A streamed answer > that is closed throws with the text so far, and counts against its model": dropped,
     "A streamed answer > that is reset throws with the text so far, and counts against its model": dropped,
