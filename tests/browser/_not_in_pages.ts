@@ -108,6 +108,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/offered_models_test.ts`]: environment,
   [`${b}/messages_sdk_test.ts`]: sdk,
+  [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
   [`${b}/program_test.ts`]: processes,

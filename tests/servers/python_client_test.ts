@@ -1,18 +1,18 @@
 /**
- * The official `openai` package of Python as a client of the proxy: `pip install openai` for the `python3` on PATH, or for
- * the one that `OPENAI_PYTHON` names.
+ * The official packages `openai` and `anthropic` of Python as clients of the proxy: `pip install openai anthropic` for the
+ * `python3` on PATH, or for the one that `OPENAI_PYTHON` names.
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { drawn, images } from "../support/_images.ts";
 import { operationStage } from "../support/_operations.ts";
-import { embeddings, json, ok, type Script, status } from "../support/upstream.ts";
+import { answer, embeddings, json, ok, type Script, status } from "../support/upstream.ts";
 
-/** The interpreter; undefined where it lacks the package. */
-function findPython(): string | undefined {
+/** The interpreter; undefined where it lacks a package. */
+function findPython(name: string): string | undefined {
   const python = Deno.env.get("OPENAI_PYTHON") ?? "python3";
   try {
-    return new Deno.Command(python, { args: ["-c", "import openai"], stdout: "null", stderr: "null" }).outputSync()
+    return new Deno.Command(python, { args: ["-c", `import ${name}`], stdout: "null", stderr: "null" }).outputSync()
         .success
       ? python
       : undefined;
@@ -21,20 +21,27 @@ function findPython(): string | undefined {
   }
 }
 
+const openai = `import io, json, sys, openai
+client = openai.OpenAI(base_url=sys.argv[1] + '/v1', api_key='any', max_retries=0)
+`;
+const anthropic = `import json, sys, anthropic
+client = anthropic.Anthropic(base_url=sys.argv[1], api_key='any', max_retries=0)
+`;
+
 /** What a program prints as JSON; its `client` calls a proxy whose first provider fails, and whose second one answers. */
-async function printed(python: string, program: string, { capability, script }: {
+async function printed(python: string, program: string, { capability, script, head = openai }: {
   readonly capability: string;
   readonly script: Script;
+  /** Makes the `client`. */
+  readonly head?: string;
 }): Promise<unknown> {
   await using scene = await operationStage({ a: status(503), b: script }, {
     capability,
     models: capability === "text-embeddings" ? { a: { embedding_space: "one" }, b: { embedding_space: "one" } } : {},
     pool: { retry: { max_attempts: 0 } },
   });
-  const head = "import io, json, sys, openai\n" +
-    "client = openai.OpenAI(base_url=sys.argv[1], api_key='any', max_retries=0)\n";
   const { success, stdout, stderr } = await new Deno.Command(python, {
-    args: ["-c", head + program, `${scene.proxy.url}/v1`],
+    args: ["-c", head + program, scene.proxy.url],
     env: { NO_PROXY: "127.0.0.1" },
   }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -45,7 +52,10 @@ async function printed(python: string, program: string, { capability, script }: 
 
 const ask = "model='pool', messages=[{'role': 'user', 'content': 'Hi'}]";
 
-const python = findPython();
+const toolCalls = [{ name: "look", arguments: '{"city": "Bern"}', id: "call_1" }];
+const capability = "chat-completion";
+
+const python = findPython("openai");
 if (python === undefined) {
   describe.skip("the openai package of Python: needs python3 with it (pip install openai)", () => {});
 } else {
@@ -64,6 +74,39 @@ print(json.dumps([answer.choices[0].message.content, answer.usage.total_tokens])
 print(json.dumps([chunk.choices[0].delta.content or '' for chunk in stream if chunk.choices]))`;
       const deltas = await printed(python, program, { capability: "chat-completion", script: ok() });
       assertEquals((deltas as string[]).join(""), "Hello world");
+    });
+
+    it("has responses", async () => {
+      const program = `answer = client.responses.create(model='pool', input='Hi', instructions='Be kind')
+print(json.dumps([answer.output_text, answer.status, answer.usage.total_tokens]))`;
+      assertEquals(await printed(python, program, { capability, script: ok() }), ["Hello world", "completed", 15]);
+    });
+
+    it("streams responses", async () => {
+      const program = `with client.responses.stream(model='pool', input='Hi') as stream:
+    deltas = [event.delta for event in stream if event.type == 'response.output_text.delta']
+    print(json.dumps([''.join(deltas), stream.get_final_response().output_text]))`;
+      assertEquals(await printed(python, program, { capability, script: ok() }), ["Hello world", "Hello world"]);
+    });
+
+    it("calls tools in responses", async () => {
+      const program = `tool = {'type': 'function', 'name': 'look', 'parameters': {'type': 'object'}, 'strict': False}
+first = client.responses.create(model='pool', input='Hi', tools=[tool])
+call = [item for item in first.output if item.type == 'function_call'][0]
+print(json.dumps([call.name, json.loads(call.arguments), call.call_id]))`;
+      assertEquals(await printed(python, program, { capability, script: answer({ toolCalls }) }), [
+        ...["look", { city: "Bern" }, "call_1"],
+      ]);
+    });
+
+    it("parses responses", async () => {
+      const program = `import pydantic
+class Place(pydantic.BaseModel):
+    city: str
+answer = client.responses.parse(model='pool', input='Where?', text_format=Place)
+print(json.dumps(answer.output_parsed.city))`;
+      const script = answer({ text: '{"city":"Bern"}' });
+      assertEquals(await printed(python, program, { capability, script }), "Bern");
     });
 
     it("embeds", async () => {
@@ -88,6 +131,56 @@ answer = client.images.edit(model='pool', image=[room, room], prompt='a red room
       const script = images();
       assertEquals(await printed(python, draw, { capability: "text-to-image", script }), [drawn, drawn]);
       assertEquals(await printed(python, edit, { capability: "image-to-image", script }), [drawn, drawn]);
+    });
+  });
+}
+
+const claude = findPython("anthropic");
+if (claude === undefined) {
+  describe.skip("the anthropic package of Python: needs python3 with it (pip install anthropic)", () => {});
+} else {
+  describe("the anthropic package of Python", () => {
+    const asked = "model='pool', max_tokens=64, messages=[{'role': 'user', 'content': 'Hi'}]";
+
+    it("creates a message", async () => {
+      const program = `message = client.messages.create(${asked}, system='Be kind')
+print(json.dumps([message.content[0].text, message.stop_reason, message.usage.input_tokens]))`;
+      const script = ok();
+      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), [
+        "Hello world",
+        "end_turn",
+        10,
+      ]);
+    });
+
+    it("streams a message", async () => {
+      const program = `with client.messages.stream(${asked}) as stream:
+    deltas = list(stream.text_stream)
+    print(json.dumps([''.join(deltas), stream.get_final_message().usage.output_tokens]))`;
+      const script = ok();
+      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), ["Hello world", 5]);
+    });
+
+    it("calls tools", async () => {
+      const program =
+        `message = client.messages.create(${asked}, tools=[{'name': 'look', 'input_schema': {'type': 'object'}}])
+use = message.content[0]
+print(json.dumps([use.name, use.input, message.stop_reason]))`;
+      const script = answer({ toolCalls });
+      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), [
+        ...["look", { city: "Bern" }, "tool_use"],
+      ]);
+    });
+
+    it("counts tokens, and has its own error classes", async () => {
+      const program = `count = client.messages.count_tokens(model='pool', messages=[{'role': 'user', 'content': 'Hi'}])
+try:
+    client.messages.create(model='nothing', max_tokens=64, messages=[{'role': 'user', 'content': 'Hi'}])
+except anthropic.NotFoundError as error:
+    missing = error.status_code
+client.messages.create(${asked})
+print(json.dumps([count.input_tokens > 0, missing]))`;
+      assertEquals(await printed(claude, program, { capability, script: ok(), head: anthropic }), [true, 404]);
     });
   });
 }
