@@ -3,7 +3,8 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { answer, type Behaviour, ok, type Script, status, stream } from "../support/upstream.ts";
+import { happens } from "../support/patience.ts";
+import { answer, type Behaviour, Gate, ok, type Script, status, stream } from "../support/upstream.ts";
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
   operationStage(cast, { capability: "chat-completion", ...options });
@@ -95,6 +96,32 @@ describe("POST /v1/completions", () => {
       const { text } = await scene.post("completions", { prompt, stream: true });
       const last = JSON.parse(text.trimEnd().split("\n\n").at(-1)!.slice("data: ".length));
       assertEquals([last.error.code, text.includes("[DONE]")], ["stream_interrupted", false]);
+    }
+  });
+
+  it("ends the calls of all other prompts when one stream breaks, or the client leaves", async () => {
+    const broken = stream({ pieces: ["x"], cut: { after: 1, how: "reset" } });
+    for (const isLeaving of [false, true]) {
+      const gate = new Gate();
+      const slow = stream({ pieces: ["x", "y", "z"], gate });
+      const script: Behaviour = {
+        play(exchange) {
+          const isFirst = exchange.request.json().messages[0].content === "one";
+          return (isFirst || isLeaving ? slow : broken).play(exchange);
+        },
+      };
+      await using scene = await stage({ a: script }, { pool: noRetry });
+      gate.open(4);
+      const response = await fetch(`${scene.proxy.url}/v1/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "pool", prompt: ["one", "two"], stream: true }),
+      });
+      if (isLeaving) await response.body!.cancel();
+      else await response.text();
+      const first = scene.upstreams.a!.requests.find((call) => call.json().messages[0].content === "one")!;
+      await happens("the end of the other prompt's call", first.closed);
+      gate.openAll();
     }
   });
 
