@@ -3,6 +3,7 @@
  * @module
  */
 import type { CallOptions } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import {
   DeadlineError,
   type MeshError,
@@ -13,6 +14,8 @@ import {
 } from "../errors.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { AttemptTimeout, type Failure, failureOf } from "../pipeline/failure.ts";
+import { IncomingBody } from "../pipeline/incoming_body.ts";
+import { isIncoming } from "../util/chunks.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -65,7 +68,7 @@ export async function tryProvider<Result>(
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort);
   try {
-    const value = await untilAborted(send(connection), connection.stop);
+    const value = await untilAborted(send(optionsOf(connection, runtime)), connection.stop);
     connection.close();
     return { value };
   } catch (error) {
@@ -74,6 +77,27 @@ export async function tryProvider<Result>(
     cancelDeadline();
     signal?.removeEventListener("abort", onAbort);
   }
+}
+
+/** The same, for calls whose body may come bit by bit. */
+function optionsOf(connection: Connection, { disk }: Pick<Runtime, "disk">): CallOptions {
+  return {
+    signal: connection.signal,
+    credential: connection.credential,
+    async send(request) {
+      const { body } = request;
+      if (!isIncoming(body)) return await connection.send(request);
+      const incoming = new IncomingBody(body, connection);
+      // browsers send nothing bit by bit over HTTP/1.1
+      return await connection.send({ ...request, body: disk === undefined ? await allOf(incoming) : incoming });
+    },
+  };
+}
+
+async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
 }
 
 /** A connection of an account, limited by silence. */

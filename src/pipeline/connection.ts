@@ -13,11 +13,9 @@ import type {
   UpstreamResponse,
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import { isIncoming } from "../util/chunks.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
-import type { IncomingBody } from "./incoming_body.ts";
 
 /** A stream that is not read for so long is given up, ms: a client may be gone without notice. */
 const unreadMs = 10 * 60 * 1000;
@@ -133,14 +131,12 @@ export class Connection implements CallOptions {
       isWhole: !this.#silence,
       authorities: this.#instance.entry.authorities,
     };
-    const traced = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
-    const incoming = isIncoming(request.body) ? await watched(request.body, this) : undefined;
-    const upstream = incoming === undefined ? traced : { ...traced, body: incoming };
+    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
     } catch (error) {
-      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted || incoming?.isBegun) throw error;
+      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted || isBegun(request)) throw error;
       response = await this.#runtime.send(upstream);
     }
     this.answered = true;
@@ -155,10 +151,9 @@ export class Connection implements CallOptions {
   }
 }
 
-/** Most calls send what is there. */
-async function watched(body: AsyncIterable<Uint8Array>, connection: Connection): Promise<IncomingBody> {
-  const { IncomingBody } = await import("./incoming_body.ts");
-  return new IncomingBody(body, connection);
+/** Some of a body that comes bit by bit was read: it cannot be sent again. */
+function isBegun({ body }: UpstreamRequest): boolean {
+  return Object(body).isBegun === true;
 }
 
 function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {

@@ -3,9 +3,7 @@
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
-import type { UpstreamRequest } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
-import { isIncoming } from "../util/chunks.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
@@ -41,7 +39,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
 
 /** The same over a `fetch` that the program gives. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  const send = fetchSender(() => undefined, fetcher, blobOf);
+  const send = fetchSender(() => undefined, fetcher);
   return async (request) => {
     try {
       return await send(request);
@@ -49,16 +47,6 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
       throw NetworkError.isInstance(error) ? explainBlocked(request.url, pageFacts()) : error;
     }
   };
-}
-
-/** Over HTTP/1.1 browsers send nothing that comes bit by bit; large blobs they keep on disk. */
-function blobOf(body: NonNullable<UpstreamRequest["body"]>): BodyInit | Promise<BodyInit> {
-  if (isIncoming(body)) return blobOfChunks(body);
-  return (Array.isArray(body) ? new Blob(body) : body) as BodyInit;
-}
-
-async function blobOfChunks(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
-  return await (await import("../util/readable_from.ts")).blobFrom(chunks);
 }
 
 export function browserRuntime(): Runtime {

@@ -21,12 +21,3 @@ export function readableFrom(chunks: AsyncIterable<Uint8Array>): ReadableStream<
     },
   }, { highWaterMark: 0 });
 }
-
-/**
- * The same as a blob, which browsers keep on disk where it is large.
- *
- * @param chunks Read once.
- */
-export function blobFrom(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
-  return new Response(readableFrom(chunks)).blob();
-}
