@@ -77,7 +77,8 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
     logLevel: "silent", // a failure is thrown, with its text
   });
   const files = new Map(outputFiles.map(({ path, text }) => [path.slice(fromFileUrl(root).length), text]));
-  const join = (paths: Iterable<string>) => [...paths].map((path) => files.get(path)!).join("");
+  const join = (paths: ReadonlySet<string>) =>
+    [...files.keys()].filter((path) => paths.has(path)).map((path) => files.get(path)!).join("");
   const eager = eagerOutputs(metafile, "page.ts");
   const called = new Set([...eager, ...firstCall.flatMap((path) => [...eagerOutputs(metafile, path)])]);
   const text = join(eager);
@@ -90,7 +91,7 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
     callGzipBytes: await gzipSize(join(called)),
     files,
     modules: new Map(modules),
-    wholeText: join(files.keys()),
+    wholeText: [...files.values()].join(""),
   };
 }
 

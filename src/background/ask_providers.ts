@@ -5,13 +5,8 @@
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import {
-  infoIn,
-  limitsIn,
-  type ModelAnswers,
-  type ProviderAnswers,
-  withAnswers,
-} from "../registry/provider_answers.ts";
+import { infoIn } from "../registry/model_facts.ts";
+import { limitsIn, type ModelAnswers, type ProviderAnswers, withAnswers } from "../registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
 

@@ -2,7 +2,7 @@
  * What vendors say of their models and accounts when they are asked, at the start, of the providers configured so.
  * @module
  */
-import { infoIn } from "../registry/provider_answers.ts";
+import { infoIn } from "../registry/model_facts.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { ModelInfo, Quota } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";

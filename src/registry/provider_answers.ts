@@ -2,16 +2,9 @@
  * What providers answer about their models. It wins over the catalogue, and yields to the configuration.
  * @module
  */
-import type {
-  CapabilityPath,
-  DatedPricing,
-  ModelConstraints,
-  ModelInfo,
-  OperationName,
-  RateLimits,
-} from "../contracts/provider.ts";
+import type { CapabilityPath, DatedPricing, ModelInfo, RateLimits } from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
-import { isAmount, pricingIn } from "../util/pricing.ts";
+import { isAmount } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
 
 /** A provider's answers about one of its models; what it does not know is undefined. */
@@ -59,39 +52,4 @@ export function limitsIn(value: unknown): RateLimits | undefined {
     return isAmount(limit) && limit > 0 ? [[name, limit]] : [];
   });
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
-}
-
-/** Facts about a model in a provider's response; invalid sizes are left out. */
-export function infoIn(value: unknown): ModelInfo | undefined {
-  if (!isObject(value)) return undefined;
-  const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
-  const { embedding_space: space } = value;
-  return {
-    id: typeof id === "string" ? id : "",
-    ...(isObject(features) && { features }),
-    ...(isObject(constraints) && { constraints: constraintsIn(constraints) }),
-    ...(isObject(parameters) && { parameters }),
-    ...(Array.isArray(capabilities) && { capabilities: textsIn(capabilities) }),
-    ...(isObject(voices) && {
-      voices: Object.fromEntries(
-        Object.entries(voices).filter((one): one is [string, string] => typeof one[1] === "string"),
-      ),
-    }),
-    ...(Array.isArray(response_formats) && { response_formats: textsIn(response_formats) }),
-    ...(Array.isArray(lacks) && { lacks: textsIn(lacks) as OperationName[] }),
-    ...(typeof space === "string" && { embedding_space: space }),
-    ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
-  };
-}
-
-function textsIn(list: readonly unknown[]): string[] {
-  return list.filter((one) => typeof one === "string");
-}
-
-function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {
-  return Object.fromEntries(
-    Object.entries(constraints).filter(([name, size]) =>
-      name === "supported_languages" ? Array.isArray(size) : isAmount(size)
-    ),
-  );
 }

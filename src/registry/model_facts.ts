@@ -1,0 +1,42 @@
+/**
+ * Reading what a provider says of a model: it may be anything.
+ * @module
+ */
+import type { ModelConstraints, ModelInfo, OperationName } from "../contracts/provider.ts";
+import { isObject } from "../util/is_object.ts";
+import { isAmount, pricingIn } from "../util/pricing.ts";
+
+/** Facts about a model in a provider's response; invalid sizes are left out. */
+export function infoIn(value: unknown): ModelInfo | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
+  const { embedding_space: space } = value;
+  return {
+    id: typeof id === "string" ? id : "",
+    ...(isObject(features) && { features }),
+    ...(isObject(constraints) && { constraints: constraintsIn(constraints) }),
+    ...(isObject(parameters) && { parameters }),
+    ...(Array.isArray(capabilities) && { capabilities: textsIn(capabilities) }),
+    ...(isObject(voices) && {
+      voices: Object.fromEntries(
+        Object.entries(voices).filter((one): one is [string, string] => typeof one[1] === "string"),
+      ),
+    }),
+    ...(Array.isArray(response_formats) && { response_formats: textsIn(response_formats) }),
+    ...(Array.isArray(lacks) && { lacks: textsIn(lacks) as OperationName[] }),
+    ...(typeof space === "string" && { embedding_space: space }),
+    ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
+  };
+}
+
+function textsIn(list: readonly unknown[]): string[] {
+  return list.filter((one) => typeof one === "string");
+}
+
+function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {
+  return Object.fromEntries(
+    Object.entries(constraints).filter(([name, size]) =>
+      name === "supported_languages" ? Array.isArray(size) : isAmount(size)
+    ),
+  );
+}
