@@ -2,7 +2,7 @@
  * The discovery connectors that settings name. They are kept while the settings change: they remember lists and failures.
  * @module
  */
-import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
+import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
 import type { Discovery } from "../contracts/discovery.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Settings } from "../config/settings/settings.ts";

@@ -2,7 +2,7 @@
  * Probes, health and maintenance, as settings ask for them.
  * @module
  */
-import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
+import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Discovery, ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";

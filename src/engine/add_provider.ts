@@ -9,12 +9,13 @@ import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import { configContextOf, loadConnectors } from "../registry/catalogue.ts";
+import { configContextOf } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
+import { loadConnectors } from "../registry/load_connectors.ts";
 import { loadLimits } from "../state/limits/load_limits.ts";
 import type { Engine } from "./engine.ts";
-import { warningsOf } from "./records.ts";
 import { resolveSettings } from "./resolve.ts";
+import { warningsOf } from "./warnings.ts";
 
 /**
  * Adds a provider. Nothing has changed when it throws.

@@ -2,10 +2,8 @@
  * What an engine reports of itself.
  * @module
  */
-import type { Settings } from "../config/settings/settings.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
-import type { ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { BudgetStep } from "../state/limits/budget.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
@@ -33,18 +31,6 @@ export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition):
     reason,
     metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
   };
-}
-
-/**
- * The warnings of settings, a line each.
- *
- * @param settings Whose warnings.
- * @param before Settings whose warnings are reported already.
- */
-export function warningsOf({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
-  const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
-  const known = new Set(before?.warnings.map(lineOf));
-  return warnings.map(lineOf).filter((line) => !known.has(line));
 }
 
 /**

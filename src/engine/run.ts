@@ -15,15 +15,15 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ReportedMesh, StatisticsReports } from "../observe/statistics_reports.ts";
-import { loadConnectors } from "../registry/catalogue.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
+import { loadConnectors } from "../registry/load_connectors.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { loadLimits } from "../state/limits/load_limits.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, type Known } from "./assembly.ts";
-import { warningsOf } from "./records.ts";
 import { resolveSettings, type ResolvingParts } from "./resolve.ts";
 import { type SinkOwner, sinksOf } from "./sinks.ts";
+import { warningsOf } from "./warnings.ts";
 
 /** The engine that runs. */
 interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {

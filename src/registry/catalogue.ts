@@ -3,7 +3,6 @@
  * @module
  */
 import { type ConfigContext, isProvider, knownConnectors } from "../config/settings/known.ts";
-import type { Settings } from "../config/settings/settings.ts";
 import type {
   ConnectorDeclaration,
   ConnectorImplementation,
@@ -94,24 +93,6 @@ export async function implementationOf<Kind extends keyof ConnectorKinds>(
   } catch (error) {
     throw new ConnectorError(`The connector "${connector.id}" cannot be loaded (see the error's cause)`, error);
   }
-}
-
-/**
- * Imports the code of the providers and strategies that settings name, and of no others.
- *
- * @throws {ConnectorError} When code cannot be imported.
- */
-export async function loadConnectors(
-  { providers, pools, defaultRouting }: Settings,
-  catalogue: ConnectorCatalogue,
-): Promise<void> {
-  const entries = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
-  const routings = [defaultRouting, ...[...pools.values()].map(({ routing }) => routing)];
-  const strategies = routings.flatMap(({ strategy, fallbackStrategy }) => [strategy, fallbackStrategy]);
-  await Promise.all([
-    ...entries.map(({ connector }) => catalogue.load("provider", connector)),
-    ...strategies.map((id) => typeof id === "string" ? catalogue.load("strategy", id) : undefined),
-  ]);
 }
 
 /** What settings are made with: the connectors that can be named and detected, and the environment. */

@@ -5,7 +5,7 @@
 import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import type { DocumentValues, HealthValues, SyncValues } from "../schema/schema.ts";
-import { defaultHealth, defaultSync } from "../settings/defaults.ts";
+import { defaultHealth, defaultSync } from "../settings/discovery_defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import type { HealthSettings, SyncSettings } from "../settings/settings.ts";
 

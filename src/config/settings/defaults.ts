@@ -8,13 +8,11 @@ import type { BalanceMode } from "../../contracts/rotation.ts";
 import type {
   CorsSettings,
   ErrorRateSettings,
-  HealthSettings,
   ProxySettings,
   RateLimitSettings,
   RecoverySettings,
   RetryBudgetSettings,
   RetrySettings,
-  SyncSettings,
 } from "./settings.ts";
 import type { LoggingSettings } from "./observability.ts";
 import type { StorageSettings } from "./storage.ts";
@@ -93,17 +91,6 @@ export const defaultBalanceMode: BalanceMode = "absolute";
 
 /** Tries within one attempt, beyond the first. */
 export const defaultMaxRetries = 0;
-
-/** Applies once an interval is configured. */
-export const defaultHealth: HealthSettings = {
-  connector: "mesh.health-monitor.v1",
-  enabled: true,
-  timeoutMs: 10_000,
-  failureThreshold: 3,
-};
-
-/** Keeping the list of models up to date. */
-export const defaultSync: SyncSettings = { connector: "mesh.registry-sync.v1", enabled: true, actions: {} };
 
 /** For strategies that weigh models. */
 export const defaultWeight = 1;
