@@ -31,6 +31,6 @@ export class InfrastructureServices {
 }
 
 /** Whether some model's batches are asked for in the background. */
-export function isPolling({ registry }: Pick<InfrastructureMesh, "registry">): boolean {
+function isPolling({ registry }: Pick<InfrastructureMesh, "registry">): boolean {
   return registry.models.some(({ batch }) => batch?.isPolled);
 }
