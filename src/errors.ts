@@ -3,6 +3,7 @@
  * `X.isInstance(error)` also recognises errors of another copy of the package in the same process.
  * @module
  */
+import type { AnyErrorCode, ErrorCode } from "./contracts/error_codes.ts";
 import type { FailureKind, ProviderFault } from "./contracts/provider.ts";
 
 /** One thing wrong with a configuration. */
@@ -28,7 +29,7 @@ export interface FailedAttempt {
 /** Options every error takes. */
 export interface MeshErrorOptions {
   /** The exact condition, a word of the error table. */
-  code?: string;
+  code?: AnyErrorCode;
   /** The request it belongs to. */
   requestId?: string;
   /** What caused it. */
@@ -56,7 +57,7 @@ export class MeshError extends Error {
   /** The class's name, safe from minifiers. */
   static readonly kind: string = baseKind;
   /** The exact condition, a word of the error table. */
-  readonly code: string;
+  readonly code: AnyErrorCode;
   /** The request it belongs to, once known. */
   declare requestId?: string;
 
@@ -199,7 +200,7 @@ export class UnsupportedRequestError extends MeshError {
    * @param message What is wrong and what is allowed.
    * @param options The condition and the field at fault.
    */
-  constructor(message: string, options: { code: string; param?: string }) {
+  constructor(message: string, options: { code: ErrorCode; param?: string }) {
     super(message, { code: options.code }, { param: options.param ?? null });
   }
 }
@@ -263,7 +264,7 @@ export class RateLimitError extends MeshError {
 /** Facts of a {@linkcode ProviderError}. */
 export interface ProviderErrorFacts {
   /** `all_attempts_failed`, `upstream_auth_error`, or the provider's own code. */
-  code: string;
+  code: AnyErrorCode;
   /** The HTTP status a proxy responds with: the provider's for a fault of the request, else 502. */
   status: number;
   /** The class, in OpenAI's words. */

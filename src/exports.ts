@@ -6,6 +6,7 @@ export * from "./errors.ts";
 export type * from "./contracts/audio.ts";
 export type * from "./contracts/browser_provider.ts";
 export type * from "./contracts/connector.ts";
+export type * from "./contracts/error_codes.ts";
 export type * from "./contracts/events.ts";
 export type * from "./contracts/images.ts";
 export type * from "./contracts/infrastructure.ts";

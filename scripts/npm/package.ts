@@ -19,7 +19,8 @@ interface Manifest {
 /** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
 const engine = ">=20.16";
 
-const copied = ["LICENSE", "README.md", "CHANGELOG.md", "schema.json"];
+/** What people read: pages, with all that they link to. */
+const pages = ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "api.md", "docs"];
 
 /** The licence of everything that is inlined, under the notices of its files. */
 const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
@@ -50,8 +51,16 @@ export async function buildPackage(folder: URL): Promise<PackageFile[]> {
     await Deno.writeTextFile(new URL(path, folder), text);
   }
   await Deno.chmod(new URL("modelmesh.cjs", folder), 0o755);
-  for (const path of copied) await Deno.copyFile(new URL(path, root), new URL(path, folder));
+  for (const path of ["LICENSE", "schema.json", ...pages]) await copy(path, folder);
   return all;
+}
+
+/** Copies a file, or a folder with all that is in it. */
+async function copy(path: string, folder: URL): Promise<void> {
+  const { isDirectory } = await Deno.stat(new URL(path, root));
+  if (!isDirectory) return await Deno.copyFile(new URL(path, root), new URL(path, folder));
+  await Deno.mkdir(new URL(path, folder));
+  for await (const { name } of Deno.readDir(new URL(path, root))) await copy(`${path}/${name}`, folder);
 }
 
 async function readManifest(): Promise<Manifest> {
@@ -77,7 +86,7 @@ function packageJson({ name, version, license, description, exports }: Manifest)
       "./package.json": "./package.json",
     },
     bin: { modelmesh: "modelmesh.cjs" },
-    files: ["dist", "types", "modelmesh.cjs", "CHANGELOG.md", "THIRD_PARTY_LICENSES", "schema.json"],
+    files: ["dist", "types", "modelmesh.cjs", "THIRD_PARTY_LICENSES", "schema.json", ...pages],
     engines: { node: engine },
     peerDependencies: mapped((version) => `^${version}`),
     peerDependenciesMeta: mapped(() => ({ optional: true })),

@@ -80,7 +80,7 @@ function renew(server: RunningServer, found: Found, settings: TlsSettings): Conf
 
 function problemOf(error: unknown, settings: TlsSettings): ConfigProblem | undefined {
   if (!MeshError.isInstance(error)) return undefined;
-  const part = { invalid_certificate: "cert", invalid_key: "key" }[error.code] as "cert" | "key" | undefined;
+  const part = error.code === "invalid_key" ? "key" : error.code === "invalid_certificate" ? "cert" : undefined;
   if (part === undefined) return undefined;
   return { path: `proxy.tls.${part}`, message: `${error.message.replace(/^T/, "t")} (file "${settings[part]}")` };
 }

@@ -2,6 +2,7 @@
  * The error table: from a thrown error to a status, a body and the headers that say whether to retry.
  * @module
  */
+import type { RequestErrorCode } from "../contracts/error_codes.ts";
 import type { ErrorBody } from "../contracts/openai.ts";
 import {
   BudgetExceededError,
@@ -30,7 +31,7 @@ export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
   readonly type: string;
-  readonly code: string;
+  readonly code: RequestErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
   /**
@@ -38,7 +39,7 @@ export class HttpError extends Error {
    */
   constructor(
     message: string,
-    facts: { status: number; code: string; type?: string; headers?: Readonly<Record<string, string>> },
+    facts: { status: number; code: RequestErrorCode; type?: string; headers?: Readonly<Record<string, string>> },
   ) {
     super(message);
     this.status = facts.status;

@@ -231,7 +231,7 @@ export class ProxyInstance {
 
   /** Refuses requests while stopping, and when all slots are taken. */
   #checkSlots(): void {
-    const refuse = (message: string, code: string) =>
+    const refuse = (message: string, code: "overloaded" | "shutting_down") =>
       new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;

@@ -7,7 +7,8 @@ import { must, type Project, type Proof } from "../workshop.ts";
 
 /** What may be in it. */
 const allowed = [
-  /^(?:LICENSE|README\.md|CHANGELOG\.md|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
+  /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
+  /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
   /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/,
   /^types\/(?:mod|browser|proxy|cli|(?:src|connectors)\/[\w/]+)\.d\.ts$/,
 ];

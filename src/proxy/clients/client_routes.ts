@@ -53,7 +53,7 @@ export async function answerClients(exchange: Exchange): Promise<PlainResponse> 
     return await answers[action ? `${method} ${action}` : method]!({ exchange, clients, id });
   } catch (error) {
     if (!ConnectorError.isInstance(error)) throw error;
-    const facts = { status: 503, type: "server_error", code: "storage_unavailable" };
+    const facts = { status: 503, type: "server_error", code: "storage_unavailable" } as const;
     throw new HttpError(`The storage failed, nothing has changed as far as is known: ${error.message}`, facts);
   }
 }

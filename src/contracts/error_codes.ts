@@ -1,0 +1,63 @@
+/**
+ * Codes of errors.
+ * @module
+ */
+
+/** What a client may get from the proxy, and a program as `code` of a {@linkcode MeshError}. */
+export type RequestErrorCode =
+  | "all_attempts_failed"
+  | "budget_exceeded"
+  | "client_not_found"
+  | "host_not_allowed"
+  | "insufficient_quota"
+  | "internal_error"
+  | "invalid_api_key"
+  | "invalid_json"
+  | "invalid_value"
+  | "method_not_allowed"
+  | "missing_required_parameter"
+  | "model_not_found"
+  | "no_active_model"
+  | "no_storage"
+  | "not_acceptable"
+  | "not_an_administrator"
+  | "origin_not_allowed"
+  | "overloaded"
+  | "rate_limit_exceeded"
+  | "request_too_large"
+  | "shutting_down"
+  | "storage_unavailable"
+  | "stream_interrupted"
+  | "timeout"
+  | "unknown_url"
+  | "unsupported_by_pool"
+  | "unsupported_media_type"
+  | "upstream_auth_error";
+
+/** What stops a start or a call of the library, and what connectors throw. */
+export type ProgramErrorCode =
+  | "cannot_listen"
+  | "config_not_saved"
+  | "invalid_certificate"
+  | "invalid_configuration"
+  | "invalid_key"
+  | "invalid_state"
+  | "network_error"
+  | "no_providers"
+  | "not_a_mesh"
+  | "not_initialized"
+  | "not_reloadable"
+  | "port_in_use"
+  | "port_not_permitted"
+  | "probe_failed"
+  | "secret_not_found"
+  | "stream_consumed"
+  | "unsupported_runtime"
+  | "upstream_error";
+
+/** Every code of this package's own. */
+export type ErrorCode = RequestErrorCode | ProgramErrorCode;
+
+/** A code of this package's, or one that a provider gave for a fault of the request. */
+// deno-lint-ignore ban-types -- keeps the names above for completion beside any other text
+export type AnyErrorCode = ErrorCode | (string & {});

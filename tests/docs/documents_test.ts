@@ -1,0 +1,85 @@
+/** What people read: links lead somewhere, tables come from the source, configurations hold. */
+import { assertEquals } from "@std/assert";
+import { parse } from "@std/yaml";
+import { withReference } from "../../scripts/reference.ts";
+import { ConfigError, create } from "../../mod.ts";
+
+const root = new URL("../../", import.meta.url);
+const pages: readonly string[] = await markdownFiles();
+
+Deno.test("the tables of README.md are those of the source (if not: deno task reference)", async () => {
+  const text = await read("README.md");
+  assertEquals(withReference(text), text);
+});
+
+Deno.test("every link of a page leads to a file that is there, and to a heading that it has", async () => {
+  const broken: string[] = [];
+  for (const page of pages) {
+    const text = withoutCode(await read(page));
+    for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https?:|mailto:)/.test(target)) continue;
+      const url = new URL(target, new URL(page, root));
+      const linked = await Deno.readTextFile(new URL(url.pathname, root)).catch(async () =>
+        await Deno.stat(url).then(() => "", () => undefined)
+      );
+      if (linked === undefined) broken.push(`${page}: ${target}`);
+      else if (url.hash !== "" && !anchorsOf(linked).includes(url.hash.slice(1))) broken.push(`${page}: ${target}`);
+    }
+  }
+  assertEquals(broken, []);
+});
+
+Deno.test("every configuration of a page is one that the product accepts", async (test) => {
+  for (const page of pages) {
+    for (const { text, line } of configurationsOf(await read(page))) {
+      await test.step(`${page}:${line}`, async () => assertEquals(await problemsOf(text), []));
+    }
+  }
+});
+
+/** Fenced YAML, but what says that it is not checked, and why. */
+function configurationsOf(text: string): { text: string; line: number }[] {
+  return [...text.matchAll(/(<!-- not checked: [^>]+ -->\n)?^```yaml\n(.*?)^```/gms)].flatMap((match) => {
+    const [, unchecked, block = ""] = match;
+    return unchecked === undefined ? [{ text: block, line: text.slice(0, match.index).split("\n").length }] : [];
+  });
+}
+
+/** What is wrong with a configuration. Nothing is opened or written: it is only read, with every secret it names. */
+async function problemsOf(text: string): Promise<readonly string[]> {
+  const env = (name: string) =>
+    /_(BASE_URL|HOST|ENDPOINT)$|ENDPOINT_URL/.test(name) ? undefined : `value-of-${name}-0123456789`;
+  try {
+    const client = create({ config: parse(text) as Record<string, unknown>, env });
+    await client.close();
+    return [];
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error;
+    return error.problems.map(({ path, message }) => `${path}: ${message}`);
+  }
+}
+
+async function markdownFiles(): Promise<string[]> {
+  const paths = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md", "api.md"];
+  for (const folder of ["docs", "docs/decisions"]) {
+    for await (const { name } of Deno.readDir(new URL(`${folder}/`, root))) {
+      if (name.endsWith(".md")) paths.push(`${folder}/${name}`);
+    }
+  }
+  return paths;
+}
+
+function read(path: string): Promise<string> {
+  return Deno.readTextFile(new URL(path, root));
+}
+
+function withoutCode(text: string): string {
+  return text.replace(/^```.*?^```/gms, "").replace(/`[^`]*`/g, (code) => code.replaceAll("](", "] ("));
+}
+
+/** As the usual renderers make them of headings. */
+function anchorsOf(text: string): string[] {
+  return [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+  );
+}
