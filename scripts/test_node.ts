@@ -34,6 +34,7 @@ const suites = [
   "tests/servers/redis_process_test.ts",
   "tests/servers/shared_outage_test.ts",
   "tests/servers/shared_state_test.ts",
+  "tests/slow/cli_commands_test.ts",
   "tests/slow/hostile_clients_test.ts",
   "tests/slow/reload_memory_test.ts",
 ];

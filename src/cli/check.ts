@@ -10,25 +10,32 @@ import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
+import { probeAll, probeText } from "./probes.ts";
 import { missingRequirements, resolveSecrets } from "./requirements.ts";
+import { counted } from "./table.ts";
 
 export const check: Command = {
-  summary: "Validate a configuration file",
   help: `Usage: modelmesh check <file> [options]
 
-Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider; connector
-packages that it names are loaded, and so are the packages that its connectors need.
+Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider
+without --probe; connector packages that it names are loaded, and so are the packages that its connectors need.
 
 Options:
   --secrets          Look every secret up that it names, and print those that are missing
+  --probe            Ask each provider once whether it is there and takes its key: for its list of models, where it has one
   --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
-  --json             Print {"ok", "problems", "warnings"} as JSON
+  --json             Print {"ok", "problems", "warnings"} as JSON, with --probe "probes", too
   --help             Show this help
+
+Examples:
+  modelmesh check modelmesh.yaml
+  modelmesh check modelmesh.yaml --secrets --probe
+  modelmesh check modelmesh.yaml --env-file .env --json
 
 Exit code: 0 valid, 1 not valid, 2 usage
 `,
   values: [],
-  switches: ["secrets"],
+  switches: ["secrets", "probe"],
   maxArguments: 1,
   async run({ positional, json, has }, { connectors, runtime, shell }) {
     const [path] = positional;
@@ -43,19 +50,18 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
     const warnings = [...(secrets ?? settings).warnings, ...retired];
+    const probes = has("probe") ? await probeAll(settings, mesh, shell) : undefined;
+    const ok = probes?.every((probe) => probe.ok) ?? true;
     if (json) {
-      shell.stdout.write(`${JSON.stringify({ ok: true, problems: [], warnings })}\n`);
-      return 0;
+      shell.stdout.write(`${JSON.stringify({ ok, problems: [], warnings, ...(probes && { probes }) })}\n`);
+      return ok ? 0 : 1;
     }
     for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
     const { providers, models, pools } = settings;
     const counts = [counted(providers.size, "provider"), counted(models.size, "model"), counted(pools.size, "pool")];
     if (secrets !== undefined) counts.push(counted(secrets.count, "secret"));
     shell.stdout.write(`${path} is valid: ${counts.join(", ")}\n`);
-    return 0;
+    for (const probe of probes ?? []) shell.stdout.write(probeText(probe));
+    return ok ? 0 : 1;
   },
 };
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}

@@ -16,8 +16,6 @@ export interface CommandParts {
 export type ExitCode = 0 | 1 | 2;
 
 export interface Command {
-  /** One line, for the list of commands. */
-  readonly summary: string;
   readonly help: string;
   /** Flags with a value, beside `--env-file`. */
   readonly values: readonly string[];

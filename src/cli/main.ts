@@ -6,14 +6,48 @@ import { ConfigError, type ConfigProblem, MeshError, NoProvidersError } from "..
 import { nearest } from "../util/nearest.ts";
 import { version } from "../version.ts";
 import { readFlags } from "./args.ts";
-import { check } from "./check.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { applyEnvFiles, envFileHint } from "./env_files.ts";
-import { models } from "./models.ts";
-import { proxy } from "./proxy.ts";
-import { secrets } from "./secrets.ts";
 
-const commands: Readonly<Record<string, Command>> = { proxy, check, models, secrets };
+/** A command, imported when it is given. */
+interface Listed {
+  /** One line, for the list of commands. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+const commands: Readonly<Record<string, Listed>> = {
+  proxy: {
+    summary: "Serve the OpenAI API over the providers configured or detected",
+    load: async () => (await import("./proxy.ts")).proxy,
+  },
+  init: {
+    summary: "Write a commented configuration for the providers detected",
+    load: async () => (await import("./init.ts")).init,
+  },
+  check: { summary: "Validate a configuration file", load: async () => (await import("./check.ts")).check },
+  chat: {
+    summary: "Ask a question, and print the answer as it arrives",
+    load: async () => (await import("./chat.ts")).chat,
+  },
+  status: {
+    summary: "Show what a running proxy does: models, budgets, clients, decisions",
+    load: async () => (await import("./status.ts")).status,
+  },
+  pools: { summary: "List the pools of a running proxy", load: async () => (await import("./pools.ts")).pools },
+  models: {
+    summary: "List the models of a running proxy, or of the built-in catalogue",
+    load: async () => (await import("./models.ts")).models,
+  },
+  clients: {
+    summary: "Make, list, change, rotate and revoke clients of a running proxy, and show what they used",
+    load: async () => (await import("./clients.ts")).clients,
+  },
+  secrets: {
+    summary: "Store, import, list and delete secrets in a secret store",
+    load: async () => (await import("./secrets.ts")).secrets,
+  },
+};
 
 /**
  * Runs a command line; errors become messages on stderr.
@@ -22,8 +56,9 @@ const commands: Readonly<Record<string, Command>> = { proxy, check, models, secr
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {
   const { stdout, stderr } = parts.shell;
-  const [name, ...commandArgs] = args;
-  if (name === "--version" || name === "version") {
+  const isHelp = args[0] === "help" && args.length > 1;
+  const [name, ...commandArgs] = isHelp ? [...args.slice(1), "--help"] : args;
+  if (name === "--version" || name === "-v" || name === "version") {
     stdout.write(`${version}\n`);
     return 0;
   }
@@ -31,10 +66,11 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     stdout.write(overview());
     return name === undefined ? 2 : 0;
   }
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  let command: Command | undefined;
   let flags: Flags | undefined;
   try {
-    if (command === undefined) throw new UsageError(`Unknown command "${name}"${didYouMean(name)}`);
+    if (!Object.hasOwn(commands, name)) throw new UsageError(`Unknown command "${name}"${didYouMean(name)}`);
+    command = await commands[name]!.load();
     flags = readFlags(command, commandArgs);
     if (flags.has("help")) {
       stdout.write(command.help);
@@ -44,12 +80,11 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     return await command.run(flags, parts);
   } catch (error) {
     if (error instanceof UsageError) {
-      stderr.write(`${error.message}\nTry: modelmesh ${command === undefined ? "" : `${name} `}--help\n`);
+      const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
+      stderr.write(`${line.replaceAll(/\s*[\r\n]+\s*/g, " ").replace(/([?.])\. Try:/, "$1 Try:")}\n`);
       return 2;
     }
-    if (commandArgs.includes("--json") && (command === check || ConfigError.isInstance(error))) {
-      stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);
-    }
+    if (commandArgs.includes("--json")) stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
     stderr.write([messageOf(error), command?.advice?.(error), hint].filter(Boolean).join("\n") + "\n");
     return 1;
@@ -81,5 +116,11 @@ Usage: modelmesh <command> [options]
 ${list.join("\n")}
 
 Options of every command: --help, --json, --env-file <file>
+"modelmesh help <command>" shows a command's options and examples, "modelmesh -v" the version.
+
+Examples:
+  modelmesh proxy --demo
+  modelmesh init
+  modelmesh chat "What is an entry point?"
 `;
 }

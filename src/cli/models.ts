@@ -1,5 +1,5 @@
 /**
- * `modelmesh models`: the models of the built-in catalogue.
+ * `modelmesh models`: the models of a running proxy, or of the built-in catalogue.
  * @module
  */
 import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
@@ -8,37 +8,73 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import { leavesOf } from "../registry/offered.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CatalogueModel, catalogueTable } from "./catalogue_table.ts";
-import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import { listOf } from "./pools.ts";
+import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { table } from "./table.ts";
 
 /** `modelmesh models`. */
 export const models: Command = {
-  summary: "List the models of the built-in catalogue",
-  help: `Usage: modelmesh models --catalogue [options]
+  help: `Usage: modelmesh models [options]              List the models of a running proxy, and their state
+       modelmesh models --catalogue [options]  List the models that are built in
 
-Lists the models that are built in: what they serve, their sizes in tokens, what they cost today in USD (tokens: per
-million), and the day on which that was looked up. A model with * is its provider's default for what it serves. --json
-adds sources, voices, formats and parameter rules. Nothing is sent to a provider.
+The catalogue: what models serve, their sizes in tokens, what they cost today in USD (tokens: per million), and the day on which
+that was looked up. A model with * is its provider's default for what it serves. --json adds sources, voices, formats and
+parameter rules. Nothing is sent to a provider.
 
 Options:
   --catalogue          The built-in catalogue
-  --provider <name>    Those of one provider: its connector's id, or its vendor
+  --provider <name>    Those of one provider: its id; in the catalogue its connector's, or its vendor
   --capability <name>  Those that serve a capability: a short name, a full path or an inner node
+${remoteHelp}
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
   --json               Print a list of models as JSON; an unknown price is null
   --help               Show this help
 
-Exit code: 0 done, 2 usage
+Examples:
+  modelmesh models
+  modelmesh models --catalogue --provider openai
+  modelmesh models --catalogue --capability embeddings --json
+
+Exit code: 0 done, 1 failed, 2 usage
 `,
-  values: ["provider", "capability"],
+  values: ["provider", "capability", ...remoteValues],
   switches: ["catalogue"],
-  run(flags, { connectors, runtime, shell }) {
-    if (!flags.has("catalogue")) throw new UsageError('Give "--catalogue"');
+  async run(flags, parts) {
+    const { connectors, runtime, shell } = parts;
+    if (!flags.has("catalogue")) return await listRunning(flags, parts);
+    const remote = remoteValues.find((name) => flags.value(name) !== undefined);
+    if (remote !== undefined) throw new UsageError(`"--${remote}" is for a running proxy: leave out "--catalogue"`);
     const found = modelsIn(flags, connectors);
     if (flags.json) shell.stdout.write(`${JSON.stringify(found)}\n`);
     else if (found.length === 0) shell.stderr.write("The catalogue has no such model\n");
     else shell.stdout.write(catalogueTable(found, runtime.clock.now()));
-    return Promise.resolve(0);
+    return 0;
   },
 };
+
+async function listRunning(flags: Flags, { runtime, shell }: CommandParts): Promise<ExitCode> {
+  const tree = capabilityTree();
+  const node = nodeOf(flags.value("capability"), tree);
+  const provider = flags.value("provider");
+  const { models } = await listOf(new RemoteProxy(flags, runtime));
+  const found = models.filter((model) =>
+    (provider === undefined || model.provider === provider) &&
+    (node === undefined || model.capabilities.some((leaf) => tree.contains(node, leaf)))
+  );
+  if (flags.json) shell.stdout.write(`${JSON.stringify(found)}\n`);
+  else if (found.length === 0) shell.stderr.write("The proxy has no such model\n");
+  else {
+    const rows = found.map(({ name, provider, status, capabilities }) => [
+      name,
+      status,
+      provider,
+      capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)).join(", "),
+    ]);
+    shell.stdout.write(table([["MODEL", "STATUS", "PROVIDER", "SERVES"], ...rows]));
+  }
+  return 0;
+}
 
 function modelsIn(flags: Flags, connectors: CommandParts["connectors"]): readonly CatalogueModel[] {
   const tree = capabilityTree();

@@ -14,7 +14,6 @@ import { engineOf } from "../engine/engine_of.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
 export const proxy: Command = {
-  summary: "Serve the OpenAI API over the providers configured or detected",
   help: `Usage: modelmesh proxy [options]
 
 Without --config, providers are detected from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …).
@@ -31,6 +30,11 @@ Options:
   --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
   --json               Print the address as JSON on standard output
   --help               Show this help
+
+Examples:
+  modelmesh proxy --demo
+  modelmesh proxy --env-file .env --token a-long-secret
+  modelmesh proxy --config modelmesh.yaml --host 0.0.0.0 --watch
 
 Events go to standard error, one JSON line each, or a readable line on a terminal. A console sink of the configuration
 takes the place of these.

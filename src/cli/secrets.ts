@@ -31,7 +31,6 @@ const tasks: Readonly<Record<string, Task>> = {
 };
 
 export const secrets: Command = {
-  summary: "Store, import, list and delete secrets in a secret store",
   help:
     `Usage: modelmesh secrets set <name> <value> --store <id>     Store a secret; "-" reads its value from standard input
        modelmesh secrets import <file> --store <id>          Store all that a dotenv file has
@@ -48,6 +47,11 @@ Options:
   --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
   --json             Print {"ok", "store", "names"} as JSON
   --help             Show this help
+
+Examples:
+  modelmesh secrets set OPENAI_API_KEY - --store mesh.encrypted-file.v1
+  modelmesh secrets import .env --store mesh.dotenv.v1 --path secrets.env
+  modelmesh secrets list --config modelmesh.yaml
 
 Exit code: 0 done, 1 failed, 2 usage
 `,

@@ -58,20 +58,21 @@ export class RecordRing implements Observability {
     return Promise.resolve();
   }
 
-  /** Records as server-sent events: those kept after an id, then those that come. A reader that is too slow misses some. */
+  /** Records as server-sent events: those kept after an id and a comment, then those that come. A reader that is too slow misses some. */
   stream({ clock, after, isVisible, isStopping }: RecordStreamOptions): PlainStream {
     let last = Number.isNaN(after) || after > this.#latest ? this.#latest : after;
     let isOver = false;
     let wake = () => {};
-    let spokenAt = clock.monotonic();
+    let spokenAt: number | undefined;
     const read = async (): Promise<string | undefined> => {
       while (!isOver && !isStopping()) {
         const text = this.#since(last, isVisible);
         last = this.#latest;
         const now = clock.monotonic();
-        if (text !== "" || now - spokenAt >= commentMs) {
+        const isFirst = spokenAt === undefined;
+        if (text !== "" || isFirst || now - spokenAt! >= commentMs) {
           spokenAt = now;
-          return text === "" ? ":\n\n" : text;
+          return isFirst || text === "" ? `${text}:\n\n` : text;
         }
         await new Promise<void>((resolve) => {
           const cancel = clock.after(lookMs, () => wake());

@@ -40,6 +40,10 @@ export interface PoolFacts {
 export interface ModelFacts {
   /** Always `model`. */
   readonly type: "model";
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** Its capability leaves, full paths. */
+  readonly capabilities: readonly string[];
   /** `standby` when it is in every pool it is in. */
   readonly status: "active" | "standby";
 }
@@ -70,7 +74,12 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
     object: "model",
     created: 0,
     owned_by: model.instance.vendor,
-    mesh: { type: "model", status: listed[index]!.status },
+    mesh: {
+      type: "model",
+      provider: model.instance.entry.id,
+      capabilities: model.leaves,
+      status: listed[index]!.status,
+    },
   }));
   return { object: "list", data: [...pools, ...models] };
 }

@@ -55,7 +55,11 @@ describe("GET /v1/models", () => {
     const [chatEntry, spareEntry, ...models] = body.data as { id: string; owned_by: string; mesh?: unknown }[];
     assertEquals(chatEntry, { id: "chat", ...pool, mesh: { ...priority, status: "active", active: 2, standby: 0 } });
     assertEquals(spareEntry, spare);
-    assertEquals(models.map(({ mesh }) => mesh), models.map(() => ({ type: "model", status: "active" })));
+    const capabilities = ["generation.text-generation.chat-completion"];
+    assertEquals(
+      models.map(({ mesh }) => mesh),
+      models.map(({ id }) => ({ type: "model", provider: id, capabilities, status: "active" })),
+    );
     assertEquals(models.map(({ id }) => id), ["first", "second"]);
     assertEquals(models.every(({ owned_by }) => owned_by === "openai-compatible"), true);
 

@@ -77,7 +77,6 @@ describe("modelmesh models --catalogue", () => {
       [["--catalogue", "--provider", "opnai"], '"openai"'],
       [["--catalogue", "--capability", "text-embedings"], '"text-embeddings"'],
       [["--catalogue", "--capability", "audio"], "generation.audio, understanding.audio"],
-      [[], '"--catalogue"'],
     ] as const;
     for (const [args, expected] of rows) {
       const { code, out, err } = await runCommand(["models", ...args]);

@@ -50,6 +50,33 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   ...["", "../x", "a b", "a/../b", "x".repeat(257), "a\nb", "é", "a;b", "."].map(
     (name) => [["secrets", "set", name, "value", "--store", "mesh.dotenv.v1"], "A secret's name has"] as const,
   ),
+  [["status", "extra"], 'Unexpected argument "extra"'],
+  [["status", "--interval", "5s"], '"--interval" is for "--watch"'],
+  [["status", "--watch", "--interval", "often"], "a duration such as 5s"],
+  [["status", "--url", "127.0.0.1:8080"], "http://127.0.0.1:8080"],
+  [["status", "--url", "http://a:b@127.0.0.1"], "--token"],
+  [["pools", "--url", "http://"], "http://127.0.0.1:8080"],
+  [["models", "--catalogue", "--url", "http://127.0.0.1:1"], 'leave out "--catalogue"'],
+  [["chat", ""], "blank"],
+  [["chat", "-"], "blank"],
+  [["chat", "a", "b"], 'Unexpected argument "b"'],
+  [["chat", "a", "--token", "good-token"], "--url"],
+  [["chat", "a", "--url", "http://127.0.0.1:1", "--config", "mesh.json"], 'leave out "--url"'],
+  [["init", "mesh.json"], ".yaml or .yml"],
+  [["init", "a.yaml", "b.yaml"], 'Unexpected argument "b.yaml"'],
+  [["clients"], "create, list, update, rotate, revoke, usage"],
+  [["clients", "constructor"], "create, list, update, rotate, revoke, usage"],
+  [["clients", "create"], "takes a name"],
+  [["clients", "list", "extra"], "takes no argument"],
+  [["clients", "rotate"], "takes a client's name or id"],
+  [["clients", "list", "--rpm", "5"], 'has no option "--rpm"'],
+  [["clients", "create", "x", "--rpm", "many"], '"--rpm" takes a whole number'],
+  [["clients", "create", "x", "--daily-limit=-1"], '"--daily-limit" takes an amount in USD'],
+  [["clients", "create", "x", "--expires", "soon"], '"--expires" takes a time'],
+  [["clients", "update", "x"], "--pool, --daily-limit"],
+  [["clients", "usage", "x", "--csv", "--json"], '"--csv"'],
+  [["clients", "list", "--csv"], '"--csv"'],
+  [["help", "prxy"], 'did you mean "proxy"?'],
   [["check"], "configuration file"],
   [["check", "a.json", "b.json"], 'Unexpected argument "b.json"'],
   [["check", "a.json", "--port", "1"], 'Unknown option "--port"'],
@@ -62,7 +89,7 @@ describe("A command line that makes no sense", () => {
       const { code, out, err, served } = await runCommand(args, { env: { OPENAI_API_KEY: "sk-0123456789abcdef0123" } });
       assertEquals([code, out, served], [2, "", []], `${about}: ${err}`);
       for (const text of expected) assertStringIncludes(err, text, about);
-      assertMatch(err, /Try: modelmesh .*--help\n$/, about);
+      assertMatch(err, /^[^\n]+ Try: modelmesh .*--help\n$/, `${about}: one line`);
       assertNotMatch(err, /\n\s+at |\.ts:\d/, `${about}: no stack`);
     }
   });

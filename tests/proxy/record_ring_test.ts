@@ -4,13 +4,13 @@ import { fakeClock } from "../../src/runtime/test.ts";
 
 const facts = { isVisible: () => true, isStopping: () => false };
 
-Deno.test("a stream of records begins with the latest 1 000, and sends a comment after 15 s of silence", async () => {
+Deno.test("a stream of records begins with the latest 1 000 and a comment, and sends a comment after 15 s of silence", async () => {
   const ring = new RecordRing();
   const clock = fakeClock();
   for (let number = 1; number <= 2_500; number++) ring.emit({ type: "event", pool: String(number) });
   const stream = ring.stream({ ...facts, clock, after: 0 });
   const lines = String(await stream.read()).split("\n\n");
-  assertEquals(lines.length, 1_001);
+  assertEquals([lines.length, lines[1_000]], [1_002, ":"]);
   assertMatch(lines[0]!, /^id: 1501\ndata: \{"type":"event","pool":"1501"\}$/);
   const next = stream.read();
   await clock.advance(15_000);
@@ -27,11 +27,14 @@ Deno.test("a stream of records ends within a second when the proxy stops, and at
   const ring = new RecordRing();
   const clock = fakeClock();
   let isStopping = false;
-  const stopped = ring.stream({ ...facts, clock, after: NaN, isStopping: () => isStopping }).read();
+  const stopping = ring.stream({ ...facts, clock, after: NaN, isStopping: () => isStopping });
+  assertEquals(await stopping.read(), ":\n\n");
+  const stopped = stopping.read();
   isStopping = true;
   await clock.advance(1_000);
   assertEquals(await stopped, undefined);
   const left = ring.stream({ ...facts, clock, after: NaN });
+  assertEquals(await left.read(), ":\n\n");
   const read = left.read();
   left.cancel();
   assertEquals(await read, undefined);

@@ -1,0 +1,185 @@
+/**
+ * `modelmesh chat`: one question, its answer as it arrives, and which model it came from.
+ * @module
+ */
+import { servesOperation } from "../capability/operations.ts";
+import { capabilityTree } from "../capability/tree.ts";
+import type { UpstreamResponse } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { SseParser } from "../util/sse_parse.ts";
+import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import { LocalProxy } from "./local_proxy.ts";
+import { listOf } from "./pools.ts";
+import { chunksOf, remoteHelp, RemoteProxy, remoteValues, textOf } from "./remote.ts";
+import { counted, paintFor, printable } from "./table.ts";
+
+/** A proxy, elsewhere or in this process. */
+export type AnyProxy = Pick<RemoteProxy, "send" | "json">;
+
+const usage = `Usage: modelmesh chat [prompt] [options]
+
+Asks one question and prints the answer as it arrives on standard output; which model served it, on standard error. Without a
+prompt, or with "-", the prompt is read from standard input. It is answered in this process, by the providers configured or
+detected, unless --url names a running proxy.
+
+Options:
+  --model <name>       Pool, model or capability; the first pool for chat, unless given
+  --system <text>      Instructions that come before the prompt
+  --config <file>      Configuration (.yaml, .yml or .json) for an answer in this process
+${remoteHelp}
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json               Print {"model", "provider", "pool", "content", "usage", "cost_usd", …} as JSON, once it is whole
+  --help               Show this help
+
+Examples:
+  modelmesh chat "What is an entry point?"
+  modelmesh chat "Translate to French" --system "Answer in one line" --model chat-completion
+  modelmesh chat - --url http://127.0.0.1:8080 --json
+
+Exit code: 0 done, 1 failed, 2 usage
+`;
+
+export const chat: Command = {
+  help: usage,
+  values: ["model", "system", "config", ...remoteValues],
+  maxArguments: 1,
+  async run(flags, parts) {
+    const prompt = await promptOf(flags, parts);
+    const { proxy, close } = await proxyOf(flags, parts);
+    try {
+      const system = flags.value("system");
+      const body = {
+        model: flags.value("model") ?? await defaultModel(proxy),
+        messages: [
+          ...system === undefined ? [] : [{ role: "system", content: system }],
+          { role: "user", content: prompt },
+        ],
+      };
+      await (flags.json ? askWhole : askStreamed)(body, proxy, parts);
+      return 0;
+    } finally {
+      await close();
+    }
+  },
+};
+
+async function promptOf(flags: Flags, { shell }: CommandParts): Promise<string> {
+  const [given] = flags.positional;
+  if (given === undefined && shell.isInteractive) {
+    throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
+  }
+  const prompt = given === undefined || given === "-" ? await shell.readInput() : given;
+  if (prompt.trim() === "") throw new UsageError("The prompt is blank: give a question");
+  return prompt;
+}
+
+async function proxyOf(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyProxy; close: () => Promise<void> }> {
+  const isRemote = flags.value("url") !== undefined || parts.runtime.env("MODELMESH_URL") !== undefined;
+  if (isRemote && flags.value("config") === undefined) {
+    return { proxy: new RemoteProxy(flags, parts.runtime), close: () => Promise.resolve() };
+  }
+  if (flags.value("url") !== undefined) {
+    throw new UsageError('"--config" is for an answer in this process: leave out "--url"');
+  }
+  if (flags.value("token") !== undefined) {
+    throw new UsageError('"--token" is for a running proxy: give its "--url", too');
+  }
+  const proxy = await LocalProxy.start(flags.value("config"), parts);
+  return { proxy, close: () => proxy.close() };
+}
+
+/** The first pool that chats are for. */
+async function defaultModel(proxy: AnyProxy): Promise<string> {
+  const { pools } = await listOf(proxy);
+  const tree = capabilityTree();
+  const found = pools.find(({ capability }) =>
+    capability === null || tree.leaves(capability).some((leaf) => servesOperation(leaf, "chat"))
+  );
+  if (found !== undefined) return found.name;
+  throw new MeshError("There is no pool for chat: name a model by --model");
+}
+
+interface ChatBody {
+  readonly model: string;
+  readonly messages: readonly unknown[];
+}
+
+const path = "/v1/chat/completions";
+
+async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts): Promise<void> {
+  const response = await proxy.send(path, { method: "POST", body });
+  const { choices, usage, model: id } = JSON.parse(await textOf(response));
+  const header = (name: string) => response.headers.get(name);
+  const cost = header("x-mesh-cost-usd");
+  const answer = {
+    model: header("x-mesh-model") ?? id,
+    provider: header("x-mesh-provider"),
+    pool: header("x-mesh-pool"),
+    attempts: Number(header("x-mesh-attempts") ?? 1),
+    fallbacks: Number(header("x-mesh-fallbacks") ?? 0),
+    content: choices?.[0]?.message?.content ?? null,
+    finish_reason: choices?.[0]?.finish_reason ?? null,
+    usage: usage ?? null,
+    cost_usd: cost === null ? null : Number(cost),
+    request_id: header("x-request-id"),
+  };
+  shell.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: CommandParts): Promise<void> {
+  const startedAt = runtime.clock.monotonic();
+  const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
+  const response = await proxy.send(path, { method: "POST", body: streamed });
+  const { isTerminal } = shell.stdout;
+  const safe = (text: string) => isTerminal ? text.split("\n").map(printable).join("\n") : text;
+  let last = "\n";
+  const tokens = await readStream(response, (text) => {
+    shell.stdout.write(safe(text));
+    last = text;
+  });
+  if (!last.endsWith("\n")) shell.stdout.write("\n");
+  const ms = Math.round(runtime.clock.monotonic() - startedAt);
+  shell.stderr.write(`${paintFor(shell.stderr, runtime).dim(servedBy(response, { tokens, ms }))}\n`);
+}
+
+interface Tokens {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+}
+
+/** Passes the text on as it arrives; resolves to the tokens, where they are reported. */
+async function readStream(response: UpstreamResponse, write: (text: string) => void): Promise<Tokens | undefined> {
+  const parser = new SseParser();
+  let tokens: Tokens | undefined;
+  let isWhole = false;
+  for await (const chunk of chunksOf(response)) {
+    for (const { data } of parser.push(chunk)) {
+      if (data === "[DONE]") isWhole = true;
+      else {
+        const { error, choices, usage } = JSON.parse(data);
+        if (isObject(error)) {
+          throw new MeshError(`The answer broke off: ${error.message}`, { code: "stream_interrupted" });
+        }
+        const text = choices?.[0]?.delta?.content;
+        if (typeof text === "string" && text !== "") write(text);
+        if (isObject(usage)) tokens = usage as unknown as Tokens;
+      }
+    }
+  }
+  if (!isWhole) throw new MeshError("The answer broke off before its end", { code: "stream_interrupted" });
+  return tokens;
+}
+
+function servedBy({ headers }: UpstreamResponse, { tokens, ms }: { tokens: Tokens | undefined; ms: number }): string {
+  const [model, provider, pool] = ["model", "provider", "pool"].map((name) => headers.get(`x-mesh-${name}`));
+  if (!model) return `Served in ${ms} ms`;
+  const attempts = Number(headers.get("x-mesh-attempts") ?? 1);
+  const facts = [
+    `pool ${pool}`,
+    ...attempts > 1 ? [counted(attempts, "attempt")] : [],
+    ...tokens === undefined ? [] : [`${tokens.prompt_tokens} + ${tokens.completion_tokens} tokens`],
+    `${ms} ms`,
+  ];
+  return printable(`Served by ${model} of ${provider} (${facts.join(", ")})`);
+}

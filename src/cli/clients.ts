@@ -1,0 +1,257 @@
+/**
+ * `modelmesh clients`: clients that a running proxy accepts, made at runtime.
+ * @module
+ */
+import { parseDuration } from "../config/schema/units.ts";
+import { MeshError } from "../errors.ts";
+import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { printable, table, usd } from "./table.ts";
+
+interface Client {
+  readonly id: string;
+  readonly name: string;
+  readonly pools?: readonly string[];
+  readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
+  readonly rpm?: number;
+  readonly expires_at?: string;
+  readonly created_at: string;
+  readonly token?: string;
+}
+
+interface UsageRow {
+  readonly day: string;
+  readonly pool: string;
+  readonly requests: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_usd: number;
+}
+
+interface Task {
+  /** Its argument, for messages; undefined: it has none. */
+  readonly takes?: string;
+  /** The options that mean something here. */
+  readonly options: readonly string[];
+  run(context: TaskContext): Promise<void>;
+}
+
+interface TaskContext {
+  readonly name: string;
+  readonly flags: Flags;
+  readonly proxy: RemoteProxy;
+  readonly parts: CommandParts;
+}
+
+const limits = ["pool", "daily-limit", "monthly-limit", "rpm", "expires"];
+const period = ["from", "to"];
+
+const tasks: Readonly<Record<string, Task>> = {
+  create: { takes: "a name", options: limits, run: create },
+  list: { options: [], run: list },
+  update: { takes: "a client's name or id", options: limits, run: update },
+  rotate: { takes: "a client's name or id", options: [], run: rotate },
+  revoke: { takes: "a client's name or id", options: [], run: revoke },
+  usage: { takes: "a client's name or id", options: period, run: usage },
+};
+
+export const clients: Command = {
+  help: `Usage: modelmesh clients create <name> [limits]    Make a client; its token is shown this once
+       modelmesh clients list                      List clients and their limits
+       modelmesh clients update <client> <limits>  Change limits; "none" ends one
+       modelmesh clients rotate <client>           Give it another token; the one before is refused
+       modelmesh clients revoke <client>           Refuse its token from now on
+       modelmesh clients usage <client>            Requests, tokens and cost per day and pool, 90 days back
+
+Clients of a running proxy, kept in its storage: every proxy on that knows a change within a second. <client> is a name or
+an id. It takes an administrator's token, and a proxy whose configuration has a section "storage".
+
+Limits:
+  --pool <name>          A pool it may use; may be repeated. All, unless given
+  --daily-limit <usd>    The most it may spend in a UTC day
+  --monthly-limit <usd>  The most it may spend in a UTC month
+  --rpm <count>          Requests a minute
+  --expires <when>       When its token ends: a time such as 2027-01-31T00:00:00Z, or a duration from now such as 30d
+
+Options:
+${remoteHelp}
+  --from <day>         First day of a usage, such as 2027-01-01
+  --to <day>           Its last day
+  --csv                Print a usage as CSV
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json               Print what the proxy answers as JSON
+  --help               Show this help
+
+Examples:
+  modelmesh clients create website --pool assistant --daily-limit 5 --rpm 60
+  modelmesh clients update website --daily-limit none --expires 30d
+  modelmesh clients usage website --from 2027-01-01 --to 2027-01-31 --csv
+  modelmesh clients revoke website --url https://mesh.example
+
+Exit code: 0 done, 1 failed, 2 usage
+`,
+  values: [...remoteValues, ...limits, ...period],
+  repeated: ["pool"],
+  switches: ["csv"],
+  maxArguments: 2,
+  async run(flags, parts) {
+    const [action, name] = flags.positional;
+    const task = action !== undefined && Object.hasOwn(tasks, action) ? tasks[action] : undefined;
+    if (task === undefined) throw new UsageError(`Name the action: ${Object.keys(tasks).join(", ")}`);
+    if ((name === undefined) !== (task.takes === undefined)) {
+      throw new UsageError(`"clients ${action}" takes ${task.takes ?? "no argument"}`);
+    }
+    const foreign = [...limits, ...period].find((one) => flags.value(one) !== undefined && !task.options.includes(one));
+    if (foreign !== undefined) throw new UsageError(`"clients ${action}" has no option "--${foreign}"`);
+    if (flags.has("csv") && (action !== "usage" || flags.json)) {
+      throw new UsageError('"--csv" is for "clients usage", in place of "--json"');
+    }
+    await task.run({ name: name ?? "", flags, proxy: new RemoteProxy(flags, parts.runtime), parts });
+    return 0 satisfies ExitCode;
+  },
+};
+
+async function create(context: TaskContext): Promise<void> {
+  const { name, flags, proxy, parts } = context;
+  const body = { name, ...limitsIn(flags, parts) };
+  showToken(await proxy.json<Client>("/mesh/clients", { method: "POST", body }), context);
+}
+
+async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<void> {
+  const { data } = await clientsOf(proxy);
+  if (flags.json) return void shell.stdout.write(`${JSON.stringify(data)}\n`);
+  if (data.length === 0) {
+    return void shell.stderr.write('There is no client: "modelmesh clients create <name>" makes one\n');
+  }
+  const heads = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
+  const rows = data.map(({ name, id, pools, budget = {}, rpm, expires_at }) => [
+    name,
+    id,
+    pools?.join(", ") ?? "all",
+    limitOf(budget.daily_limit),
+    limitOf(budget.monthly_limit),
+    rpm === undefined ? "-" : String(rpm),
+    expires_at ?? "-",
+  ]);
+  shell.stdout.write(table([heads, ...rows], [3, 4, 5]));
+}
+
+async function update(context: TaskContext): Promise<void> {
+  const { flags, proxy, parts } = context;
+  const body = limitsIn(flags, parts);
+  if (Object.keys(body).length === 0) {
+    throw new UsageError(`Give what changes: ${limits.map((name) => `--${name}`).join(", ")}`);
+  }
+  const { id, budget } = await clientNamed(context);
+  const merged = body.budget === undefined ? body : { ...body, budget: mergedBudget(budget, body.budget) };
+  const client = await proxy.json<Client>(`/mesh/clients/${id}`, { method: "PATCH", body: merged });
+  say(client, `Changed "${client.name}"`, { flags, parts });
+}
+
+async function rotate(context: TaskContext): Promise<void> {
+  const { id } = await clientNamed(context);
+  const client = await context.proxy.json<Client>(`/mesh/clients/${id}/rotate`, { method: "POST" });
+  showToken(client, context);
+}
+
+async function revoke(context: TaskContext): Promise<void> {
+  const { id, name } = await clientNamed(context);
+  say(await context.proxy.json(`/mesh/clients/${id}`, { method: "DELETE" }), `Revoked "${name}"`, context);
+}
+
+async function usage(context: TaskContext): Promise<void> {
+  const { flags, proxy, parts: { shell } } = context;
+  const { id } = await clientNamed(context);
+  const query = new URLSearchParams(period.flatMap((name) => {
+    const day = flags.value(name);
+    return day === undefined ? [] : [[name, day]];
+  }));
+  const path = `/mesh/clients/${id}/usage`;
+  if (flags.has("csv")) {
+    query.set("format", "csv");
+    return void shell.stdout.write(await proxy.text(`${path}?${query}`));
+  }
+  const answer = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
+  if (flags.json) return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
+  if (answer.data.length === 0) return void shell.stderr.write("It sent no request in that time\n");
+  const heads = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
+  const rows = answer.data.map(({ day, pool, requests, tokens_in, tokens_out, cost_usd }) => [
+    day,
+    pool,
+    ...[requests, tokens_in, tokens_out].map(String),
+    usd(cost_usd),
+  ]);
+  shell.stdout.write(table([heads, ...rows], [2, 3, 4, 5]));
+}
+
+function clientsOf(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {
+  return proxy.json("/mesh/clients");
+}
+
+/** By id, else by name. Usage outlives its client: then the id is taken as it is. */
+async function clientNamed({ name, proxy }: TaskContext): Promise<Client> {
+  const { data } = await clientsOf(proxy);
+  const found = data.find(({ id }) => id === name) ?? data.find((client) => client.name === name);
+  if (found !== undefined) return found;
+  if (/^client_[\w-]+$/.test(name)) return { id: name, name, created_at: "" };
+  throw new MeshError(`There is no client "${printable(name)}": "modelmesh clients list" lists them`);
+}
+
+/** Only the token goes to standard output, so that a script can take it. */
+function showToken(client: Client, { flags, parts: { shell } }: TaskContext): void {
+  if (flags.json) return void shell.stdout.write(`${JSON.stringify(client)}\n`);
+  shell.stderr.write(`The token of "${printable(client.name)}" (${client.id}), which is shown this once:\n`);
+  shell.stdout.write(`${client.token}\n`);
+}
+
+function say(
+  answer: unknown,
+  message: string,
+  { flags, parts: { shell } }: Pick<TaskContext, "flags" | "parts">,
+): void {
+  shell.stdout.write(`${flags.json ? JSON.stringify(answer) : printable(message)}\n`);
+}
+
+type Limits = Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> };
+
+function limitsIn(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
+  const pools = flags.all("pool");
+  const isEnding = (name: string) => flags.value(name) === "none";
+  const amount = (option: string, kind: string) => {
+    const text = flags.value(option)!;
+    const value = Number(text);
+    if (isEnding(option)) return null;
+    if (/^\d+(\.\d+)?$/.test(text)) return value;
+    throw new UsageError(`The option "--${option}" takes ${kind}, or "none", not "${text}"`);
+  };
+  const budget: Record<string, number | null> = {};
+  for (const option of ["daily-limit", "monthly-limit"]) {
+    if (flags.value(option) !== undefined) budget[option.replace("-", "_")] = amount(option, "an amount in USD");
+  }
+  return {
+    ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
+    ...(Object.keys(budget).length > 0 && { budget }),
+    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "a whole number") }),
+    ...(flags.value("expires") !== undefined &&
+      { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
+  };
+}
+
+function timeIn(text: string, now: number): string {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return new Date(now + ms).toISOString();
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) return text;
+  throw new UsageError(`The option "--expires" takes a time such as 2027-01-31T00:00:00Z, or a duration such as 30d`);
+}
+
+/** The other limit of a budget stays; a budget without limits is none. */
+function mergedBudget(before: Client["budget"], change: Record<string, number | null>): Record<string, number> | null {
+  const merged = Object.entries({ ...before, ...change }).flatMap(([key, value]) =>
+    value === null ? [] : [[key, value]]
+  );
+  return merged.length === 0 ? null : Object.fromEntries(merged);
+}
+
+function limitOf(amount: number | undefined): string {
+  return amount === undefined ? "-" : usd(amount);
+}

@@ -1,0 +1,94 @@
+/**
+ * `modelmesh init`: writes a commented configuration for the providers detected.
+ * @module
+ */
+import { detectProviders } from "../config/detect/detect.ts";
+import { formatOf, loadDocument } from "../config/load/load.ts";
+import { settingsOf } from "../config/load/sources.ts";
+import { MeshError, NoProvidersError } from "../errors.ts";
+import { Engine } from "../engine/engine.ts";
+import { configContextOf } from "../registry/catalogue.ts";
+import { type Command, type CommandParts, UsageError } from "./command.ts";
+import { configText } from "./init_text.ts";
+import { counted } from "./table.ts";
+
+const defaultPath = "modelmesh.yaml";
+
+export const init: Command = {
+  help: `Usage: modelmesh init [file] [options]
+
+Writes a commented configuration (${defaultPath}) for the providers whose keys are in the environment; without any, one to
+fill in. Keys are referred to by name, and not written. What is written is valid, and says what else there is.
+
+Options:
+  --force            Write over a file that is there
+  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json             Print {"ok", "path", "providers", "pools"} as JSON
+  --help             Show this help
+
+Examples:
+  modelmesh init
+  modelmesh init --env-file .env config/mesh.yaml
+  modelmesh init --force
+
+Exit code: 0 done, 1 failed, 2 usage
+`,
+  values: [],
+  switches: ["force"],
+  maxArguments: 1,
+  async run({ positional: [path = defaultPath], json, has }, parts) {
+    if (!/\.ya?ml$/i.test(path)) throw new UsageError("The file has comments: give a name that ends in .yaml or .yml");
+    const { text, providers } = textFor(parts);
+    const pools = await checkedPools(text, path, parts);
+    await write(path, text, { parts, isForced: has("force") });
+    const { shell } = parts;
+    if (json) shell.stdout.write(`${JSON.stringify({ ok: true, path, providers, pools })}\n`);
+    else {
+      const found = providers.length === 0
+        ? "No provider was detected: set OPENAI_API_KEY, or name another provider in it"
+        : `${counted(providers.length, "provider")}: ${providers.join(", ")}`;
+      shell.stdout.write(`Wrote ${path}. ${found}\n`);
+      shell.stderr.write(`Next: modelmesh check ${path} --secrets --probe, then modelmesh proxy --config ${path}\n`);
+    }
+    return 0;
+  },
+};
+
+function textFor(parts: CommandParts): { text: string; providers: string[] } {
+  const { providers: connectors, env } = configContextOf(new Engine(parts));
+  try {
+    const { providers } = detectProviders(connectors, env);
+    return { text: configText(providers, env), providers: providers.map(({ entry }) => entry.id) };
+  } catch (error) {
+    if (!NoProvidersError.isInstance(error)) throw error;
+    return { text: configText([], env), providers: [] };
+  }
+}
+
+/** The names of the pools, once the text has been read as the proxy will read it. */
+async function checkedPools(text: string, path: string, parts: CommandParts): Promise<string[]> {
+  formatOf(path);
+  const files = { ...parts.runtime.files!, readText: () => Promise.resolve(text) };
+  const document = await loadDocument(path, files);
+  const settings = settingsOf(document, configContextOf(new Engine(parts)), { source: path, mayLackProviders: true });
+  return [...settings.pools.keys()];
+}
+
+async function write(
+  path: string,
+  text: string,
+  { parts: { runtime }, isForced }: { readonly parts: CommandParts; readonly isForced: boolean },
+): Promise<void> {
+  const files = runtime.files!;
+  const isThere = await files.readText(path).then(() => true, () => false);
+  if (isThere && !isForced) {
+    throw new MeshError(`"${path}" is there already: give another name, or --force to write over it`);
+  }
+  try {
+    await (isThere ? files.replaceText(path, text) : files.writeText(path, text, { createNew: true }));
+  } catch (error) {
+    throw new MeshError(`Cannot write "${path}": its folder does not exist, or it may not be written`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A commented configuration as text.
+ * @module
+ */
+import type { detectProviders, Environment } from "../config/detect/detect.ts";
+
+type Detected = ReturnType<typeof detectProviders>["providers"][number];
+
+/** Pools that are offered where a provider serves them: their name, capability, and what they are for. */
+const pools = [
+  ["chat", "chat-completion", "POST /v1/chat/completions, /v1/messages and other words for a chat"],
+  ["embeddings", "text-embeddings", "POST /v1/embeddings"],
+  ["images", "text-to-image", "POST /v1/images/generations"],
+  ["speech", "text-to-speech", "POST /v1/audio/speech"],
+  ["transcription", "speech-to-text", "POST /v1/audio/transcriptions"],
+  ["moderation", "content-moderation", "POST /v1/moderations"],
+  ["rerank", "reranking", "POST /v1/rerank"],
+  ["web", "web-search", "POST /v1/search"],
+] as const;
+
+/**
+ * Writes it.
+ *
+ * @param providers Those detected; none: one to fill in.
+ * @param env Where they were detected.
+ */
+export function configText(providers: readonly Detected[], env: Environment): string {
+  return `# A configuration of ModelMesh, written by "modelmesh init". Every key: docs/configuration.md
+#   modelmesh check <this file> --secrets --probe    validates it, and asks each provider once
+#   modelmesh proxy --config <this file>             serves it
+
+# Where \${secrets:NAME} is looked up: here the environment. "modelmesh secrets --help" has other stores.
+secrets:
+  store: mesh.env.v1
+
+providers:
+${providers.length === 0 ? exampleProvider : providers.map((one) => providerText(one, env)).join("\n")}
+# What a request names as its "model". A pool has all models that serve its capability; "models: [a, b]" names some.
+pools:
+${poolsText(providers)}
+# What may be spent by all together, in USD. Providers, pools and clients may have limits of their own.
+# budget:
+#   daily_limit: 20
+#   monthly_limit: 300
+
+# Standby, limits and budgets outlive the process here. Several proxies share a Redis: connector: redis.redis.v1
+storage:
+  connector: mesh.local-file.v1
+  path: ./.modelmesh/state.json
+
+# Records of requests and events, beside the proxy's own lines on standard error.
+# observability:
+#   logging:
+#     connector: mesh.local-file.v1
+#     path: ./.modelmesh/requests.jsonl
+
+proxy:
+  host: 127.0.0.1 # 0.0.0.0 for other machines: then require a token
+  port: 8080
+  # auth:
+  #   tokens:
+  #     - \${secrets:MESH_TOKEN} # the administrator's
+  #     - { token: "\${secrets:WEBSITE_TOKEN}", name: website, pools: [chat], rpm: 60, budget: { daily_limit: 5 } }
+`;
+}
+
+const exampleProvider =
+  `  # The environment has no provider's key. Set OPENAI_API_KEY, or write another connector's id here.
+  openai.llm.v1:
+    api_key: \${secrets:OPENAI_API_KEY}
+`;
+
+function providerText({ connector, entry, source }: Detected, env: Environment): string {
+  const lines = [`  ${entry.id}: # by ${source}`];
+  if (entry.apiKeys.length > 0) lines.push(`    api_key: \${secrets:${source}}`);
+  if (entry.baseUrl !== undefined) lines.push(`    base_url: ${JSON.stringify(entry.baseUrl)}`);
+  const required = Object.entries(connector.detection?.requires ?? {}).flatMap(([setting, variables]) => {
+    const variable = variables.find((name) => (env(name)?.trim() ?? "") !== "");
+    return variable === undefined ? [] : [`      ${setting}: \${secrets:${variable}}`];
+  });
+  if (required.length > 0) lines.push("    config:", ...required);
+  if (!connector.local) {
+    lines.push("    # budget: { daily_limit: 5 } # USD; then its models are in standby until the next UTC day");
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** One for each capability that a detected provider has a default for; for chat in any case. */
+function poolsText(providers: readonly Detected[]): string {
+  const isServed = (capability: string) =>
+    providers.some(({ connector: { models, local } }) =>
+      (local && capability === "chat-completion") ||
+      models.some(({ defaultFor = [] }) => defaultFor.includes(capability))
+    );
+  const served = pools.filter(([, capability], index) => index === 0 || isServed(capability));
+  return served.map(([name, capability, purpose], index) =>
+    `  ${name}: # ${purpose}
+    capability: ${capability}
+    strategy: stick-until-failure
+${index > 0 ? "" : chatComments}`
+  ).join("\n");
+}
+
+const chatComments =
+  `    # others: round-robin, cost-first, latency-first, priority, rate-limit-aware, load-balanced, session-stickiness
+    # retry: { max_attempts: 2 }        # tries of the same model, before the next one is asked
+    # deactivation: { retry_limit: 3 }  # failures in a row that send a model to standby
+    # recovery: { cooldown: 60s }       # for how long
+`;

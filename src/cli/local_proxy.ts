@@ -1,0 +1,73 @@
+/**
+ * A proxy in this process that listens nowhere: what a command asks of it is what it would ask of a running one.
+ * @module
+ */
+import type { UpstreamResponse } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
+import { createHandler, type Handler } from "../proxy/handler.ts";
+import { MeshGeneration } from "../proxy/mesh_generation.ts";
+import type { CommandParts } from "./command.ts";
+import { errorMessageIn, type RemoteCall, textOf } from "./remote.ts";
+
+/** Calls of a proxy in this process. */
+export class LocalProxy {
+  readonly #generation: MeshGeneration;
+  readonly #handler: Handler;
+  /** Known to this process alone. */
+  readonly #token: string;
+
+  private constructor(generation: MeshGeneration) {
+    this.#generation = generation;
+    this.#token = crypto.randomUUID();
+    this.#handler = createHandler(generation.mesh, { tokens: [this.#token] });
+  }
+
+  /**
+   * Reads a configuration, or detects providers.
+   *
+   * @throws Any error of a start.
+   */
+  static async start(config: string | undefined, { connectors, runtime }: CommandParts): Promise<LocalProxy> {
+    const generation = new MeshGeneration({ connectors, runtime });
+    await generation.start(config);
+    return new LocalProxy(generation);
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws {MeshError} When the answer is an error.
+   */
+  async send(path: string, { method = "GET", body, headers = {} }: RemoteCall = {}): Promise<UpstreamResponse> {
+    const response = await this.#handler(
+      new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: {
+          ...headers,
+          authorization: `Bearer ${this.#token}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    const plain = {
+      status: response.status,
+      headers: response.headers,
+      body: response.body,
+      reader: () => response.body?.getReader() ?? null,
+    };
+    if (response.status < 300) return plain;
+    const message = errorMessageIn(await textOf(plain)) ?? `The answer has the status ${response.status}`;
+    throw new MeshError(message, { code: "refused" });
+  }
+
+  /** The same for an answer in JSON. */
+  async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
+    return JSON.parse(await textOf(await this.send(path, call)));
+  }
+
+  /** Writes what is to outlive the process. */
+  close(): Promise<void> {
+    return this.#generation.mesh.close();
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * `modelmesh pools`, and the list of a running proxy that it shares with `modelmesh models`.
+ * @module
+ */
+import type { ListedEntry, ModelFacts, PoolFacts } from "../registry/model_list.ts";
+import type { Command } from "./command.ts";
+import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { table } from "./table.ts";
+
+/** What a request may name at a proxy. */
+export async function listOf(
+  proxy: Pick<RemoteProxy, "json">,
+): Promise<{ readonly pools: readonly ListedPool[]; readonly models: readonly ListedModel[] }> {
+  const { data } = await proxy.json<{ data: readonly ListedEntry[] }>("/v1/models");
+  return {
+    pools: data.flatMap(({ id: name, mesh }) => mesh?.type === "pool" ? [poolOf(name, mesh)] : []),
+    models: data.flatMap(({ id: name, mesh }) => mesh?.type === "model" ? [modelOf(name, mesh)] : []),
+  };
+}
+
+interface ListedPool extends Omit<PoolFacts, "type"> {
+  readonly name: string;
+}
+
+interface ListedModel extends Omit<ModelFacts, "type"> {
+  readonly name: string;
+}
+
+function poolOf(name: string, { type: _, ...facts }: PoolFacts): ListedPool {
+  return { name, ...facts };
+}
+
+function modelOf(name: string, { type: _, ...facts }: ModelFacts): ListedModel {
+  return { name, ...facts };
+}
+
+export const pools: Command = {
+  help: `Usage: modelmesh pools [options]
+
+Lists the pools of a running proxy: what they serve, their strategy, and how many of their models are active.
+
+Options:
+${remoteHelp}
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json               Print a list of {"name", "capability", "strategy", "status", "active", "standby"} as JSON
+  --help               Show this help
+
+Examples:
+  modelmesh pools
+  modelmesh pools --url https://mesh.example --json
+
+Exit code: 0 done, 1 failed, 2 usage
+`,
+  values: remoteValues,
+  async run(flags, { runtime, shell }) {
+    const { pools } = await listOf(new RemoteProxy(flags, runtime));
+    if (flags.json) shell.stdout.write(`${JSON.stringify(pools)}\n`);
+    else {
+      const rows = pools.map(({ name, capability, strategy, status, active, standby }) => [
+        name,
+        status,
+        String(active),
+        String(standby),
+        strategy,
+        capability ?? "-",
+      ]);
+      shell.stdout.write(table([["POOL", "STATUS", "ACTIVE", "STANDBY", "STRATEGY", "CAPABILITY"], ...rows], [2, 3]));
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,64 @@
+/**
+ * `modelmesh check --probe`: asks each provider once.
+ * @module
+ */
+import { openProvider } from "../background/open_provider.ts";
+import { probe } from "../background/probe.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import type { Shell } from "../contracts/shell.ts";
+import type { Engine } from "../engine/engine.ts";
+import { resolveSettings } from "../engine/resolve.ts";
+import { loadConnectors } from "../registry/load_connectors.ts";
+import { counted, printable } from "./table.ts";
+
+/** Longest wait for a provider, ms. */
+const limitMs = 10_000;
+
+/** What came of asking one. */
+interface Probe {
+  /** Its entry id. */
+  readonly provider: string;
+  readonly ok: boolean;
+  /** How many models it lists. */
+  readonly models?: number;
+  readonly ms: number;
+  /** HTTP status of its refusal. */
+  readonly status?: number;
+  readonly error?: string;
+}
+
+/** Asks all of them, at once; says on a terminal how far it is. */
+export async function probeAll(
+  settings: Settings,
+  mesh: Engine,
+  { stderr }: Pick<Shell, "stderr">,
+): Promise<readonly Probe[]> {
+  const { settings: resolved } = await resolveSettings(settings, mesh);
+  await loadConnectors(resolved, mesh.catalogue);
+  mesh.configure(resolved);
+  const { registry: { instances }, runtime, redact } = mesh;
+  let done = 0;
+  const say = () => {
+    if (stderr.isTerminal) stderr.write(`\rAsked ${done} of ${counted(instances.length, "provider")}`);
+  };
+  say();
+  const probes = await Promise.all(instances.map(async (instance): Promise<Probe> => {
+    await openProvider(instance, mesh);
+    const startedAt = runtime.clock.monotonic();
+    const result = await probe(instance, { runtime, redact, timeoutMs: limitMs });
+    const facts = { provider: instance.entry.id, ms: Math.round(runtime.clock.monotonic() - startedAt) };
+    done++;
+    say();
+    if ("models" in result) return { ...facts, ok: true, models: result.models.length };
+    const { status, message } = result.failure;
+    return { ...facts, ok: false, ...(status === undefined ? {} : { status }), error: redact(message) };
+  }));
+  if (stderr.isTerminal) stderr.write("\n");
+  return probes;
+}
+
+/** One as a line. */
+export function probeText({ provider, ok, models = 0, ms, status, error = "" }: Probe): string {
+  if (ok) return `  ${provider}: ok, ${counted(models, "model")} (${ms} ms)\n`;
+  return `  ${provider}: FAILED${status === undefined ? "" : ` with ${status}`}: ${printable(error)} (${ms} ms)\n`;
+}

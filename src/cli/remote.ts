@@ -1,0 +1,161 @@
+/**
+ * A running proxy, as commands talk to it: `--url` and `--token`.
+ * @module
+ */
+import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
+import { MeshError, NetworkError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { type Flags, UsageError } from "./command.ts";
+
+const defaultUrl = "http://127.0.0.1:8080";
+
+/** Longest wait for a whole answer, ms. */
+const limitMs = 30_000;
+
+/** The options by which a proxy is found. */
+export const remoteValues: readonly ["url", "token"] = ["url", "token"];
+
+/** Their lines in a help. */
+export const remoteHelp: string = `  --url <address>      Of the proxy (${defaultUrl}); MODELMESH_URL works too
+  --token <token>      Its bearer token; MODELMESH_TOKEN works too, and stays out of the shell's history`;
+
+/** One call. */
+export interface RemoteCall {
+  readonly method?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls of a proxy. */
+export class RemoteProxy {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly #token: string | undefined;
+  readonly #runtime: Runtime;
+
+  /**
+   * @throws {UsageError} When the address is none.
+   */
+  constructor(flags: Flags, runtime: Runtime) {
+    const given = flags.value("url") ?? runtime.env("MODELMESH_URL") ?? defaultUrl;
+    if (!/^https?:\/\/[^/]/.test(given) || !URL.canParse(given)) {
+      throw new UsageError(`The option "--url" takes an address such as ${defaultUrl}`);
+    }
+    const { username, password, origin, pathname } = new URL(given);
+    if (username !== "" || password !== "") {
+      throw new UsageError('The option "--url" takes no user and password: give the token by "--token"');
+    }
+    this.url = origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+    this.#token = flags.value("token") ?? runtime.env("MODELMESH_TOKEN");
+    this.#runtime = runtime;
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws {MeshError} When nothing answers there, or the answer is an error.
+   */
+  async send(path: string, { method = "GET", body, headers = {}, signal }: RemoteCall = {}): Promise<UpstreamResponse> {
+    const response = await this.#reached(() =>
+      this.#runtime.send({
+        url: this.url + path,
+        method,
+        headers: {
+          ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal !== undefined && { signal }),
+      })
+    );
+    if (response.status < 300) return response;
+    const text = await this.#reached(() => textOf(response));
+    throw new MeshError(this.#refusal(response.status, text), { code: "refused" });
+  }
+
+  /**
+   * Sends a request and reads its answer, within 30 s.
+   *
+   * @throws {MeshError} When it fails, or takes longer.
+   */
+  async text(path: string, call: RemoteCall = {}): Promise<string> {
+    const late = new AbortController();
+    const cancel = this.#runtime.clock.after(limitMs, () => {
+      late.abort(new MeshError(`The proxy at ${this.url} has not answered within ${limitMs / 1000} s`));
+    }, true);
+    try {
+      const response = await this.send(path, { ...call, signal: late.signal });
+      return await this.#reached(() => textOf(response));
+    } finally {
+      cancel();
+    }
+  }
+
+  /** The same for an answer in JSON. */
+  async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
+    const text = await this.text(path, call);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new MeshError(`What answers at ${this.url} is no ModelMesh proxy: ${path} is not JSON. Check --url`);
+    }
+  }
+
+  async #reached<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!NetworkError.isInstance(error)) throw error;
+      const message = error.neverSent
+        ? `No proxy answers at ${this.url}: start one with "modelmesh proxy", or give another --url`
+        : `The connection to ${this.url} broke: see whether the proxy still runs, and try again`;
+      throw new MeshError(message, { code: "unreachable", cause: error });
+    }
+  }
+
+  #refusal(status: number, text: string): string {
+    const message = errorMessageIn(text);
+    if (message === undefined) {
+      return `What answers at ${this.url} is no ModelMesh proxy, or an older one: it says ${status}. Check --url`;
+    }
+    if (status === 401) return `${message}. Give the proxy's token by --token or MODELMESH_TOKEN`;
+    if (status === 403) return `${message}. Give an administrator's token by --token or MODELMESH_TOKEN`;
+    return `The proxy says: ${message}`;
+  }
+}
+
+/** The message of an error's body; undefined where it is no such body. */
+export function errorMessageIn(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const error = isObject(value) ? value.error : undefined;
+    return isObject(error) && typeof error.message === "string" ? error.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole of an answer. */
+export async function textOf(response: UpstreamResponse): Promise<string> {
+  let text = "";
+  for await (const chunk of chunksOf(response)) text += chunk;
+  return text;
+}
+
+/** An answer as it arrives. */
+export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<string> {
+  const reader = response.reader();
+  if (reader === null) return;
+  const decoder = new TextDecoder();
+  try {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      yield decoder.decode(chunk.value, { stream: true });
+    }
+    yield decoder.decode();
+  } finally {
+    await reader.cancel().catch(() => {}); // it is read, or not wanted any more
+  }
+}

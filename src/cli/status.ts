@@ -1,0 +1,97 @@
+/**
+ * `modelmesh status`: what a running proxy does, once or again and again.
+ * @module
+ */
+import { isObject } from "../util/is_object.ts";
+import { SseParser } from "../util/sse_parse.ts";
+import { parseDuration } from "../config/schema/units.ts";
+import { type Command, type Flags, UsageError } from "./command.ts";
+import { chunksOf, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { type ProxyStatus, type RecentRecord, statusText } from "./status_text.ts";
+import { paintFor } from "./table.ts";
+
+const defaultIntervalMs = 2_000;
+
+/** Decisions and events that are shown. */
+const maxRecent = 8;
+
+/** Clears a terminal: the cursor to its corner, and everything after it. */
+const clear = "\x1b[H\x1b[J";
+
+export const status: Command = {
+  help: `Usage: modelmesh status [options]
+
+Shows a running proxy: pools and their models with state, reason and time of return; what is spent of each budget, and by each
+client; requests in flight; the last decisions and events. A client's token shows what is its own.
+
+Options:
+${remoteHelp}
+  --watch              Show it anew until it is ended by Ctrl-C
+  --interval <time>    How often, with --watch (2s)
+  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --json               Print {"version", "pools", "budgets", …, "recent"} as JSON; with --watch a line each time
+  --help               Show this help
+
+Examples:
+  modelmesh status
+  modelmesh status --watch --interval 5s
+  modelmesh status --url https://mesh.example --json
+
+Exit code: 0 done, 1 failed, 2 usage
+`,
+  values: [...remoteValues, "interval"],
+  switches: ["watch"],
+  async run(flags, { runtime, shell }) {
+    const intervalMs = intervalOf(flags);
+    const proxy = new RemoteProxy(flags, runtime);
+    const paint = paintFor(shell.stdout, runtime);
+    const show = async (isAgain: boolean) => {
+      const now = await proxy.json<ProxyStatus>("/mesh/status");
+      const recent = await recentOf(proxy);
+      if (flags.json) return shell.stdout.write(`${JSON.stringify({ ...now, recent })}\n`);
+      const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
+      return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
+    };
+    if (!flags.has("watch")) {
+      await show(false);
+      return 0;
+    }
+    const end = new AbortController();
+    const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
+    if (shell.stdout.isTerminal) shell.stdout.write(clear);
+    for (let isAgain = false; !end.signal.aborted; isAgain = true) {
+      if (!await show(isAgain)) break; // its reader is gone
+      await runtime.clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
+    }
+    cancel();
+    return 0;
+  },
+};
+
+function intervalOf(flags: Flags): number {
+  const text = flags.value("interval");
+  if (text === undefined) return defaultIntervalMs;
+  const ms = parseDuration(text);
+  if (!flags.has("watch")) throw new UsageError('"--interval" is for "--watch"');
+  if (ms !== undefined && ms > 0) return ms;
+  throw new UsageError(`The option "--interval" takes a duration such as 5s, not "${text}"`);
+}
+
+/** The last decisions and events, the oldest first. The stream has a comment after what is kept. */
+async function recentOf(proxy: RemoteProxy): Promise<readonly RecentRecord[]> {
+  const response = await proxy.send("/mesh/events", { headers: { "last-event-id": "0" } });
+  const parser = new SseParser();
+  const records: RecentRecord[] = [];
+  let end = "";
+  for await (const chunk of chunksOf(response)) {
+    for (const { data } of parser.push(chunk)) {
+      const record: unknown = JSON.parse(data);
+      if (isObject(record) && (record.type === "routing" || record.type === "event")) {
+        records.push(record as unknown as RecentRecord);
+      }
+    }
+    end = (end + chunk).slice(-3);
+    if (end === ":\n\n") break;
+  }
+  return records.slice(-maxRecent);
+}

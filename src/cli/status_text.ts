@@ -1,0 +1,141 @@
+/**
+ * The status of a proxy as text.
+ * @module
+ */
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { ModelStatus, PoolStatus } from "../registry/status.ts";
+import { counted, type Paint, printable, table, usd } from "./table.ts";
+
+/** What `GET /mesh/status` answers. */
+export interface ProxyStatus {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly pools: Readonly<Record<string, PoolStatus>>;
+  readonly providers: readonly { readonly id: string; readonly status: string }[];
+  readonly budgets: readonly {
+    readonly scope: string;
+    readonly id: string;
+    readonly window: string;
+    readonly spent_usd: number;
+    readonly limit_usd: number;
+    readonly resets_at: string;
+  }[];
+  readonly clients?: readonly {
+    readonly name: string;
+    readonly requests: number;
+    readonly tokens_in: number;
+    readonly tokens_out: number;
+    readonly cost_usd: number;
+  }[];
+  readonly in_flight: number;
+}
+
+/** A decision or an event. */
+export type RecentRecord = RoutingRecord | MeshEvent;
+
+interface Drawing {
+  readonly paint: Paint;
+  readonly url: string;
+  /** Wall clock, ms. */
+  readonly now: number;
+}
+
+/** Draws it. */
+export function statusText(
+  status: ProxyStatus & { readonly recent: readonly RecentRecord[] },
+  drawing: Drawing,
+): string {
+  const { version, uptime_seconds, in_flight, recent } = status;
+  const { paint, url, now } = drawing;
+  const up = ageOf(uptime_seconds * 1000);
+  const head = `${paint.strong(`ModelMesh ${printable(version)}`)} at ${url}, up ${up}, ${
+    counted(in_flight, "request")
+  } in flight\n`;
+  const decisions = recent.map((record) => `  ${record.timestamp.slice(11, 19)} ${printable(lineOf(record))}\n`).join(
+    "",
+  );
+  const sections: readonly (readonly [title: string, text: string])[] = [
+    ["Pools", poolsText(status, drawing)],
+    ["Budgets", budgetsText(status, now)],
+    ["Clients", clientsText(status)],
+    ["Last decisions (UTC)", decisions],
+  ];
+  return head + sections.flatMap(([title, text]) => text === "" ? [] : `\n${paint.strong(title)}\n${text}`).join("");
+}
+
+function poolsText({ pools }: ProxyStatus, { paint, now }: Drawing): string {
+  const all = Object.entries(pools);
+  const width = Math.max(0, ...all.flatMap(([, { models }]) => models.map(({ name }) => printable(name).length)));
+  return all.map(([name, { status, strategy, active, total, models }]) => {
+    const state = status === "ok" ? paint.good("ok") : paint.bad(status);
+    const counts = `${active} of ${counted(total, "model")} active`;
+    return `  ${paint.strong(printable(name))}  ${state}  ${counts}  ${paint.dim(printable(strategy))}\n` +
+      models.map((model) => `    ${modelText(model, { paint, now, width })}\n`).join("");
+  }).join("");
+}
+
+function modelText(
+  { name, provider, status, reason, retryAt }: ModelStatus,
+  { paint, now, width }: Pick<Drawing, "paint" | "now"> & { readonly width: number },
+): string {
+  const label = printable(name).padEnd(width);
+  if (status === "active") return `${label}  ${paint.good("active ")}  ${paint.dim(printable(provider))}`;
+  const back = retryAt === undefined
+    ? "until it is activated"
+    : `back in ${ageOf(Math.max(0, Date.parse(retryAt) - now))} (${retryAt.slice(0, 19).replace("T", " ")} UTC)`;
+  return `${label}  ${paint.bad("standby")}  ${printable(provider)}: ${printable(reason ?? "?")}, ${printable(back)}`;
+}
+
+function budgetsText({ budgets }: ProxyStatus, now: number): string {
+  if (budgets.length === 0) return "";
+  const rows = budgets.map(({ scope, id, window, spent_usd, limit_usd, resets_at }) => [
+    `  ${scope}${id === "" ? "" : ` ${id}`}`,
+    window,
+    usd(spent_usd),
+    usd(limit_usd),
+    limit_usd === 0 ? "100 %" : `${Math.floor(spent_usd / limit_usd * 100)} %`,
+    `in ${ageOf(Date.parse(resets_at) - now)}`,
+  ]);
+  return table([["  WHOSE", "WINDOW", "SPENT", "LIMIT", "USED", "RESETS"], ...rows], [2, 3, 4]);
+}
+
+function clientsText({ clients = [] }: ProxyStatus): string {
+  if (clients.length === 0) return "";
+  const rows = clients.map(({ name, requests, tokens_in, tokens_out, cost_usd }) => [
+    `  ${name}`,
+    ...[requests, tokens_in, tokens_out].map(String),
+    usd(cost_usd),
+  ]);
+  return table([["  NAME", "REQUESTS", "TOKENS IN", "TOKENS OUT", "SPENT"], ...rows], [1, 2, 3, 4]);
+}
+
+function lineOf(record: RecentRecord): string {
+  if (record.type === "event") {
+    const { event, pool, model, provider, from, to, reason } = record;
+    const change = from === undefined && to === undefined ? "" : ` ${from ?? "?"} -> ${to ?? "?"}`;
+    return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
+  }
+  const { pool, model, fallback_chain, status, duration_ms, cost_usd, client } = record;
+  const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
+  const facts = [
+    status === undefined ? [] : String(status),
+    duration_ms === undefined ? [] : `${duration_ms} ms`,
+    cost_usd === undefined ? [] : usd(cost_usd),
+    client === undefined ? [] : `by ${client}`,
+  ].flat();
+  return `${pool}: ${road}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+/** The two largest units of a time. */
+function ageOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const units: readonly (readonly [string, number])[] = [["d", 86_400], ["h", 3_600], ["m", 60], ["s", 1]];
+  const first = units.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0s";
+  let left = seconds;
+  return units.slice(first, first + 2).flatMap(([unit, size]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count === 0 ? [] : `${count}${unit}`;
+  }).join(" ");
+}

@@ -1,0 +1,314 @@
+/** Commands about a running proxy, and those that write and check a configuration. */
+import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { readFlags } from "../../src/cli/args.ts";
+import { chat } from "../../src/cli/chat.ts";
+import { check } from "../../src/cli/check.ts";
+import { clients } from "../../src/cli/clients.ts";
+import { init } from "../../src/cli/init.ts";
+import { models } from "../../src/cli/models.ts";
+import { pools } from "../../src/cli/pools.ts";
+import { proxy } from "../../src/cli/proxy.ts";
+import { secrets } from "../../src/cli/secrets.ts";
+import { status } from "../../src/cli/status.ts";
+import { type CommandSetup, runCommand, startCommand } from "../support/_cli.ts";
+import { assertOutput } from "../support/_cli_outputs.ts";
+import {
+  adminToken,
+  clientsConfig,
+  type ClientsProxy,
+  startClientsProxy,
+  tempFolder,
+} from "../support/_runtime_clients.ts";
+import { testConfig } from "../support/proxy.ts";
+import { happens } from "../support/patience.ts";
+import { json, ok, startUpstream, status as answerStatus, stream } from "../support/upstream.ts";
+
+const all = { proxy, init, check, chat, status, pools, models, clients, secrets };
+
+type Run = (args: string | readonly string[], setup?: CommandSetup) => ReturnType<typeof runCommand>;
+
+/** Runs a test with a proxy of one provider, and what runs commands against it. */
+async function withProxy(test: (run: Run, proxy: ClientsProxy) => Promise<void>, script = ok()) {
+  await using upstream = await startUpstream(script);
+  await using folder = await tempFolder();
+  const config = { ...clientsConfig(upstream, { path: `${folder.path}/state.json` }), budget: { daily_limit: 10 } };
+  await using proxy = await startClientsProxy(config);
+  const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
+  await test(
+    (args, setup) => runCommand(typeof args === "string" ? args.split(" ") : args, { env, now: Date.now(), ...setup }),
+    proxy,
+  );
+}
+
+describe("modelmesh clients", () => {
+  it("makes, lists, changes, rotates and revokes clients, by name; a token alone is on standard output", async () => {
+    await withProxy(async (run, proxy) => {
+      const made = await run("clients create website --pool chat --daily-limit 5 --rpm 60 --expires 30d");
+      assertEquals(made.code, 0, made.err);
+      assertMatch(made.out, /^mm_[\w-]{43}\n$/);
+      assertMatch(made.err, /"website" \(client_\S+\), which is shown this once:\n$/);
+      assertEquals(await proxy.chat(made.out.trim()), 200);
+      const listed = await run("clients list");
+      assertMatch(listed.out, /^NAME +ID +POOLS .*\nwebsite +client_\S+ +chat +\$5\.00 +- +60 +20\d\d-/);
+      assertEquals((await run("clients update website --monthly-limit 50 --rpm none")).code, 0);
+      const [one] = assertOutput("clients", (await run("clients list --json")).out);
+      assertEquals([one.budget, one.rpm], [{ daily_limit: 5, monthly_limit: 50 }, undefined]);
+      const next = await run("clients rotate website");
+      assertEquals([await proxy.chat(made.out.trim()), await proxy.chat(next.out.trim())], [401, 200]);
+      const used = await run("clients usage website");
+      assertMatch(used.out, /^DAY +POOL +REQUESTS .*\n\d{4}-\d\d-\d\d +chat +2 +20 +10 +\$2\.00\n$/);
+      assertMatch(
+        (await run("clients usage website --csv")).out,
+        /^day,pool,requests,.*\r\n\d{4}-\d\d-\d\d,chat,2,20,10,2\r\n$/,
+      );
+      assertEquals((await run("clients revoke website")).out, 'Revoked "website"\n');
+      assertEquals(await proxy.chat(next.out.trim()), 401);
+      assertMatch((await run(`clients usage ${one.id}`)).out, / chat +2 /);
+    });
+  });
+
+  it("prints JSON of one shape for each action", async () => {
+    await withProxy(async (run) => {
+      const { token } = assertOutput("client", (await run("clients create app --json")).out);
+      assertMatch(token, /^mm_/);
+      assertEquals(assertOutput("client", (await run("clients update app --rpm 5 --json")).out).token, undefined);
+      assertOutput("client", (await run("clients rotate app --json")).out);
+      assertOutput("usage", (await run("clients usage app --json")).out);
+      assertOutput("revoked", (await run("clients revoke app --json")).out);
+      assertEquals(assertOutput("clients", (await run("clients list --json")).out), []);
+    });
+  });
+
+  it("says what the proxy says, and what to do", async () => {
+    await withProxy(async (run) => {
+      await run("clients create app");
+      const rows: [args: string, message: RegExp][] = [
+        ["clients create app", /^The proxy says: Another client is called "app"/],
+        ["clients create x --pool chta", /pools\[0\]: no pool "chta", did you mean "chat"/],
+        ["clients create x --expires 2020-01-01", /in the past/],
+        ["clients rotate other", /^There is no client "other": "modelmesh clients list" lists them/],
+        ["clients usage app --from tomorrow", /"from" has to be a day such as/],
+        ["clients list --token wrong", /not accepted. Give the proxy's token by --token or MODELMESH_TOKEN/],
+        ["clients list --token t-team-0123456789", /for administrators.*Give an administrator's token/],
+        [
+          "clients list --url http://127.0.0.1:9",
+          /^No proxy answers at http:\/\/127\.0\.0\.1:9: start one with "modelmesh/,
+        ],
+      ];
+      for (const [args, message] of rows) {
+        const { code, out, err } = await run(args);
+        assertEquals([code, out], [1, ""], args);
+        assertMatch(err, message, args);
+        assertOutput("failure", (await run(`${args} --json`)).out);
+      }
+    });
+  });
+});
+
+describe("modelmesh status", () => {
+  it("shows models with state, reason and return, budgets, clients and the last decisions", async () => {
+    await using good = await startUpstream(ok());
+    await using bad = await startUpstream(answerStatus(429, { headers: { "retry-after": "300" } }));
+    await using proxy = await startClientsProxy(testConfig({
+      upstreams: { bad: bad.url, good: good.url },
+      config: {
+        models: Object.fromEntries(["bad", "good"].map((provider) => [provider, {
+          provider,
+          capabilities: ["chat-completion"],
+          pricing: { input: 0, output: 0, per_request: 1 },
+        }])),
+        budget: { daily_limit: 4 },
+        proxy: { auth: { tokens: [adminToken, { token: "t-team-0123456789", name: "team", rpm: 10 }] } },
+      },
+    }));
+    assertEquals(await proxy.chat("t-team-0123456789"), 200);
+    const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
+    const now = Date.now();
+    const { code, out, err } = await runCommand(["status"], { env, now });
+    assertEquals([code, err], [0, ""]);
+    assertMatch(out, /^ModelMesh \d\S* at http:\/\/127\.0\.0\.1:\d+, up \ds?, 0 requests in flight\n\nPools\n/);
+    assertMatch(out, /\n {2}chat {2}ok {2}1 of 2 models active {2}\S+\n/);
+    assertMatch(
+      out,
+      /\n {4}bad {3}standby {2}bad: rate_limited, back in (5m|4m \d+s) \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)\n/,
+    );
+    assertMatch(out, /\n {4}good {2}active {3}good\n/);
+    assertMatch(out, /\nBudgets\n.*\n {2}all +day +\$1\.00 +\$4\.00 +25 % +in /);
+    assertMatch(out, /\nClients\n.*\n {2}team +1 +10 +5 +\$1\.00\n/);
+    assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$1\.00, by team\)\n/);
+    const value = assertOutput("status", (await runCommand(["status", "--json"], { env })).out);
+    assertEquals(value.recent.at(-1).type, "routing");
+    const colored = await runCommand(["status"], { env, isTerminal: true });
+    assertStringIncludes(colored.out, "\x1b[31mstandby\x1b[0m");
+    assertFalse(
+      (await runCommand(["status"], { env: { ...env, NO_COLOR: "1" }, isTerminal: true })).out.includes("\x1b["),
+    );
+  });
+
+  it("--watch shows it again and again until a signal ends it", async () => {
+    await withProxy(async (_run, { url }) => {
+      const env = { MODELMESH_URL: url, MODELMESH_TOKEN: adminToken };
+      const watching = startCommand(["status", "--watch", "--json"], { env });
+      while (watching.shell.out.split("\n").length < 4) {
+        await happens(
+          "it shows more",
+          new Promise((go) => setTimeout(go, 5)),
+        );
+      }
+      watching.shell.signal("SIGINT");
+      assertEquals(await happens("it ends", watching.code), 0);
+      for (const line of watching.shell.out.trimEnd().split("\n")) assertOutput("status", `${line}\n`);
+    });
+  });
+});
+
+describe("modelmesh models and pools", () => {
+  it("list what a running proxy has", async () => {
+    await withProxy(async (run) => {
+      assertMatch((await run("pools")).out, /^POOL +STATUS .*\nchat +active +1 +0 /);
+      assertMatch((await run("models")).out, /^MODEL +STATUS .*\na +active +a +chat-completion\n$/);
+      assertOutput("pools", (await run("pools --json")).out);
+      const listed = assertOutput("models", (await run("models --json")).out);
+      assertEquals(listed.map(({ name }: { name: string }) => name), ["a"]);
+      assertEquals(assertOutput("models", (await run("models --capability embeddings --json")).out), []);
+    });
+  });
+});
+
+describe("modelmesh chat", () => {
+  it("prints the answer of a running proxy on standard output as it arrives, and its model on standard error", async () => {
+    await withProxy(async (run) => {
+      const { code, out, err } = await run(["chat", "Say something"]);
+      assertEquals([code, out], [0, "Hello world\n"], err);
+      assertMatch(err, /^Served by a of a \(pool chat, .*\d+ ms\)\n$/);
+    }, stream());
+  });
+
+  it("answers in this process by a configuration, also one that asks for tokens", async () => {
+    await using upstream = await startUpstream(stream({ text: "From here\u001b[2J" }));
+    const files = { "mesh.json": JSON.stringify(clientsConfig(upstream, undefined)) };
+    const said = await runCommand(["chat", "Hi", "--config", "mesh.json", "--system", "Be brief"], { files });
+    assertEquals([said.code, said.out], [0, "From here\u001b[2J\n"], said.err);
+    const shown = await runCommand(["chat", "Hi", "--config", "mesh.json"], { files, isTerminal: true });
+    assertStringIncludes(shown.out, "From here\\u001b[2J", "an answer steers no terminal");
+    const { messages } = upstream.requests[0]!.json();
+    assertEquals(messages, [{ role: "system", content: "Be brief" }, { role: "user", content: "Hi" }]);
+  });
+
+  it("reads the prompt from standard input, and prints JSON of the whole answer", async () => {
+    await withProxy(async (run) => {
+      const { code, out, err } = await run("chat - --json", { input: "From a pipe" });
+      assertEquals([code, err], [0, ""]);
+      const { content, model, pool, cost_usd } = assertOutput("chat", out);
+      assertEquals([content, model, pool, cost_usd], ["Hello world", "a", "chat", 1]);
+    });
+  });
+
+  it("fails where the answer breaks off, and where nothing can answer", async () => {
+    await withProxy(async (run) => {
+      const { code, err } = await run(["chat", "Hi"]);
+      assertEquals(code, 1);
+      assertMatch(err, /^The proxy says: /);
+    }, answerStatus(500));
+    const { code, err } = await runCommand(["chat", "Hi"]);
+    assertEquals(code, 1);
+    assertStringIncludes(err, "No providers were detected");
+  });
+});
+
+describe("modelmesh init", () => {
+  const keys = {
+    OPENAI_API_KEY: "sk-0123456789abcdef0123",
+    ANTHROPIC_API_KEY: "sk-ant-0123456789abcdef",
+    OLLAMA_HOST: "127.0.0.1",
+  };
+
+  it("writes a commented configuration for the providers detected, which validates, and no key", async () => {
+    for (
+      const env of [{}, keys, {
+        ...keys,
+        AZURE_OPENAI_API_KEY: "azure-0123456789abcdef",
+        COHERE_API_KEY: "co-0123456789abcdef",
+      }]
+    ) {
+      const { code, out, err, files } = await runCommand(["init"], { env });
+      assertEquals(code, 0, err);
+      const text = files.get("modelmesh.yaml")!;
+      for (const key of Object.values<string>(env).filter((value) => value.length > 15)) {
+        assertFalse(text.includes(key));
+      }
+      assert(text.split("\n").filter((line) => line.includes("#")).length > 15, text);
+      assert(text.split("\n").every((line) => line.length <= 130), text);
+      const given = Object.keys(env).length === 0 ? keys : env;
+      const checked = await runCommand(["check", "modelmesh.yaml", "--secrets"], {
+        env: given,
+        files: { "modelmesh.yaml": text },
+      });
+      assertEquals([checked.code, checked.err], [0, ""], text);
+      assertStringIncludes(out, "Wrote modelmesh.yaml. ");
+    }
+  });
+
+  it("keeps a file that is there, unless --force is given", async () => {
+    const files = { "modelmesh.yaml": "mine" };
+    const kept = await runCommand(["init"], { env: keys, files });
+    assertEquals([kept.code, kept.files.get("modelmesh.yaml")], [1, "mine"]);
+    assertStringIncludes(kept.err, "--force");
+    const written = await runCommand(["init", "--force", "--json"], { env: keys, files });
+    const { providers, pools } = assertOutput("init", written.out);
+    assertEquals(providers, ["openai.llm.v1", "anthropic.claude.v1", "ollama.local.v1"]);
+    assert(pools.includes("chat") && pools.includes("embeddings"));
+    assert(written.files.get("modelmesh.yaml")!.includes("secrets:OPENAI_API_KEY"));
+  });
+});
+
+describe("modelmesh check --probe", () => {
+  it("asks each provider once, and fails when one does not answer", async () => {
+    await using good = await startUpstream(json({ object: "list", data: [{ id: "x" }, { id: "y" }] }));
+    await using bad = await startUpstream(answerStatus(401));
+    const files = (urls: Record<string, string>) => ({ "mesh.json": JSON.stringify(testConfig({ upstreams: urls })) });
+    const well = await runCommand(["check", "mesh.json", "--probe"], { files: files({ good: good.url }) });
+    assertEquals(well.code, 0, well.err);
+    assertMatch(well.out, /is valid: .*\n {2}good: ok, 2 models \(\d+ ms\)\n$/);
+    assertEquals(good.requests.length, 1);
+    const both = files({ good: good.url, bad: bad.url });
+    const ill = await runCommand(["check", "mesh.json", "--probe", "--json"], { files: both });
+    assertEquals(ill.code, 1);
+    const { ok, probes } = assertOutput("check", ill.out);
+    assertEquals([ok, probes.map((probe: { ok: boolean; status?: number }) => [probe.ok, probe.status])], [
+      false,
+      [[true, undefined], [false, 401]],
+    ]);
+    const shown = await runCommand(["check", "mesh.json", "--probe"], { files: both, isTerminal: true });
+    assertStringIncludes(shown.err, "Asked 2 of 2 providers");
+    assertMatch(shown.out, /\n {2}bad: FAILED with 401: /);
+  });
+});
+
+describe("Help", () => {
+  it("of every command has its options and examples that it understands", async () => {
+    for (const [name, command] of Object.entries(all)) {
+      const { out } = await runCommand([name, "--help"]);
+      assertEquals((await runCommand(["help", name])).out, out);
+      for (const option of [...command.values, ...command.switches ?? [], "json", "env-file", "help"]) {
+        assertStringIncludes(out, `--${option}`, name);
+      }
+      assert(out.split("\n").every((line) => line.length <= 130), out);
+      const examples = out.slice(out.indexOf("\nExamples:\n")).split("\n").filter((line) =>
+        line.startsWith("  modelmesh ")
+      );
+      assert(examples.length >= 2, name);
+      for (const example of examples) {
+        const [, typed, ...args] = example.trim().match(/"[^"]*"|\S+/g)!;
+        assertEquals(typed, name);
+        readFlags(command, args.map((arg) => arg.replaceAll('"', "")));
+      }
+    }
+  });
+
+  it("lists every command", async () => {
+    const { out } = await runCommand(["help"]);
+    for (const name of Object.keys(all)) assertMatch(out, new RegExp(`\\n  ${name} +\\S`));
+  });
+});
