@@ -1,0 +1,21 @@
+# The proxy as a small image: built from this checkout, run by Node, without root. docs/container.md says how to use it.
+FROM node:22-bookworm-slim AS build
+WORKDIR /src
+COPY . .
+RUN npx --yes deno@2.9.6 task npm && npm pack ./npm --pack-destination /tmp
+RUN npm install --prefix /opt/modelmesh --omit=dev --ignore-scripts --no-audit --no-fund \
+  /tmp/modelmesh-core-*.tgz @redis/client@6.3.1
+
+FROM node:22-alpine
+COPY --from=build /opt/modelmesh /opt/modelmesh
+RUN install -d -o 1000 -g 1000 -m 700 /var/lib/modelmesh
+ENV NODE_ENV=production MODELMESH_URL=http://127.0.0.1:8080
+# the only place it writes to; a relative path of the configuration begins here
+VOLUME /var/lib/modelmesh
+WORKDIR /var/lib/modelmesh
+USER 1000:1000
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(process.env.MODELMESH_URL + '/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/opt/modelmesh/node_modules/@modelmesh/core/modelmesh.cjs"]
+CMD ["proxy", "--host", "0.0.0.0", "--config", "/etc/modelmesh/modelmesh.yaml"]
