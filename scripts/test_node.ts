@@ -113,6 +113,10 @@ const names: Plugin = {
     onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
     onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
     onResolve({ filter: /^@std\/dotenv/ }, () => ({ path: `${root}scripts/std/dotenv/stringify.ts` }));
+    onResolve(
+      { filter: /^@std\/http\// },
+      ({ path }) => ({ path: `${root}scripts/std/http/${path.slice("@std/http/".length)}.js` }),
+    );
     onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));
     onResolve({ filter: /^(openai|@anthropic-ai\/sdk)$/ }, ({ path }) => external(path));
     onResolve({ filter: /^npm:/ }, ({ path }) => external(path.replace(/^npm:(@?[^@]+)@[^/]+/, "$1")));
