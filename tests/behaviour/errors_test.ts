@@ -12,6 +12,7 @@ const errors: readonly (readonly [error: library.MeshError, code: string])[] = [
   [new library.NoProvidersError("m"), "no_providers"],
   [new library.SecretNotFoundError(["NAME"], "mesh.env.v1"), "secret_not_found"],
   [new library.ModelNotFoundError("m"), "model_not_found"],
+  [new library.ObjectNotFoundError("m"), "not_found"],
   [new library.UnsupportedRequestError("m", { code: "unsupported_by_pool" }), "unsupported_by_pool"],
   [new library.NoActiveModelError("m", { reasons: {} }), "no_active_model"],
   [new library.BudgetExceededError("m"), "budget_exceeded"],

@@ -10,7 +10,7 @@ import { configKey } from "./save.ts";
 
 /** Keys whose texts are secrets unless they refer to one; with all that is below them. */
 const secretKeys =
-  /^(api[_-]?keys?|x-api-key|(.+_)?token|tokens|admin_tokens|(client_|shared_)?secret|secret_access_key|(private|account|storage)_key|password|passphrase|credentials?|authorization|headers)$/i;
+  /^(api[_-]?keys?|x-api-key|(.+_)?token|tokens|admin_tokens|(client_|shared_|id_)?secret|secret_access_key|(private|account|storage)_key|password|passphrase|credentials?|authorization|headers)$/i;
 
 /**
  * Writes the record, unless the one that is there says the same: one that `saveConfig` wrote may hold keys, too.
