@@ -14,9 +14,9 @@ import type { Target } from "./http1/request.ts";
  */
 export function denoNetwork(caCerts: () => string[]): Network {
   return {
-    connect: ({ isSecure, hostname, port, authorities }: Target) =>
+    connect: ({ isSecure, hostname, port, authorities }: Target, signal) =>
       isSecure
-        ? connectSecurely(hostname, port, [...caCerts(), ...authorities?.certificates ?? []])
+        ? connectSecurely({ hostname, port, caCerts: [...caCerts(), ...authorities?.certificates ?? []] }, signal)
         : connectPlainly(hostname, port),
   };
 }
@@ -31,16 +31,24 @@ async function connectPlainly(hostname: string, port: number): Promise<Socket> {
   }
 }
 
-async function connectSecurely(hostname: string, port: number, caCerts: string[]): Promise<Socket> {
-  const socket = await Deno.connectTls({ hostname, port, caCerts, alpnProtocols: ["http/1.1"] }).catch((error) => {
+async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSignal): Promise<Socket> {
+  const socket = await Deno.connectTls({ ...options, alpnProtocols: ["http/1.1"] }).catch((error) => {
     throw faultOf(error);
   });
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) socket.close();
+    isOpen = false;
+  };
+  signal.addEventListener("abort", close); // a server that says nothing would keep it open
   try {
     await socket.handshake();
     return socket;
   } catch {
-    socket.close();
+    close();
     throw never("Cannot connect to the provider: no secure connection (TLS) came about");
+  } finally {
+    signal.removeEventListener("abort", close);
   }
 }
 

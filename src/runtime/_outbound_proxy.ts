@@ -5,14 +5,7 @@
  */
 import { NetworkError } from "../errors.ts";
 import { builtin } from "./_node_builtin.ts";
-
-export interface OutboundProxy {
-  readonly protocol: "http:" | "https:";
-  readonly hostname: string;
-  readonly port: number;
-  /** What it is sent along with calls: who asks, where it wants to know. */
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { OutboundProxy } from "./http1/request.ts";
 
 type Environment = (name: string) => string | undefined;
 

@@ -6,10 +6,11 @@ import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { readAuthorities } from "./_authorities.ts";
 import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { send } from "./_node_client.ts";
+import { nodeNetwork } from "./_node_network.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
 import { disk } from "./_disk.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
+import { http1Client } from "./http1/client.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock } from "./_timers.ts";
 
@@ -22,6 +23,9 @@ const files: FileSystem = {
 };
 
 const env = (name: string) => nodeProcess()?.env[name];
+
+/** The upstream client: over connections of its own. */
+export const send: Runtime["send"] = http1Client(nodeNetwork());
 
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 

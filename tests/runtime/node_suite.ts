@@ -8,13 +8,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { NetworkError } from "../../src/errors.ts";
-import { send } from "../../src/runtime/_node_client.ts";
+import { send } from "../../src/runtime/node.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { happens } from "../support/patience.ts";
 import { describeSend } from "./_send.ts";
 
-describeSend("The upstream client over node:http", send);
+describeSend("The upstream client on Node", send);
 
 describe("A connection that does not come about in time", () => {
   it("is given up, and nothing was sent", async () => {

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { NetworkError } from "../../src/errors.ts";
 import { ok, startUpstream } from "../support/upstream.ts";
 import { denoNetwork } from "../../src/runtime/_deno_network.ts";
-import { send } from "../../src/runtime/_node_client.ts";
+import { send } from "../../src/runtime/node.ts";
 import { sendByConnection, sendByFetch } from "../../src/runtime/deno.ts";
 import { http1Client } from "../../src/runtime/http1/client.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
@@ -69,7 +69,7 @@ describeSend("The upstream client over connections of its own on Deno", sendByCo
 describeSend("The upstream client over connections of its own with TLS on Deno", sendSecurely, {
   close: () => ways.close(),
 });
-describeSend("The upstream client over node:http on Deno", send);
+describeSend("The upstream client over connections of Node's on Deno", send);
 
 Deno.test("a provider whose certificate no known authority has signed gets nothing", async () => {
   await using upstream = await startUpstream(ok());

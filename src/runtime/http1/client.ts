@@ -13,8 +13,8 @@ import { type Head, HeadScanner, parseHead } from "./head.ts";
 import { MalformedResponse } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
 import { isIncoming } from "../../util/chunks.ts";
-import { chunkOf, encodeRequest, lastChunk, type Target, targetOf } from "./request.ts";
-import { Http1Response } from "./response.ts";
+import { chunkOf, encodeRequest, lastChunk, type OutboundProxy, type Target, Targets } from "./request.ts";
+import { type Decompressor, Http1Response } from "./response.ts";
 
 /** Interim responses (1xx) before the final one. */
 const maxInterim = 8;
@@ -24,9 +24,14 @@ export interface Network {
   /**
    * Opens one, with TLS when the target asks for it: resolves once that is established.
    *
+   * @param signal Gives it up.
    * @throws {NetworkError} In words of ours, which quote nothing of the request.
    */
-  connect(target: Target): Promise<Socket>;
+  connect(target: Target, signal: AbortSignal): Promise<Socket>;
+  /** The proxy on the way to a URL; none, when left out. */
+  readonly via?: (url: URL) => OutboundProxy | undefined;
+  /** Decompresses what `DecompressionStream` cannot everywhere; that, when left out. */
+  readonly decompressor?: Decompressor;
 }
 
 /**
@@ -35,23 +40,28 @@ export interface Network {
  * @throws {NetworkError} (its calls) In words of ours; the signal's reason after an abort.
  */
 export function http1Client(network: Network): (request: UpstreamRequest) => Promise<UpstreamResponse> {
-  const pool = new ConnectionPool();
-  return (request) => new Call(request, network, pool).send();
+  const parts = { network, pool: new ConnectionPool(), targets: new Targets(network.via) };
+  return (request) => new Call(request, parts).send();
+}
+
+/** What all calls of a client have in common. */
+interface ClientParts {
+  readonly network: Network;
+  readonly pool: ConnectionPool;
+  readonly targets: Targets;
 }
 
 class Call {
   readonly #request: UpstreamRequest;
-  readonly #network: Network;
-  readonly #pool: ConnectionPool;
+  readonly #parts: ClientParts;
   #connection: Connection | undefined;
   #rejectConnect: ((error: unknown) => void) | undefined;
   #isWritten = false;
   #isPersistent = false;
 
-  constructor(request: UpstreamRequest, network: Network, pool: ConnectionPool) {
+  constructor(request: UpstreamRequest, parts: ClientParts) {
     this.#request = request;
-    this.#network = network;
-    this.#pool = pool;
+    this.#parts = parts;
   }
 
   async send(): Promise<UpstreamResponse> {
@@ -60,13 +70,14 @@ class Call {
     const { target, chunks } = this.#prepare();
     signal?.addEventListener("abort", this.#abort, { once: true });
     try {
-      const pooled = this.#pool.take(target.origin, performance.now());
+      const pooled = this.#parts.pool.take(target.origin, performance.now());
       const connection = this.#connection = pooled ?? await this.#connect(target);
       void this.#write(connection, chunks);
       const { head, framing } = await this.#readHead(connection);
       this.#isPersistent = framing.kind !== "close" && isPersistent(head);
       const body = new Body(connection, { framing, onBytes, onEnd: () => this.#release(target, connection) });
-      return new Http1Response(this, head, body, "accept-encoding" in this.#request.headers);
+      const isAsIs = "accept-encoding" in this.#request.headers;
+      return new Http1Response(this, head, body, { isAsIs, decompressor: this.#parts.network.decompressor });
     } catch (error) {
       throw this.failed(error, "before its answer began");
     }
@@ -92,9 +103,10 @@ class Call {
 
   #prepare(): { target: Target; chunks: Uint8Array[] } {
     try {
-      const target = targetOf(this.#request.url, this.#request.authorities);
+      const target = this.#parts.targets.of(this.#request.url, this.#request.authorities);
       return { target, chunks: encodeRequest(this.#request, target) };
-    } catch {
+    } catch (error) {
+      if (NetworkError.isInstance(error)) throw error;
       throw new NetworkError("Cannot make the request: bad address or header", { neverSent: true });
     }
   }
@@ -102,11 +114,11 @@ class Call {
   #connect(target: Target): Promise<Connection> {
     const { connectTimeoutMs } = this.#request;
     return new Promise((resolve, reject) => {
-      let isOver = false;
+      const attempt = new AbortController();
       const fail = (error: unknown) => {
-        isOver = true;
         cancel?.();
         reject(error);
+        attempt.abort();
       };
       const late = () => {
         const message = `Cannot connect to the provider: no connection within ${connectTimeoutMs} ms`;
@@ -114,8 +126,8 @@ class Call {
       };
       const cancel = connectTimeoutMs === undefined ? undefined : callAfter(connectTimeoutMs, late);
       this.#rejectConnect = fail;
-      this.#network.connect(target).then((socket) => {
-        if (isOver) return socket.close(); // too late: the call has failed
+      this.#parts.network.connect(target, attempt.signal).then((socket) => {
+        if (attempt.signal.aborted) return socket.close(); // too late: the call has failed
         cancel?.();
         resolve(new Connection(socket));
       }, fail);
@@ -180,7 +192,7 @@ class Call {
   #release(target: Target, connection: Connection): void {
     this.#stopListening();
     const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;
-    if (isClean) this.#pool.put(target.origin, connection, performance.now());
+    if (isClean) this.#parts.pool.put(target.origin, connection, performance.now());
     else connection.close();
   }
 

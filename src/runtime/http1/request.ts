@@ -5,6 +5,15 @@
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
 import { isIncoming } from "../../util/chunks.ts";
 
+/** A proxy on the way to a server. */
+export interface OutboundProxy {
+  readonly protocol: "http:" | "https:";
+  readonly hostname: string;
+  readonly port: number;
+  /** What it is sent along with requests: who asks, where it wants to know. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Where a request goes. */
 export interface Target {
   /** Key of the connections that may serve it. */
@@ -19,10 +28,13 @@ export interface Target {
   readonly path: string;
   /** Trusted beside the runtime's own. */
   readonly authorities: Authorities | undefined;
+  /** What a connection with TLS goes through; one without goes to the proxy itself, which is asked for the whole URL. */
+  readonly proxy?: OutboundProxy | undefined;
+  /** For a proxy that is asked for the whole URL. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A provider is asked at few URLs again and again. */
-const targets = new Map<string, Target>();
 const maxTargets = 256;
 
 const encoder = new TextEncoder();
@@ -36,21 +48,41 @@ const maxJoined = 64 * 1024;
 /** Fields that are made here. */
 const own = new Set(["content-length", "connection"]);
 
-/**
- * Where a URL leads.
- *
- * @param authorities Trusted beside the runtime's own.
- * @throws {TypeError} For a malformed URL, other schemes than http and https, and credentials in it.
- */
-export function targetOf(url: string, authorities?: Authorities): Target {
-  const key = authorities === undefined ? url : `${authorities.key} ${url}`;
-  const known = targets.get(key);
-  if (known !== undefined) return known;
-  const { protocol, hostname, port, host, origin, pathname, search, username, password } = new URL(url);
+/** Finds where URLs lead. */
+export class Targets {
+  readonly #known = new Map<string, Target>();
+  readonly #via: (url: URL) => OutboundProxy | undefined;
+
+  /** @param via The proxy on the way to a URL. */
+  constructor(via: (url: URL) => OutboundProxy | undefined = () => undefined) {
+    this.#via = via;
+  }
+
+  /**
+   * Where a URL leads.
+   *
+   * @param authorities Trusted beside the runtime's own.
+   * @throws {TypeError} For a malformed URL, other schemes than http and https, and credentials in it.
+   */
+  of(url: string, authorities?: Authorities): Target {
+    const key = authorities === undefined ? url : `${authorities.key} ${url}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const parsed = new URL(url);
+    const direct = directTo(parsed, authorities);
+    const proxy = this.#via(parsed);
+    const target = proxy === undefined ? direct : throughProxy(direct, parsed, proxy);
+    if (this.#known.size < maxTargets) this.#known.set(key, target);
+    return target;
+  }
+}
+
+function directTo(url: URL, authorities: Authorities | undefined): Target {
+  const { protocol, hostname, port, host, origin, pathname, search, username, password } = url;
   const isSecure = protocol === "https:";
   if (!isSecure && protocol !== "http:") throw new TypeError("Only http and https are spoken");
   if (username !== "" || password !== "") throw new TypeError("A URL with credentials");
-  const target: Target = {
+  return {
     origin: authorities === undefined ? origin : `${authorities.key} ${origin}`,
     isSecure,
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
@@ -59,8 +91,14 @@ export function targetOf(url: string, authorities?: Authorities): Target {
     path: pathname + search,
     authorities,
   };
-  if (targets.size < maxTargets) targets.set(key, target);
-  return target;
+}
+
+/** With TLS a proxy makes a connection and sees no more of it; without, it is asked in place of the server. */
+function throughProxy(direct: Target, { origin, protocol }: URL, proxy: OutboundProxy): Target {
+  const { protocol: own, hostname, port, headers } = proxy;
+  const by = `${own}//${hostname}:${port}`;
+  if (protocol === "https:") return { ...direct, origin: `${direct.origin} by ${by}`, proxy };
+  return { ...direct, origin: by, isSecure: own === "https:", hostname, port, path: origin + direct.path, headers };
 }
 
 /**
@@ -77,8 +115,9 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
   let isPlain = true;
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   if (headers.host === undefined) head += `host: ${target.host}\r\n`;
-  for (const name in headers) {
-    const value = headers[name];
+  const all = target.headers === undefined ? headers : { ...headers, ...target.headers };
+  for (const name in all) {
+    const value = all[name];
     if (value === undefined || own.has(name)) continue;
     if (!token.test(name) || name.toLowerCase() === "transfer-encoding") throw new TypeError("A header that is none");
     if (!plainValue.test(value)) {

@@ -23,6 +23,18 @@ const compressions: Readonly<Record<string, string>> = {
   br: "brotli",
 };
 
+/** Makes what takes the compression off. */
+export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
+
+const standard: Decompressor = (format) =>
+  new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Uint8Array, Uint8Array>;
+
+interface ResponseOptions {
+  /** Whether the caller takes compressed bodies. */
+  readonly isAsIs: boolean;
+  readonly decompressor?: Decompressor | undefined;
+}
+
 const inTheMiddle = "in the middle of its answer";
 
 /** Reads the body when it is asked to, no sooner. */
@@ -32,10 +44,11 @@ export class Http1Response implements UpstreamResponse {
   readonly #owner: Owner;
   readonly #body: Body;
   readonly #compression: string | undefined;
+  readonly #decompressor: Decompressor;
   #stream: ReadableStream<Uint8Array> | undefined;
 
-  /** @param isAsIs Whether the caller takes compressed bodies. */
-  constructor(owner: Owner, { status, fields }: Head, body: Body, isAsIs: boolean) {
+  constructor(owner: Owner, { status, fields }: Head, body: Body, { isAsIs, decompressor }: ResponseOptions) {
+    this.#decompressor = decompressor ?? standard;
     this.#owner = owner;
     this.#body = body;
     this.status = status;
@@ -55,7 +68,8 @@ export class Http1Response implements UpstreamResponse {
   }
 
   reader(): BodyReader {
-    return this.#compression === undefined ? this.#plainReader() : decompressed(this.#plainReader(), this.#compression);
+    const plain = this.#plainReader();
+    return this.#compression === undefined ? plain : decompressed(plain, this.#decompressor(this.#compression));
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -89,18 +103,23 @@ export class Http1Response implements UpstreamResponse {
 }
 
 /** The same without its compression. */
-function decompressed(source: BodyReader, compression: string): BodyReader {
-  const format = new DecompressionStream(compression as CompressionFormat) as ReadableWritablePair<
-    Uint8Array,
-    Uint8Array
-  >;
-  const reader = streamOf(source).pipeThrough(format).getReader();
+function decompressed(source: BodyReader, format: ReturnType<Decompressor>): BodyReader {
+  let broken: { readonly error: unknown } | undefined;
+  const watched: BodyReader = {
+    read: () =>
+      source.read().catch((error) => {
+        broken = { error };
+        throw error;
+      }),
+    cancel: source.cancel,
+  };
+  const reader = streamOf(watched).pipeThrough(format).getReader();
   return {
     async read() {
       try {
         return await reader.read();
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error; // of the source, or the signal's reason
+      } catch {
+        if (broken !== undefined) throw broken.error; // of the source, or the signal's reason
         await source.cancel();
         throw new NetworkError("The provider's answer cannot be decompressed", { neverSent: false });
       }

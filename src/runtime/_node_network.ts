@@ -1,0 +1,206 @@
+/**
+ * Connections on Node, for the HTTP/1.1 client.
+ * @module
+ */
+import type { OnReadOpts, Socket as NetSocket } from "node:net";
+import type { SecureContext } from "node:tls";
+import type { Authorities } from "../contracts/runtime.ts";
+import { NetworkError } from "../errors.ts";
+import { authorities } from "./_authorities.ts";
+import { builtin, nodeProcess } from "./_node_builtin.ts";
+import { outboundProxy } from "./_outbound_proxy.ts";
+import { tunnelTo } from "./_tunnel.ts";
+import type { Network } from "./http1/client.ts";
+import type { Socket } from "./http1/connection.ts";
+import type { Target } from "./http1/request.ts";
+
+const env = (name: string): string | undefined => nodeProcess()?.env[name];
+
+/** Node's sockets, by way of the outbound proxies that the environment names. */
+export function nodeNetwork(): Network {
+  return {
+    via: (url) => outboundProxy(url, env),
+    connect: (target, signal) => target.isSecure ? connectSecurely(target, signal) : connectPlainly(target, signal),
+    decompressor(format) {
+      if (format !== "brotli") return new DecompressionStream(format as CompressionFormat) as ReadableWritablePair;
+      const { Duplex } = builtin("node:stream"); // Node 20 and 22 have no other way
+      return Duplex.toWeb(builtin("node:zlib").createBrotliDecompress()) as ReadableWritablePair;
+    },
+  };
+}
+
+function connectPlainly({ hostname, port }: Target, signal: AbortSignal): Promise<Socket> {
+  const own = new NodeSocket();
+  const socket = builtin("node:net").connect({ host: hostname, port, noDelay: true, onread: own.onRead });
+  return own.connected(socket, { event: "connect", signal });
+}
+
+/** A session is taken up again: a handshake less to compute. */
+const sessions = new Map<string, Uint8Array>();
+
+async function connectSecurely(target: Target, signal: AbortSignal): Promise<Socket> {
+  const { origin, hostname, port, authorities, proxy } = target;
+  const own = new NodeSocket();
+  const way = proxy === undefined
+    ? { port, onread: own.onRead }
+    : { socket: await tunnelTo(proxy, { hostname, port, signal }) };
+  const socket = builtin("node:tls").connect({
+    host: hostname,
+    servername: builtin("node:net").isIP(hostname) === 0 ? hostname : "",
+    ALPNProtocols: ["http/1.1"],
+    session: sessions.get(origin) as Buffer | undefined,
+    ...trust(authorities),
+    ...way,
+  });
+  socket.on("session", (session: Uint8Array) => sessions.set(origin, session));
+  if (proxy === undefined) socket.setNoDelay(true);
+  else socket.on("data", own.take); // `onread` is for sockets of its own
+  return await own.connected(socket, { event: "secureConnect", signal });
+}
+
+const contexts = new Map<string | undefined, SecureContext | undefined>();
+
+/**
+ * The authorities that connections with TLS trust. Node reads one of the files by itself, but none once others are given.
+ *
+ * @param others Trusted beside those of the environment.
+ */
+function trust(others?: Authorities): { readonly secureContext?: SecureContext } {
+  const key = others?.key;
+  if (!contexts.has(key)) contexts.set(key, contextOf(others));
+  const secureContext = contexts.get(key);
+  return secureContext === undefined ? {} : { secureContext };
+}
+
+function contextOf(others?: Authorities): SecureContext | undefined {
+  if (others === undefined && authorities(["SSL_CERT_FILE", "DENO_CERT"], env).length === 0) return undefined;
+  const own = authorities(["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "DENO_CERT"], env);
+  const { createSecureContext, rootCertificates } = builtin("node:tls");
+  return createSecureContext({ ca: [...rootCertificates, ...own, ...others?.certificates ?? []] });
+}
+
+interface Connecting {
+  readonly event: "connect" | "secureConnect";
+  /** Gives it up. */
+  readonly signal: AbortSignal;
+}
+
+interface Waiting {
+  readonly into: Uint8Array;
+  readonly resolve: (read: number | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What all connections read into: each copies its bytes before the next one reads. */
+let shared: Uint8Array | undefined;
+const sharedBytes = 64 * 1024;
+
+/** A connection of Node as the client reads it. */
+class NodeSocket implements Socket {
+  #socket: NetSocket | undefined;
+  /** What came when there was no reader. */
+  readonly #chunks: Uint8Array[] = [];
+  #waiting: Waiting | undefined;
+  #end: { readonly error?: Error } | undefined;
+  #isPaused = false;
+
+  /** For sockets that can read into a given buffer. */
+  get onRead(): OnReadOpts {
+    shared ??= new Uint8Array(sharedBytes);
+    return { buffer: shared, callback: (length, buffer) => this.#receive(buffer.subarray(0, length)) };
+  }
+
+  /** For those that cannot. */
+  readonly take = (chunk: Uint8Array): void => {
+    if (!this.#receive(chunk)) this.#socket?.pause();
+  };
+
+  /** Resolves once a socket is connected. */
+  connected(socket: NetSocket, { event, signal }: Connecting): Promise<this> {
+    this.#socket = socket;
+    let isSecuring = false;
+    if (event === "secureConnect") socket.once("connect", () => isSecuring = true);
+    socket.on("end", () => this.#finish({}));
+    socket.on("close", () => this.#finish({ error: new Error("The connection is closed") }));
+    return new Promise((resolve, reject) => {
+      const giveUp = () => socket.destroy();
+      signal.addEventListener("abort", giveUp);
+      socket.on("error", (error: Error & { readonly code?: string }) => {
+        reject(isSecuring ? never("no secure connection (TLS) came about") : unconnected(error.code ?? ""));
+        this.#finish({ error });
+      });
+      socket.once(event, () => {
+        signal.removeEventListener("abort", giveUp);
+        resolve(this);
+      });
+    });
+  }
+
+  read(into: Uint8Array): Promise<number | null> {
+    const chunk = this.#chunks[0];
+    if (chunk !== undefined) {
+      const taken = Math.min(into.length, chunk.length);
+      into.set(chunk.subarray(0, taken));
+      if (taken < chunk.length) this.#chunks[0] = chunk.subarray(taken);
+      else this.#chunks.shift();
+      return Promise.resolve(taken);
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#end !== undefined) return this.#end.error === undefined ? resolve(null) : reject(this.#end.error);
+      this.#waiting = { into, resolve, reject };
+      if (!this.#isPaused) return;
+      this.#isPaused = false;
+      this.#socket!.resume();
+    });
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#socket!.write(bytes, (error) => error ? reject(error) : resolve(bytes.length));
+    });
+  }
+
+  close(): void {
+    this.#socket!.destroy();
+  }
+
+  ref(): void {
+    this.#socket!.ref();
+  }
+
+  unref(): void {
+    this.#socket!.unref();
+  }
+
+  /** Takes bytes, which the caller may overwrite afterwards; false when no more are to come for now. */
+  #receive(bytes: Uint8Array): boolean {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    const taken = waiting === undefined ? 0 : Math.min(waiting.into.length, bytes.length);
+    waiting?.into.set(taken === bytes.length ? bytes : bytes.subarray(0, taken));
+    if (taken < bytes.length) this.#chunks.push(bytes.slice(taken));
+    waiting?.resolve(taken);
+    this.#isPaused = this.#chunks.length > 0;
+    return !this.#isPaused;
+  }
+
+  #finish(end: { readonly error?: Error }): void {
+    this.#end ??= end;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    const { error } = this.#end;
+    error === undefined ? waiting?.resolve(null) : waiting?.reject(error);
+  }
+}
+
+/** Before there is a connection, nothing of a request can have been read. */
+function unconnected(code: string): NetworkError {
+  if (/^(ENOTFOUND|EAI_\w+)$/.test(code)) {
+    return new NetworkError("Cannot find the provider's host: its name does not resolve", { neverSent: true });
+  }
+  return never(code === "ECONNREFUSED" ? "refused" : "unreachable");
+}
+
+function never(reason: string): NetworkError {
+  return new NetworkError(`Cannot connect to the provider: ${reason}`, { neverSent: true });
+}
