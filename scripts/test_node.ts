@@ -36,6 +36,7 @@ const suites = [
   "tests/servers/shared_state_test.ts",
   "tests/slow/cli_commands_test.ts",
   "tests/slow/hostile_clients_test.ts",
+  "tests/slow/http1_client_test.ts",
   "tests/slow/reload_memory_test.ts",
 ];
 

@@ -5,11 +5,16 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { request as nodeRequest } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import process from "node:process";
+import { describe, it } from "@std/testing/bdd";
 import { NetworkError } from "../../src/errors.ts";
 import { sendByConnection } from "../../src/runtime/deno.ts";
+import { send as sendByNodeSockets } from "../../src/runtime/node.ts";
+import { onDeno } from "../support/_programs.ts";
 
-const answers = Number(Deno.env.get("MODELMESH_TEST_ANSWERS") ?? 8_000);
-const requests = Number(Deno.env.get("MODELMESH_TEST_REQUESTS") ?? 60_000);
+const answers = Number(process.env.MODELMESH_TEST_ANSWERS ?? 8_000);
+const requests = Number(process.env.MODELMESH_TEST_REQUESTS ?? 60_000);
+const send = onDeno ? sendByConnection : sendByNodeSockets;
 const decoder = new TextDecoder("latin1");
 
 /** What `node:http` refuses although it changes nothing about where an answer ends. */
@@ -97,7 +102,7 @@ type Outcome = { readonly status: number; readonly text: string } | undefined;
 
 async function byConnection(url: string): Promise<Outcome> {
   try {
-    const answer = await sendByConnection({ url, headers: {}, body: "{}" });
+    const answer = await send({ url, headers: {}, body: "{}" });
     return { status: answer.status, text: decoder.decode(await answer.bytes!()) };
   } catch (error) {
     assert(NetworkError.isInstance(error), String(error));
@@ -127,37 +132,39 @@ async function each(count: number, task: (at: number) => Promise<void>): Promise
   }));
 }
 
-Deno.test(`${answers} answers, half of them damaged, mean to the client what they mean to node:http, or nothing`, async () => {
-  const { url, server } = await serve((path, socket) => {
-    const [, seed, spare] = path.split("/").map(Number);
-    const { said, isWhole } = answerOf(seed!);
-    const bytes = Uint8Array.from(said.slice(0, said.length - spare!), (char) => char.charCodeAt(0));
-    const middle = Math.floor(bytes.length * randomOf(bytes.length)());
-    socket.write(bytes.subarray(0, middle));
-    setImmediate(() => isWhole ? socket.write(bytes.subarray(middle)) : socket.end(bytes.subarray(middle)));
+describe("The HTTP/1.1 client", () => {
+  it(`takes ${answers} answers, half of them damaged, for what they mean to node:http, or for nothing`, async () => {
+    const { url, server } = await serve((path, socket) => {
+      const [, seed, spare] = path.split("/").map(Number);
+      const { said, isWhole } = answerOf(seed!);
+      const bytes = Uint8Array.from(said.slice(0, said.length - spare!), (char) => char.charCodeAt(0));
+      const middle = Math.floor(bytes.length * randomOf(bytes.length)());
+      socket.write(bytes.subarray(0, middle));
+      setImmediate(() => isWhole ? socket.write(bytes.subarray(middle)) : socket.end(bytes.subarray(middle)));
+    });
+    let taken = 0;
+    let refused = 0;
+    await each(answers, async (seed) => {
+      const { said, status, text, isWhole } = answerOf(seed);
+      // each damaged answer at an address of its own, so that it gets a new connection
+      const host = isWhole ? "127.0.0.1" : `127.${1 + (seed >> 16)}.${seed >> 8 & 255}.${seed & 255}`;
+      const ownUrl = `${url.replace("127.0.0.1", host)}/${seed}`;
+      const ours = await byConnection(`${ownUrl}/0`);
+      if (isWhole) assertEquals(ours, { status, text }, `seed ${seed}`);
+      else if (ours === undefined) refused++;
+      else {
+        taken++;
+        let theirs = await byNode(`${ownUrl}/0`);
+        // bytes behind an answer make node:http refuse it also when it is whole
+        const start = said.indexOf("\r\n\r\n", said.startsWith("HTTP/1.1 100") ? 25 : 0) + 4;
+        theirs ??= await byNode(`${ownUrl}/${said.length - start - ours.text.length}`);
+        for (let spare = 1; theirs === undefined && spare < 100; spare++) theirs = await byNode(`${ownUrl}/${spare}`);
+        if (theirs !== undefined || !stricterInNode.test(said)) assertEquals(ours, theirs, `seed ${seed}`);
+      }
+    });
+    server.close();
+    assertGreater(Math.min(taken, refused), answers / 20);
   });
-  let taken = 0;
-  let refused = 0;
-  await each(answers, async (seed) => {
-    const { said, status, text, isWhole } = answerOf(seed);
-    // each damaged answer at an address of its own, so that it gets a new connection
-    const host = isWhole ? "127.0.0.1" : `127.${1 + (seed >> 16)}.${seed >> 8 & 255}.${seed & 255}`;
-    const ownUrl = `${url.replace("127.0.0.1", host)}/${seed}`;
-    const ours = await byConnection(`${ownUrl}/0`);
-    if (isWhole) assertEquals(ours, { status, text }, `seed ${seed}`);
-    else if (ours === undefined) refused++;
-    else {
-      taken++;
-      let theirs = await byNode(`${ownUrl}/0`);
-      // bytes behind an answer make node:http refuse it also when it is whole
-      const start = said.indexOf("\r\n\r\n", said.startsWith("HTTP/1.1 100") ? 25 : 0) + 4;
-      theirs ??= await byNode(`${ownUrl}/${said.length - start - ours.text.length}`);
-      for (let spare = 1; theirs === undefined && spare < 100; spare++) theirs = await byNode(`${ownUrl}/${spare}`);
-      if (theirs !== undefined || !stricterInNode.test(said)) assertEquals(ours, theirs, `seed ${seed}`);
-    }
-  });
-  server.close();
-  assertGreater(Math.min(taken, refused), answers / 20);
 });
 
 /** Ways to answer a request, each with its number in every byte range of the body. */
@@ -183,28 +190,30 @@ const ways: readonly ((id: string, socket: Socket) => void)[] = [
   () => {},
 ];
 
-Deno.test(`${requests} requests with aborts, stalls and unasked bytes: no byte of one answer reaches another request`, async () => {
-  const random = randomOf(1);
-  const { url, server } = await serve((path, socket) => ways[Number(path.split("/")[1])]!(path, socket));
-  const counts = { answered: 0, failed: 0, aborted: 0 };
-  await each(requests, async (number) => {
-    const way = random() < 0.9 ? Math.floor(random() * 3) : Math.floor(random() * ways.length);
-    const path = `/${way}/${number}`;
-    const controller = new AbortController();
-    const isStalled = way >= ways.length - 2;
-    if (isStalled || random() < 0.05) setTimeout(() => controller.abort(), random() * 3);
-    try {
-      const answer = await sendByConnection({ url: url + path, headers: {}, body: "{}", signal: controller.signal });
-      assertEquals(decoder.decode(await answer.bytes!()), path);
-      counts.answered++;
-    } catch (error) {
-      if (controller.signal.aborted) counts.aborted++;
-      else if (NetworkError.isInstance(error)) counts.failed++;
-      else throw error;
-    }
+describe("The HTTP/1.1 client, request after request", () => {
+  it(`lets no byte of one answer reach another of ${requests} requests, with aborts, stalls and unasked bytes`, async () => {
+    const random = randomOf(1);
+    const { url, server } = await serve((path, socket) => ways[Number(path.split("/")[1])]!(path, socket));
+    const counts = { answered: 0, failed: 0, aborted: 0 };
+    await each(requests, async (number) => {
+      const way = random() < 0.9 ? Math.floor(random() * 3) : Math.floor(random() * ways.length);
+      const path = `/${way}/${number}`;
+      const controller = new AbortController();
+      const isStalled = way >= ways.length - 2;
+      if (isStalled || random() < 0.05) setTimeout(() => controller.abort(), random() * 3);
+      try {
+        const answer = await send({ url: url + path, headers: {}, body: "{}", signal: controller.signal });
+        assertEquals(decoder.decode(await answer.bytes!()), path);
+        counts.answered++;
+      } catch (error) {
+        if (controller.signal.aborted) counts.aborted++;
+        else if (NetworkError.isInstance(error)) counts.failed++;
+        else throw error;
+      }
+    });
+    server.close();
+    assertEquals(counts.answered + counts.failed + counts.aborted, requests);
+    assertGreater(counts.answered, requests / 2);
+    assertGreater(Math.min(counts.failed, counts.aborted), requests / 1_000);
   });
-  server.close();
-  assertEquals(counts.answered + counts.failed + counts.aborted, requests);
-  assertGreater(counts.answered, requests / 2);
-  assertGreater(Math.min(counts.failed, counts.aborted), requests / 1_000);
 });

@@ -37,13 +37,13 @@ export const ownDeno: Contestant = {
   },
 };
 
-/** On Deno with Node's listener. */
-export const ownDenoNode: Contestant = {
+/** On Deno with `Deno.serve`. */
+export const ownDenoServe: Contestant = {
   ...ownDeno,
-  name: "deno-node",
-  title: "ModelMesh on Deno, proxy.listener: node",
+  name: "deno-serve",
+  title: "ModelMesh on Deno, proxy.listener: deno",
   async start(stage) {
-    const config = await writeConfiguration(stage, { listener: "node" });
+    const config = await writeConfiguration(stage, { listener: "deno" });
     return { command: [...denoCommand(`${root}cli.ts`), "proxy", "--config", config], env: trustOf(stage) };
   },
 };
