@@ -36,6 +36,7 @@ const suites = [
   "tests/servers/shared_state_test.ts",
   "tests/slow/hostile_clients_test.ts",
   "tests/slow/reload_memory_test.ts",
+  "tests/slow/workers_test.ts",
 ];
 
 /** What has to hold on the other versions: enough to find an API that differs. */

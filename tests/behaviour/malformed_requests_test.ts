@@ -11,7 +11,7 @@ import { answer, startUpstream } from "../support/upstream.ts";
 
 /** What a proxy may be reached through. */
 const servers = {
-  ...(onDeno ? { "Deno.serve": {} } : {}),
+  ...(onDeno ? { "Deno.serve": { listener: "deno" } as const } : {}),
   "node:http": { listener: "node" },
   "node:https": { tls: keyPair("server.pem", "server.key") },
 } as const;

@@ -14,7 +14,7 @@ import { tlsFile } from "../support/_tls.ts";
 import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const servers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...(onDeno ? { "Deno.serve": {} } : {}),
+  ...(onDeno ? { "Deno.serve": { listener: "deno" } } : {}),
   "node:http": { listener: "node" },
   "node:https": { tls: { cert: tlsFile("server.pem"), key: tlsFile("server.key") } },
 };
