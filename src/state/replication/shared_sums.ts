@@ -72,7 +72,7 @@ export type SharedCall =
   | { readonly id: number; readonly publish: SharedNews };
 
 /** A message that was published. */
-export interface SharedNews {
+interface SharedNews {
   readonly channel: string;
   readonly message: string;
 }
