@@ -8,7 +8,7 @@ import { MeshError } from "../errors.ts";
 interface Builtins {
   "node:crypto": typeof import("node:crypto");
   "node:buffer": typeof import("node:buffer");
-  "node:cluster": typeof import("node:cluster").default;
+  "node:cluster": import("node:cluster").Cluster;
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
