@@ -31,14 +31,12 @@ export class UsageTracker {
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
 
-  /** @param before The same model's counting under other settings, which goes on. */
-  constructor(parts: UsageTrackerParts, before?: UsageTracker) {
+  /** @param before The same model's quota under other settings, which counts on. */
+  constructor(parts: UsageTrackerParts, before?: Quota) {
     this.#parts = parts;
-    const { info, routing } = parts.facts;
+    const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
-    const { pool, name } = parts.facts;
-    const quota = { name: `${pool} ${name}`, before: before && before.quota };
-    this.quota = newQuota(routing.deactivation, () => parts.clock.now(), quota);
+    this.quota = newQuota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
     this.#failures = errorRate && newFailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);

@@ -7,6 +7,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Budget, BudgetStep } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import { newBudget, newKeyPool, newRateLimiter } from "./limits/on_demand.ts";
+import type { Quota } from "./limits/quota.ts";
 import { Latency } from "./metrics/latency.ts";
 import type { BudgetScope, SharedCounts, TrackedModel, UsageTrackerParts } from "./usage.ts";
 import { UsageTracker } from "./usage_tracker.ts";
@@ -14,7 +15,7 @@ import { OutageDetector } from "./breaker/outage_detector.ts";
 import { OutputTokens } from "./metrics/output_tokens.ts";
 import { CounterReplicator } from "./replication/counter_replicator.ts";
 
-/** What is counted. */
+/** What is counted. The next configuration's mesh holds it: nothing in it leads back to an engine. */
 interface MeshCounters {
   /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
   readonly shared: Map<string, SharedCounts>;
@@ -23,14 +24,14 @@ interface MeshCounters {
   /** By provider, where it has several keys. */
   readonly keyPools: Map<string, ApiKeyPool>;
   /** By pool, provider and model. */
-  readonly trackers: Map<string, UsageTracker>;
+  readonly quotas: Map<string, Quota>;
 }
 
 /** The counting of one mesh. */
 export class UsageTrackers {
   readonly #settings: Pick<Settings, "budget">;
   readonly #clock: Clock;
-  readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), trackers: new Map() };
+  readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), quotas: new Map() };
   readonly #before: MeshCounters | undefined;
   /** What several processes count together, once they do. */
   readonly replicator: CounterReplicator = new CounterReplicator();
@@ -72,9 +73,11 @@ export class UsageTrackers {
       replicator: this.replicator,
       onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => this.onBudgetSteps(steps, provider),
     };
-    const tracker = new UsageTracker(parts, this.#before?.trackers.get(key));
-    this.#counted.trackers.set(key, tracker);
-    if (tracker.quota !== undefined) this.replicator.register(tracker.quota);
+    const tracker = new UsageTracker(parts, this.#before?.quotas.get(key));
+    if (tracker.quota !== undefined) {
+      this.#counted.quotas.set(key, tracker.quota);
+      this.replicator.register(tracker.quota);
+    }
     return tracker;
   }
 
