@@ -232,7 +232,7 @@ async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-tests-" });
   const report = `${folder}/report.xml`;
-  const missing = args.find((arg) => arg.endsWith(".ts") && !isPath(arg));
+  const missing = args.find((arg) => arg.startsWith("tests/") && !isPath(arg));
   if (missing !== undefined) throw new Error(`There is no ${missing}`);
   const files = await filesOf(args);
   const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);

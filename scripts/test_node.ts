@@ -96,8 +96,13 @@ async function install(tarball: string, folder: string): Promise<void> {
 /** What `@std/testing/bdd` is to the tests on Node. */
 const bdd = 'export { after as afterAll, afterEach, before as beforeAll, beforeEach, describe, it } from "node:test";';
 
-/** What `@std/assert` is to them: it compares sets by a method that Node 20 lacks. */
+/** What `@std/assert` is to them, with what it and the tests use and Node 20 lacks. */
 const assertions = `
+  Array.fromAsync ??= async function (items) {
+    const list = [];
+    for await (const item of items) list.push(item);
+    return list;
+  };
   Set.prototype.symmetricDifference ??= function (other) {
     return new Set([...[...this].filter((one) => !other.has(one)), ...[...other].filter((one) => !this.has(one))]);
   };

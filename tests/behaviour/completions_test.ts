@@ -102,16 +102,16 @@ describe("POST /v1/completions", () => {
   it("ends the calls of all other prompts when one stream breaks, or the client leaves", async () => {
     const broken = stream({ pieces: ["x"], cut: { after: 1, how: "reset" } });
     for (const isLeaving of [false, true]) {
-      const gate = new Gate();
-      const slow = stream({ pieces: ["x", "y", "z"], gate });
+      const gates = [new Gate(), new Gate()] as const;
+      const [first, second] = gates.map((gate) => stream({ pieces: ["x", "y", "z"], gate }));
       const script: Behaviour = {
         play(exchange) {
           const isFirst = exchange.request.json().messages[0].content === "one";
-          return (isFirst || isLeaving ? slow : broken).play(exchange);
+          return (isFirst ? first! : isLeaving ? second! : broken).play(exchange);
         },
       };
       await using scene = await stage({ a: script }, { pool: noRetry });
-      gate.open(4);
+      for (const gate of gates) gate.open(2);
       const response = await fetch(`${scene.proxy.url}/v1/completions`, {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -119,9 +119,9 @@ describe("POST /v1/completions", () => {
       });
       if (isLeaving) await response.body!.cancel();
       else await response.text();
-      const first = scene.upstreams.a!.requests.find((call) => call.json().messages[0].content === "one")!;
-      await happens("the end of the other prompt's call", first.closed);
-      gate.openAll();
+      const other = scene.upstreams.a!.requests.find((call) => call.json().messages[0].content === "one")!;
+      await happens("the end of the other prompt's call", other.closed);
+      for (const gate of gates) gate.openAll();
     }
   });
 

@@ -156,6 +156,7 @@ function notice(proxies: SharedProxies, what: "unavailable" | "available again")
     await redis.kill();
     const { status, code } = await proxies[0]!.chat();
     assertEquals([status, code, a.calls], [503, "no_active_model", 1]);
+    await notice(proxies, "unavailable"); // the other one, too: else it may never miss the store
     await redis.start();
     await notice(proxies, "available again");
     assertEquals((await proxies[0]!.chat()).status, 200);
