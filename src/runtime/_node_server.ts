@@ -24,6 +24,8 @@ import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
 const headersTimeoutMs = 15_000;
+/** Longer than load balancers keep an idle connection (60 s as a rule), which else send a request into one that closes. */
+const keepAliveMs = 75_000;
 const checkIntervalMs = 1_000;
 
 /**
@@ -34,7 +36,11 @@ const checkIntervalMs = 1_000;
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   const { host, port, tls, onListen } = options;
   const open = new OpenResponses(handler);
-  const settings = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkIntervalMs };
+  const settings = {
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkIntervalMs,
+  };
   const onRequest: RequestListener = (message, response) => {
     if (message.httpVersionMajor === 1) void exchange(open, handler.plain, message, response);
     else response.writeHead(505, { connection: "close" }).end(); // the parser lets 0.9 and 2.0 pass

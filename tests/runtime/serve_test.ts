@@ -67,6 +67,18 @@ testServers("serve() answers requests and tells its address", async (serve, isNo
   await server.stop(0);
 });
 
+testServers("serve() keeps a connection longer than load balancers do", async (serve, isNode) => {
+  const server = await serve(() => Promise.resolve(new Response("ok")));
+  const socket = await connected(server.port);
+  const answer = signalled<string>();
+  socket.once("data", (bytes) => answer.resolve(String(bytes).toLowerCase()));
+  socket.write(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+  const [, seconds] = /^keep-alive: timeout=(\d+)\r$/m.exec(await answer.promise) ?? [];
+  assertEquals(seconds, isNode ? "75" : undefined); // Deno.serve says nothing of it
+  socket.destroy();
+  await server.stop(0);
+});
+
 testServers("serve() says why it cannot listen", async (serve) => {
   const server = await serve(() => Promise.resolve(new Response()));
   const unknownCaller = () => Promise.resolve(new Response());
