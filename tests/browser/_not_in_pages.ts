@@ -12,6 +12,7 @@ const sdk = "asks a proxy by a vendor's own npm package, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
 const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
 const vendor = "asks a vendor whose connector pages do not have";
+const native = "asks by a vendor's own Responses API; connectors of pages ask by chat";
 const listens = "asks a simulated vendor that listens by itself";
 const broken = "a Response in a page says of its body only that it broke, by a TypeError";
 const redirected = "a page is not told where a redirect leads";
@@ -25,6 +26,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/files_test.ts`]: listens,
   [`${b}/fine_tuning_test.ts`]: listens,
   [`${b}/objects_client_test.ts`]: listens,
+  [`${b}/budget_events_test.ts`]: {
+    "The event of a budget > goes to webhooks": listens,
+    "The event of a budget > does not come again after a restart on the same state": files,
+  },
   [`${b}/client_stream_test.ts`]: {
     "A streamed answer > that is closed throws with the text so far, and counts against its model": dropped,
     "A streamed answer > that is reset throws with the text so far, and counts against its model": dropped,
@@ -32,6 +37,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/client_test.ts`]: {
     "The signal of a call > and the time limit hold while the client gets ready": environment,
     "A closed client > that never had a configuration has nothing to close": files,
+  },
+  [`${b}/completions_test.ts`]: {
+    "POST /v1/completions > serves the official client": sdk,
   },
   [`${b}/connector_packages_refused_test.ts`]: files,
   [`${b}/connector_packages_test.ts`]: files,
@@ -108,6 +116,14 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/offered_models_test.ts`]: environment,
   [`${b}/messages_sdk_test.ts`]: sdk,
+  [`${b}/provider_queries_test.ts`]: {
+    "Vendors that report it > DeepSeek: the balance": vendor,
+  },
+  [`${b}/responses_client_test.ts`]: {
+    "client.responses > gives a provider of that API the request as it is, and the answer and its events as they came":
+      native,
+  },
+  [`${b}/responses_native_test.ts`]: native,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,

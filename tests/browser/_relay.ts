@@ -38,6 +38,7 @@ const preflight = whole(204, "", undefined, {
 /** The sockets of one page. */
 export class Relay implements AsyncDisposable {
   readonly #upstreams = new Map<number, Upstream>();
+  readonly #closing: Promise<void>[] = [];
   readonly #exchanges = new Map<number, { readonly exchange: Exchange; readonly end: () => void }>();
   #happenings: Happening[] = [];
   #wake: () => void = () => {};
@@ -52,16 +53,24 @@ export class Relay implements AsyncDisposable {
     if (message.do === "listen") return await this.#listen();
     if (message.do === "next") return await this.#next();
     if (message.do === "pass") return;
-    if (message.do === "stop") return await this.#upstreams.get(message.port)?.close().then(() => undefined);
+    if (message.do === "stop") return this.#stop(message.port);
     const { exchange, end } = this.#exchanges.get(message.exchange)!;
     if (message.do === "write") return await exchange.write(bytesOf(message.data)).then(() => undefined);
     if (message.how === "through") end();
     else exchange[message.how]();
   }
 
-  /** Closes every provider that the page has left open. */
+  /** Closes every provider that the page has left open, and waits for those that it has stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#upstreams.values()].map((upstream) => upstream.close()));
+    await Promise.all([...this.#upstreams.values()].map((upstream) => upstream.close()).concat(this.#closing));
+  }
+
+  /** Nobody can connect from here on; Chromium's idle connections take a while to end, which no test waits for. */
+  #stop(port: number): void {
+    const upstream = this.#upstreams.get(port);
+    if (upstream === undefined) return;
+    this.#upstreams.delete(port);
+    this.#closing.push(upstream.close());
   }
 
   async #listen(): Promise<number> {
