@@ -65,7 +65,7 @@ export class Relay implements AsyncDisposable {
     await Promise.all([...this.#upstreams.values()].map((upstream) => upstream.close()).concat(this.#closing));
   }
 
-  /** Nobody can connect from here on; Chromium's idle connections take a while to end, which no test waits for. */
+  /** Refuses connections from here on. Chromium's idle connections take a while to end, which no test waits for. */
   #stop(port: number): void {
     const upstream = this.#upstreams.get(port);
     if (upstream === undefined) return;
