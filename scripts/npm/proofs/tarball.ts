@@ -2,6 +2,7 @@
  * The tarball holds what it should, and nothing else.
  * @module
  */
+import { entries } from "../bundle.ts";
 import { root } from "../files.ts";
 import { must, type Project, type Proof } from "../workshop.ts";
 
@@ -10,7 +11,7 @@ const allowed = [
   /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
   /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
   /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/,
-  /^types\/(?:mod|browser|proxy|cli|(?:src|connectors)\/[\w/]+)\.d\.ts$/,
+  new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors)/[\\w/]+)\\.d\\.ts$`),
 ];
 
 async function* filesOf(folder: string, prefix = ""): AsyncGenerator<string> {
