@@ -53,7 +53,7 @@ export class Relay implements AsyncDisposable {
     if (message.do === "listen") return await this.#listen();
     if (message.do === "next") return await this.#next();
     if (message.do === "pass") return;
-    if (message.do === "stop") return this.#stop(message.port);
+    if (message.do === "stop") return void this.#stop(message.port);
     const { exchange, end } = this.#exchanges.get(message.exchange)!;
     if (message.do === "write") return await exchange.write(bytesOf(message.data)).then(() => undefined);
     if (message.how === "through") end();
