@@ -1,12 +1,13 @@
 /**
- * Writes the tables of `README.md` that come from the source: capabilities, error codes. A test fails while they are
- * stale.
+ * Writes `api.md`, and the tables of `README.md` that come from the source: capabilities, error codes. A test fails while
+ * they are stale.
  * @module
  */
+import { apiPage } from "./reference/api.ts";
 import { capabilityTable } from "./reference/capabilities.ts";
 import { programErrors, requestErrors } from "./reference/errors.ts";
 
-const path = new URL("../README.md", import.meta.url);
+const readme = new URL("../README.md", import.meta.url);
 
 /**
  * A text with its tables as they have to be.
@@ -36,4 +37,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
   return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-if (import.meta.main) await Deno.writeTextFile(path, withReference(await Deno.readTextFile(path)));
+if (import.meta.main) {
+  await Deno.writeTextFile(readme, withReference(await Deno.readTextFile(readme)));
+  await Deno.writeTextFile(new URL("../api.md", import.meta.url), await apiPage());
+}

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { parse } from "@std/yaml";
 import { withReference } from "../../scripts/reference.ts";
+import { apiPage } from "../../scripts/reference/api.ts";
 import { ConfigError, create } from "../../mod.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -10,6 +11,10 @@ const pages: readonly string[] = await markdownFiles();
 Deno.test("the tables of README.md are those of the source (if not: deno task reference)", async () => {
   const text = await read("README.md");
   assertEquals(withReference(text), text);
+});
+
+Deno.test("api.md lists what the source exports (if not: deno task reference)", async () => {
+  assertEquals(await read("api.md"), await apiPage());
 });
 
 Deno.test("every link of a page leads to a file that is there, and to a heading that it has", async () => {

@@ -1,0 +1,114 @@
+/**
+ * Symbols as `api.md` lists them.
+ * @module
+ */
+import {
+  type DocDeclaration,
+  type DocFunction,
+  type DocMember,
+  type DocSymbol,
+  type DocType,
+  firstSentence,
+  isInternal,
+} from "./doc.ts";
+import { memberLines, memberName, propertyLine, signature, typeArguments, typeParameters, writeType } from "./types.ts";
+
+/**
+ * A symbol: its first sentence as a comment, and its signatures.
+ *
+ * @param symbol What an entry exports.
+ */
+export function symbolLines({ name, declarations }: DocSymbol): string[] {
+  return seenOverloads(declarations, ({ def }) => def, () => name).flatMap((declaration) => [
+    comment(firstSentence(declaration.jsDoc)),
+    ...declarationLines(name, declaration),
+  ]);
+}
+
+function comment(text: string): string {
+  return `/** ${text} */`;
+}
+
+function declarationLines(name: string, declaration: DocDeclaration): string[] {
+  const { kind, def } = declaration;
+  const head = `${name}${typeParameters(def.typeParams)}`;
+  if (kind === "function") return [`function ${name}${signature(def)};`];
+  if (kind === "variable") return [`const ${name}: ${writeType(def.tsType)};`];
+  if (kind === "typeAlias") return aliasLines(`type ${head} =`, def.tsType);
+  if (kind === "class") {
+    return block(
+      `${def.isAbstract === true ? "abstract " : ""}class ${head}${heritage(declaration)}`,
+      classLines(declaration),
+    );
+  }
+  const above = (def.extends ?? []) as readonly { readonly kind: string }[];
+  const from = above.length === 0 ? "" : ` extends ${above.map(writeType).join(", ")}`;
+  return block(`interface ${head}${from}`, memberLines(def));
+}
+
+/** On one line, or a long union with a line for each part. */
+function aliasLines(head: string, type: DocType | undefined): string[] {
+  const line = `${head} ${writeType(type)};`;
+  if (line.length <= 120 || type?.kind !== "union") return [line];
+  const parts = (type.value as readonly DocType[]).map((part) => `  | ${writeType(part)}`);
+  return [head, ...parts.slice(0, -1), `${parts.at(-1)};`];
+}
+
+function block(head: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...lines.map((line) => `  ${line}`), "}"];
+}
+
+/** Members that users see, each with its sentence behind it; those of the class itself first. */
+function classLines({ def }: DocDeclaration): string[] {
+  const isSeen = ({ accessibility, jsDoc, name }: DocMember) =>
+    accessibility !== "private" && !isInternal(jsDoc) && !name.startsWith("#");
+  const constructors = (def.constructors ?? []).filter(isSeen).map((each) =>
+    line(each, `constructor${signature(each)}`)
+  );
+  const properties = (def.properties ?? []).filter(isSeen).map((each) => line(each, propertyLine(each)));
+  const methods = seenOverloads(
+    (def.methods ?? []).filter(isSeen),
+    ({ functionDef }) => functionDef!,
+    ({ name }) => name,
+  )
+    .map((each) => line(each, methodLine(each)));
+  const lines = [...constructors, ...properties, ...methods];
+  return lines.toSorted((one, other) => Number(other.startsWith("static ")) - Number(one.startsWith("static ")));
+}
+
+function methodLine(method: DocMember): string {
+  const { kind, functionDef, optional } = method;
+  if (kind === "getter") return `get ${memberName(method)}(): ${writeType(functionDef!.returnType)}`;
+  if (kind === "setter") return `set ${memberName(method)}${signature({ ...functionDef!, returnType: undefined })}`;
+  return `${memberName(method)}${optional === true ? "?" : ""}${signature(functionDef!)}`;
+}
+
+function line(member: DocMember, text: string): string {
+  const { accessibility, isStatic, isAbstract, jsDoc } = member;
+  const words = [
+    isStatic === true ? "static " : "",
+    accessibility === "protected" ? "protected " : "",
+    isAbstract === true ? "abstract " : "",
+  ];
+  const sentence = firstSentence(jsDoc);
+  return `${words.join("")}${text};${sentence === "" ? "" : ` // ${sentence}`}`;
+}
+
+/** Of overloads, the signatures that callers see: not the one of the implementation. */
+function seenOverloads<Each>(
+  all: readonly Each[],
+  form: (each: Each) => DocFunction,
+  name: (each: Each) => string,
+): Each[] {
+  const isOverload = (each: Each) => form(each).hasBody !== true;
+  return all.filter((each) =>
+    isOverload(each) || !all.some((other) => name(other) === name(each) && isOverload(other))
+  );
+}
+
+/** A class's superclass and interfaces: ` extends BaseProvider implements Provider`. */
+function heritage({ def }: DocDeclaration): string {
+  const above = typeof def.extends === "string" ? ` extends ${def.extends}${typeArguments(def.superTypeParams)}` : "";
+  const interfaces = def.implements ?? [];
+  return above + (interfaces.length === 0 ? "" : ` implements ${interfaces.map(writeType).join(", ")}`);
+}
