@@ -20,7 +20,7 @@ export const azureConnector: ProviderConnector = {
     const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");
     const vendor = {
       ...azure,
-      responses: !isDated(version), // only the v1 API has it
+      dialects: { responses: !isDated(version) }, // only the v1 API has it
       address: addressesOf(given, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,

@@ -3,8 +3,8 @@
  * @module
  */
 import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
+import { dialectAttributes } from "./_dialect_attributes.ts";
 import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { responsesAttribute } from "./_responses_attribute.ts";
 
 /**
  * The connector of a vendor that speaks OpenAI's dialect.
@@ -12,8 +12,10 @@ import { responsesAttribute } from "./_responses_attribute.ts";
  * @param vendor What sets the vendor apart.
  */
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
-  const { attributes, responses } = vendor;
-  const whole = responses === undefined ? vendor : { ...vendor, attributes: { ...attributes, ...responsesAttribute } };
+  const { attributes, dialects } = vendor;
+  const whole = dialects === undefined
+    ? vendor
+    : { ...vendor, attributes: { ...attributes, ...dialectAttributes(dialects) } };
   return loadedBy(
     declarationOf(whole),
     async () => (await import("./_openai_compatible.ts")).openAiCompatible(whole),

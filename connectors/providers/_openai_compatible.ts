@@ -11,6 +11,7 @@ import type {
   CompletionRequest,
   CompletionResponse,
   ModelInfo,
+  NativeRequest,
   OperationTable,
   Quota,
 } from "../../src/contracts/provider.ts";
@@ -75,7 +76,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings);
     this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
-    this.dialects = hasResponses(vendor, settings) ? ["responses"] : [];
+    this.dialects = dialectsOf(vendor, settings);
     this.#runtime = runtime;
     this.#faults = {
       readError: vendor.readError ?? readOpenAiError,
@@ -109,8 +110,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat !== undefined) return super.chat(request, options);
     if (request.native !== undefined) {
-      const { readResponse } = await import("./_openai_responses.ts");
-      return await readResponse(await this.#postNative(request, options));
+      const { readWhole } = await nativeReaderOf(request.native);
+      return await readWhole(await this.#postNative(request, options));
     }
     const bytes = await readBytes(await this.#post(request, options));
     const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
@@ -178,13 +179,14 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const { readEvents } = await import("./_openai_responses.ts");
+    const { readEvents } = await nativeReaderOf(request.native!);
     yield* readEvents(this.#postNative(request, options));
   }
 
   #postNative({ model, native }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const url = this.#vendor.address?.("responses", model.id) ?? `${this.#baseUrl}/responses`;
-    return this.#send({ url, body: native!.text }, options);
+    const { dialect, text } = native!;
+    const url = this.#vendor.address?.(dialect, model.id) ?? `${this.#baseUrl}/${dialect}`;
+    return this.#send({ url, body: text }, options);
   }
 
   /** Sends a request with the key; of an answer that is no success throws the error. */
@@ -202,11 +204,22 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 }
 
-function hasResponses({ responses, baseUrl }: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): boolean {
-  if (responses === undefined) return false;
-  const said = (config as JsonObject | undefined)?.responses as boolean | undefined;
+function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): readonly string[] {
+  const { dialects = {}, baseUrl, local } = vendor;
   // without an address beforehand, all addresses are the vendor's own
-  return said ?? (responses && (!given || !baseUrl || given === baseUrl));
+  const isOwn = local || !given || !baseUrl || given === baseUrl;
+  const said = config as Readonly<Record<string, boolean | undefined>> | undefined;
+  return Object.entries(dialects).flatMap(([name, has]) => said?.[name] ?? (has && isOwn) ? [name] : []);
+}
+
+/** Reads answers in the words that a client of another API wrote its request in; named as its path. */
+interface NativeReader {
+  readWhole(response: UpstreamResponse): Promise<CompletionResponse>;
+  readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk>;
+}
+
+function nativeReaderOf({ dialect }: NativeRequest): Promise<NativeReader> {
+  return dialect === "completions" ? import("./_openai_completions.ts") : import("./_openai_responses.ts");
 }
 
 /** The client's own body, or the vendor's in place of it. */

@@ -42,7 +42,7 @@ const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_co
  *
  * @throws {UpstreamError} When it has failed, or is none.
  */
-export async function readResponse(response: UpstreamResponse): Promise<CompletionResponse> {
+export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
   return { body: completionOf(parseObject(decoder.decode(bytes))), native: bytes };
 }

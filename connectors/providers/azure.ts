@@ -5,6 +5,7 @@
  * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
  * @module
  */
+import { dialectAttributes } from "./_dialect_attributes.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,
@@ -14,7 +15,6 @@ import {
   openAiTranscription,
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { responsesAttribute } from "./_responses_attribute.ts";
 
 /** Azure OpenAI. Its addresses are made by what its code reads. */
 export const azure: OpenAiCompatible = {
@@ -42,9 +42,9 @@ export const azure: OpenAiCompatible = {
     transcription: openAiTranscription,
     "audio-translation": openAiAudioTranslation,
   },
-  responses: true,
+  dialects: { responses: true },
   attributes: {
-    ...responsesAttribute,
+    ...dialectAttributes({ responses: true }),
     endpoint: {
       type: "text",
       about: "The resource's address, or its name; else `AZURE_OPENAI_ENDPOINT` or `AZURE_RESOURCE_NAME`.",

@@ -15,6 +15,7 @@ export const cerebras: OpenAiCompatible = {
   vendor: "cerebras",
   baseUrl: "https://api.cerebras.ai/v1",
   detection: { keys: ["CEREBRAS_API_KEY"], baseUrl: ["CEREBRAS_BASE_URL"] },
+  dialects: { completions: true },
   parameters: { thoughts: "reasoning", drop: ["presence_penalty", "frequency_penalty", "logit_bias"] },
   models: () => knownModels(entries),
 };

@@ -15,6 +15,7 @@ export const fireworks: OpenAiCompatible = {
   vendor: "fireworks",
   baseUrl: "https://api.fireworks.ai/inference/v1",
   detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
+  dialects: { completions: true },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
   operations: {

@@ -18,7 +18,7 @@ export const groq: OpenAiCompatible = {
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
-  responses: false,
+  dialects: { responses: false },
   // console.groq.com/docs/batch: the discount has changed over time, so none is taken for granted
   infrastructure: { files: { maxBytes: 100 * 1024 * 1024 }, batch: { maxItems: 50_000, maxBytes: 100 * 1024 * 1024 } },
   operations: {

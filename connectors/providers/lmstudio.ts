@@ -20,6 +20,6 @@ export const lmstudio: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
-  responses: false,
+  dialects: { responses: false, completions: true },
   operations: { embeddings: openAiEmbeddings },
 };

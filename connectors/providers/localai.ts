@@ -26,6 +26,7 @@ export const localai: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   local: true,
+  dialects: { completions: true },
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -21,5 +21,6 @@ export const ollama: OpenAiCompatible = {
   },
   parameters: { rename: { max_completion_tokens: "max_tokens" }, drop: ["logit_bias"], refuse: ["n"] },
   local: true,
+  dialects: { completions: true },
   operations: { embeddings: openAiEmbeddings },
 };

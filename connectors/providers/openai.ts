@@ -55,7 +55,7 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
-  responses: true,
+  dialects: { responses: true, completions: false }, // completions: of its instruct models alone
   // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)
   infrastructure: {
     files: { maxBytes: 512 * 1024 * 1024 },

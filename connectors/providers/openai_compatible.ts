@@ -21,7 +21,7 @@ export const openaiCompatible: OpenAiCompatible = {
   id: "openai.compatible.v1",
   vendor: "openai-compatible",
   keyless: true,
-  responses: false,
+  dialects: { responses: false, completions: false },
   infrastructure: {}, // by OpenAI's paths, where the configuration says that the server has them
   operations: {
     embeddings: openAiEmbeddings,

@@ -19,7 +19,7 @@ export const openrouter: OpenAiCompatible = {
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
   models: () => knownModels(entries),
-  responses: false,
+  dialects: { responses: false, completions: false },
   operations: { embeddings: openAiEmbeddings },
   describe: modelOf,
   quota: { path: "key", read: quotaOf },

@@ -19,7 +19,7 @@ export const vllm: OpenAiCompatible = {
     port: 8000,
   },
   local: true,
-  responses: false,
+  dialects: { responses: false, completions: true },
   operations: {
     embeddings: openAiEmbeddings,
     rerank: plainRerank,

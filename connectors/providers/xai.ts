@@ -26,7 +26,7 @@ export const xai: OpenAiCompatible = {
     const isSpent = status === 403 && /\bcredits?\b|spending limit/i.test(error.message);
     return isSpent ? { ...error, code: "insufficient_quota" } : error;
   },
-  responses: true,
+  dialects: { responses: true },
   operations: {
     image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
     "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),

@@ -12,8 +12,8 @@ export interface TestProxyOptions {
   readonly upstreams: Readonly<Record<string, string>>;
   /** Settings of the pool `chat`, over the priority strategy. */
   readonly pool?: Readonly<Record<string, unknown>>;
-  /** Settings of every provider entry. */
-  readonly provider?: Readonly<Record<string, unknown>>;
+  /** Settings of every provider entry, or of one by its name. */
+  readonly provider?: Readonly<Record<string, unknown>> | ((name: string) => Readonly<Record<string, unknown>>);
   /** Further sections of the configuration, such as `proxy`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Accepted tokens. */
@@ -51,7 +51,7 @@ export function testConfig({ upstreams, pool, provider, config }: TestProxyOptio
       connector: "openai.compatible.v1",
       base_url: upstreams[name],
       api_key: `key-of-${name}-0123456789`,
-      ...provider,
+      ...(typeof provider === "function" ? provider(name) : provider),
     })),
     models: perName((name) => ({ provider: name, capabilities: ["chat-completion"] })),
     pools: { chat: { models: names, strategy: "priority", model_priority: names, ...pool } },

@@ -7,8 +7,15 @@ import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { finishReasonOf, logprobsOf, sumOf } from "./_answer.ts";
 import type { TextForm } from "./_request.ts";
 
+const done = "data: [DONE]\n\n";
+
 /** Translates the streams of one request, one for each prompt, in any order. */
 export class TextEvents implements EventTranslator {
+  /** A provider's own events but the token counts that the client did not ask for, and our end. */
+  readonly native: NonNullable<EventTranslator["native"]> = {
+    event: (text) => !this.#form.hasUsage && /"choices"\s*:\s*\[\s*\]/.test(text) ? "" : text,
+    end: () => done,
+  };
   readonly #form: TextForm;
   readonly #head: JsonObject = {};
   readonly #usages = new Map<TextForm, CompletionUsage>();
@@ -46,7 +53,7 @@ export class TextEvents implements EventTranslator {
     const counts = this.#form.hasUsage && usages.length > 0
       ? this.#event({ choices: [], usage: usages.length === 1 ? usages[0] : sumOf(usages) })
       : "";
-    return `${counts}data: [DONE]\n\n`;
+    return counts + done;
   }
 
   fail({ error }: DialectFault): string {

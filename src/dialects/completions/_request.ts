@@ -85,14 +85,12 @@ export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: str
     ...(typeof logprobs === "number" ? { logprobs: true, ...(logprobs > 0 ? { top_logprobs: logprobs } : {}) } : {}),
   };
   const hasUsage = (options as JsonObject | null | undefined)?.include_usage === true;
+  // what the prompt's own tokens were worth
+  const wantsOwnTokens = echo === true && typeof logprobs === "number";
   return {
     chat: chat as unknown as ChatCompletionRequest,
-    form: { echo: echo === true ? prompt : undefined, hasUsage, firstIndex: index * (count ?? 1) },
+    form: { echo: echo === true && !wantsOwnTokens ? prompt : undefined, hasUsage, firstIndex: index * (count ?? 1) },
     dropped: typeof best === "number" && best > (count ?? 1) ? ["best_of"] : [],
-    unsaid: typeof suffix === "string" && suffix !== ""
-      ? "suffix"
-      : echo === true && typeof logprobs === "number"
-      ? "echo" // what the prompt's own tokens were worth
-      : undefined,
+    unsaid: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
   };
 }

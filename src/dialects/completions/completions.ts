@@ -29,20 +29,29 @@ export const completionsDialect = { name: "completions" } as const;
  */
 export function translateCompletion(value: unknown): TextTranslation {
   const { body, prompts } = promptsOf(value);
-  const chats = prompts.map((prompt, index) => chatOf(body, { prompt, index }));
+  const isOne = prompts.length === 1;
+  const chats = prompts.map((prompt, index) => chatOf(body, { prompt, index, isOne }));
   return { chats, whole: joined, events: () => new TextEvents(chats[0]!.form) };
 }
 
-function chatOf(body: JsonObject, asked: { prompt: string; index: number }): TextTranslation["chats"][number] {
+/** Sampling that a model may refuse. */
+const sampling = ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "seed"];
+
+function chatOf(
+  body: JsonObject,
+  asked: { prompt: string; index: number; isOne: boolean },
+): TextTranslation["chats"][number] {
   const { chat, form, dropped, unsaid } = chatRequestOf(body, asked);
   return {
     chat,
     form,
     dropped,
     native: {
-      edits: (model) => ({
+      edits: (model, inChat) => ({
+        ...Object.fromEntries(sampling.filter((name) => name in inChat).map((name) => [name, inChat[name]])),
         model,
-        prompt: asked.prompt,
+        // several are written by us, with what their texts begin with
+        ...(asked.isOne ? {} : { prompt: asked.prompt, ...(form.echo === undefined ? {} : { echo: undefined }) }),
         ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
       }),
       headers: {},

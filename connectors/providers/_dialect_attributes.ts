@@ -1,0 +1,30 @@
+/**
+ * What a configuration says of dialects that some servers have and others do not.
+ * @module
+ */
+import type { Attributes } from "../../src/contracts/connector.ts";
+import type { VendorDialects } from "./_openai_vendor.ts";
+
+const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
+  responses: {
+    type: "flag",
+    about:
+      "Whether `POST /responses` is there, for clients of `/v1/responses`; unset, it is taken for granted at the " +
+      "vendor's own address alone, of OpenAI, Azure OpenAI and xAI.",
+  },
+  completions: {
+    type: "flag",
+    about:
+      "Whether `POST /completions` is there, for clients of `/v1/completions`; unset, it is taken for granted of " +
+      "Cerebras, Fireworks, LM Studio, LocalAI, Ollama and vLLM.",
+  },
+};
+
+/**
+ * The attributes for the dialects that a vendor may have.
+ *
+ * @param dialects Those it declares.
+ */
+export function dialectAttributes(dialects: VendorDialects): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => name in dialects));
+}

@@ -1,0 +1,103 @@
+/**
+ * Answers of OpenAI's text completion: as they came, and what they mean in chat.
+ *
+ * Source: OpenAI REST API reference, document version 2.3.0: `POST /completions`.
+ * @module
+ */
+import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
+import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import { isObject } from "../../src/util/is_object.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import { ChunkReader, readStream } from "./_openai_stream.ts";
+import { completionOf } from "./_openai_wire.ts";
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * A complete answer.
+ *
+ * @throws {UpstreamError} When it is an error, or has no choices.
+ */
+export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
+  const bytes = await readBytes(response);
+  return { body: chatOf(parseObject(decoder.decode(bytes))), native: bytes };
+}
+
+/**
+ * A streamed answer.
+ *
+ * @param opening The response, once its head is read.
+ * @throws {UpstreamError} For an error event, and for a stream that ends before the answer does.
+ */
+export function readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk> {
+  const chunks = new ChunkReader();
+  return readStream(opening, {
+    chunks,
+    readWhole: chatOf,
+    readChunk(data) {
+      const event = parseObject(data);
+      throwIfError(event);
+      const value = chunkOf(event);
+      chunks.complete(value);
+      return { value, native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` };
+    },
+  });
+}
+
+function chatOf(body: JsonObject): ChatCompletion {
+  const { choices, ...answer } = completionOf(body) as unknown as JsonObject;
+  return {
+    ...answer,
+    object: "chat.completion",
+    choices: choicesOf(choices).map(({ place, text, logprobs, reason }) => ({
+      index: place,
+      message: { role: "assistant", content: text, refusal: null },
+      finish_reason: reason ?? "stop",
+      logprobs,
+    })),
+  } as unknown as ChatCompletion;
+}
+
+function chunkOf({ choices, ...event }: JsonObject): ChatCompletionChunk {
+  return {
+    ...event,
+    object: "chat.completion.chunk",
+    choices: choicesOf(choices).map(({ place, text, logprobs, reason }) => ({
+      index: place,
+      delta: { content: text },
+      finish_reason: reason,
+      logprobs,
+    })),
+  } as unknown as ChatCompletionChunk;
+}
+
+/** One choice. */
+interface Choice {
+  readonly place: number;
+  readonly text: string;
+  readonly logprobs: JsonObject | null;
+  readonly reason: FinishReason | null;
+}
+
+function choicesOf(choices: unknown): readonly Choice[] {
+  return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
+    place: typeof choice.index === "number" ? choice.index : position,
+    text: typeof choice.text === "string" ? choice.text : "",
+    logprobs: logprobsOf(choice.logprobs),
+    reason: (choice.finish_reason ?? null) as FinishReason | null,
+  }));
+}
+
+/** Lists of their own become one list of tokens. */
+function logprobsOf(logprobs: unknown): JsonObject | null {
+  if (!isObject(logprobs)) return null;
+  const [tokens = [], values = [], tops = []] = ["tokens", "token_logprobs", "top_logprobs"]
+    .map((name) => Array.isArray(logprobs[name]) ? logprobs[name] : []);
+  const content = tokens.map((token, index) => ({
+    token,
+    logprob: values[index] ?? null,
+    top_logprobs: Object.entries(Object(tops[index])).map(([token, logprob]) => ({ token, logprob })),
+  }));
+  return { content };
+}
