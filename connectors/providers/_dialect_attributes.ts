@@ -3,7 +3,9 @@
  * @module
  */
 import type { Attributes } from "../../src/contracts/connector.ts";
-import type { VendorDialects } from "./_openai_vendor.ts";
+import type { OpenAiCompatible } from "./_openai_vendor.ts";
+
+type VendorDialects = NonNullable<OpenAiCompatible["dialects"]>;
 
 const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
   responses: {

@@ -46,17 +46,6 @@ export type VendorOperation = (post: Post, runtime: Pick<Runtime, "clock">) => O
 /** What makes a vendor's calls, by operation. */
 export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
 
-/**
- * Dialects beside chat that a vendor has at its own address, a server on one's own machine at any; elsewhere
- * `config.<dialect>` says so. One that is left out it has nowhere.
- */
-export interface VendorDialects {
-  /** The Responses API. */
-  readonly responses?: boolean;
-  /** Text completion. */
-  readonly completions?: boolean;
-}
-
 /** What sets a vendor of OpenAI's dialect apart. */
 export interface OpenAiCompatible {
   /** Connector id. */
@@ -95,8 +84,11 @@ export interface OpenAiCompatible {
   readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
   /** Where it reports what is left of the account: a path below its address, and how the answer is read. */
   readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
-  /** Dialects that it has, or that some versions of it have. */
-  readonly dialects?: VendorDialects;
+  /**
+   * Dialects beside chat that it has at its own address, a server on one's own machine at any; elsewhere `config.<dialect>`
+   * says so. One that is left out it has nowhere.
+   */
+  readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
   /** Whether it takes `stream_options.include_usage`; most do. */
   readonly streamUsage?: boolean;
   /** Its errors, where they are not quite OpenAI's. */
