@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { dialectAttributes } from "./_dialect_attributes.ts";
 import { imagesLazily, openAiAudioTranslation, openAiEmbeddings, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/fireworks.ts";
@@ -16,6 +17,7 @@ export const fireworks: OpenAiCompatible = {
   baseUrl: "https://api.fireworks.ai/inference/v1",
   detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
   dialects: { completions: true },
+  attributes: dialectAttributes({ completions: true }),
   parameters: { rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
   operations: {
