@@ -38,6 +38,7 @@ const suites = [
   "tests/slow/hostile_clients_test.ts",
   "tests/slow/http1_client_test.ts",
   "tests/slow/reload_memory_test.ts",
+  "tests/slow/workers_test.ts",
 ];
 
 /** What has to hold on the other versions: enough to find an API that differs. */

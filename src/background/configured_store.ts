@@ -5,6 +5,7 @@
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { Shared } from "../contracts/storage.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
@@ -46,6 +47,7 @@ export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersiste
 /** Keeps the state of one mesh, or of one that takes over from another. */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
+  readonly #shared: Shared | undefined;
   #before: ConfiguredStore | undefined;
   #settings: StorageSettings | undefined;
   #storage: CodedStorage | undefined;
@@ -53,11 +55,16 @@ export class ConfiguredStore implements StateStore {
 
   /**
    * @param mesh The mesh, which is configured by the time its state is loaded.
-   * @param before Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}.
+   * @param others Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}; and what it
+   *   shares with other processes of this proxy, where its storage does not.
    */
-  constructor(mesh: () => ConfiguredMesh, before?: ConfiguredStore) {
+  constructor(
+    mesh: () => ConfiguredMesh,
+    { before, shared }: { before?: ConfiguredStore | undefined; shared?: Shared | undefined } = {},
+  ) {
     this.#mesh = mesh;
     this.#before = before;
+    this.#shared = shared;
   }
 
   async load(state: MeshState): Promise<void> {
@@ -65,7 +72,7 @@ export class ConfiguredStore implements StateStore {
     if (settings !== this.#settings || this.#store === undefined) {
       await this.close().catch(() => {}); // what failed was traced, and the new one may do better
       this.#storage = undefined;
-      this.#store = settings === undefined ? undefined : await this.#open(settings);
+      this.#store = settings === undefined ? this.#storeBesideOthers() : await this.#open(settings);
       this.#settings = settings;
     }
     if (this.#before === undefined || this.#before.isSharedWith(settings)) await this.#store?.load(state);
@@ -91,7 +98,7 @@ export class ConfiguredStore implements StateStore {
 
   /** Whether several processes share counts and standbys there. */
   get isShared(): boolean {
-    return this.#storage?.shared !== undefined;
+    return this.#storage?.shared !== undefined || this.#shared !== undefined;
   }
 
   /**
@@ -136,6 +143,13 @@ export class ConfiguredStore implements StateStore {
     }
   }
 
+  /** What is shared with the other processes of this proxy lasts as long as the one that owns it. */
+  #storeBesideOthers(): StateStore | undefined {
+    const { hub, runtime: { clock } } = this.#mesh();
+    if (this.#shared === undefined) return undefined;
+    return replicatedStore(this.#shared, undefined, { clock, hub, onUnavailable: "open" });
+  }
+
   /** What several processes share they share under every policy. */
   async #open(settings: StorageSettings): Promise<StateStore | undefined> {
     const mesh = this.#mesh();
@@ -149,6 +163,16 @@ export class ConfiguredStore implements StateStore {
         onUnavailable,
       });
     }
+    if (this.#shared !== undefined && policy !== "in-memory") {
+      await storage.close();
+      throw new ConfigError([{
+        path: "storage.connector",
+        message:
+          `"${settings.connector}" keeps what one process counts, and --workers are several: take redis.redis.v1, ` +
+          "or sync_policy: in-memory",
+      }]);
+    }
+    if (this.#shared !== undefined) return this.#storeBesideOthers();
     if (onUnavailable === "closed") {
       const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;
       hub.trace({ severity: "warning", component: "storage", message });

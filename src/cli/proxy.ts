@@ -7,11 +7,15 @@ import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
-import { type Command, type CommandParts, UsageError } from "./command.ts";
+import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import type { Greeting, SupervisedWorker } from "./workers.ts";
 import { engineOf } from "../engine/engine_of.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
+
+/** Processes at most. */
+const maxWorkers = 256;
 
 export const proxy: Command = {
   help: `Usage: modelmesh proxy [options]
@@ -24,6 +28,7 @@ Options:
   --port <port>        Port (8080); 0 takes a free one
   --token <token>      Bearer token clients have to send; may be repeated. MODELMESH_TOKEN works too
   --watch              Read the configuration again when its file changes
+  --workers <number>   Processes on the port (1), or "auto": one for each processor. They count together
   --demo               Three simulated providers and no key: watch a failover
   --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
   --log-format <form>  text or json: the form of events, whatever standard error is
@@ -42,7 +47,7 @@ On SIGHUP the configuration is read again; when it is invalid, its problems are 
 With a terminal as standard input SIGHUP ends the proxy: its window was closed.
 Exit code: 0 stopped as asked, 1 could not start, 2 usage
 `,
-  values: ["config", "host", "port", "token", "log-level", "log-format"],
+  values: ["config", "host", "port", "token", "workers", "log-level", "log-format"],
   repeated: ["token"],
   switches: ["demo", "watch"],
   async run(flags, parts) {
@@ -53,26 +58,32 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     if (flags.has("watch") && path === undefined) {
       throw new UsageError('"--watch" needs a file to watch: give "--config"');
     }
+    const workers = readWorkers(flags, parts);
+    if (workers > 1 && parts.shell.workers.supervisor === undefined) return await superviseWorkers(workers, parts);
     const port = readPort(flags.value("port"));
     const host = flags.value("host");
     const { runtime, shell } = parts;
     const output = await consoleConnector(flags, parts);
     const connectors = parts.connectors.map((one) => one.id === output.id ? output : one);
     const console = output.create({}, runtime);
+    const worker = await supervisedWorker(parts);
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {
       const config = demo?.config ?? path;
       const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
-      const running = await startProxy({ connectors, runtime, shell, console }, {
+      const beside = worker && { shared: worker.shared, processes: worker.count };
+      const running = await startProxy({ connectors, runtime, shell, console, ...beside }, {
         tokens: flags.all("token"),
         ...(config === undefined ? {} : { config }),
         ...(host === undefined ? {} : { host }),
         ...(port === undefined ? {} : { port }),
       });
-      const cancel = reloadOnRequest(running, { path, known, isWatched: flags.has("watch"), parts });
-      greet(running, { demo, json: flags.json, shell });
-      await untilSignal(parts, running);
-      cancel();
+      const reload = reloading(running, { path, parts, isSilent: worker?.isFirst === false });
+      const cancelWatch = flags.has("watch") ? watchFile(path!, { known, parts, onChange: reload }) : () => {};
+      const greeting = greetingOf(running, { demo, json: flags.json, shell });
+      if (worker === undefined) await untilSignal(parts, { running, reload, greeting });
+      else await untilOrdered(worker, { running, reload, greeting, shell });
+      cancelWatch();
       return 0;
     } finally {
       await demo?.stop();
@@ -92,17 +103,21 @@ interface GreetingOptions {
   readonly shell: CommandParts["shell"];
 }
 
-function greet(
+/** What is said once it listens. */
+function greetingOf(
   { url, mesh, warnings }: RunningProxy,
-  { demo, json, shell: { stdout, stderr } }: GreetingOptions,
-): void {
-  if (json) stdout.write(`${JSON.stringify({ url, pools: mesh.listPools() })}\n`);
-  for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
+  { demo, json, shell: { stderr } }: GreetingOptions,
+): Greeting {
   const { registry } = engineOf(mesh);
   const providers = registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
   const pools = registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
-  stderr.write(`ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n`);
-  if (demo !== undefined) stderr.write(demoHint(url, stderr));
+  const warned = warnings.map((warning) => `Warning: ${warning}\n`).join("");
+  return {
+    port: Number(/:(\d+)$/.exec(url)![1]),
+    out: json ? `${JSON.stringify({ url, pools: mesh.listPools() })}\n` : "",
+    err: `${warned}ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n` +
+      (demo === undefined ? "" : demoHint(url, stderr)),
+  };
 }
 
 function demoHint(url: string, { isTerminal }: Output): string {
@@ -122,33 +137,49 @@ the answer comes all the same, x-mesh-model says from which model, and the event
 
 interface ReloadOptions {
   readonly path: string | undefined;
-  /** The configuration's text at the start. */
-  readonly known: string | undefined;
-  readonly isWatched: boolean;
+  /** Another process says what became of it. */
+  readonly isSilent: boolean;
   readonly parts: CommandParts;
 }
 
-/** Reads the configuration again on SIGHUP, and with `--watch` when its file changes. */
-function reloadOnRequest(running: RunningProxy, { path, known, isWatched, parts }: ReloadOptions): Cancel {
-  const { shell, runtime: { files, clock } } = parts;
-  const reload = async () => {
+/** Reads the configuration again, and says what became of it. */
+function reloading(running: RunningProxy, { path, isSilent, parts: { shell } }: ReloadOptions): () => Promise<void> {
+  const say = (text: string) => isSilent || shell.stderr.write(text);
+  return async () => {
     try {
       const warnings = await running.reload();
-      for (const warning of warnings) shell.stderr.write(`Warning: ${warning}\n`);
-      shell.stderr.write(`Reloaded ${path}\n`);
+      for (const warning of warnings) say(`Warning: ${warning}\n`);
+      say(`Reloaded ${path}\n`);
     } catch (error) {
       const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
-      shell.stderr.write(`Not reloaded, the old configuration stays in force. ${reason}\n`);
+      say(`Not reloaded, the old configuration stays in force. ${reason}\n`);
     }
   };
-  const cancels = shell.isInteractive ? [] : [shell.onSignal(["SIGHUP"], reload)];
-  const read = () => readIfPresent(path!, files!);
-  if (isWatched) cancels.push(watchText(read, { clock, known, onChange: reload }));
-  return () => cancels.forEach((cancel) => cancel());
+}
+
+interface WatchOptions {
+  /** The configuration's text at the start. */
+  readonly known: string | undefined;
+  readonly parts: CommandParts;
+  readonly onChange: () => void;
+}
+
+function watchFile(path: string, { known, parts: { runtime: { files, clock } }, onChange }: WatchOptions): Cancel {
+  return watchText(() => readIfPresent(path, files!), { clock, known, onChange });
+}
+
+/** A proxy that listens, and what is done with it. */
+interface Listening {
+  readonly running: RunningProxy;
+  readonly reload: () => Promise<void>;
+  readonly greeting: Greeting;
 }
 
 /** Resolves once the proxy has stopped after a signal; a second signal ends the process at once. */
-async function untilSignal({ shell }: CommandParts, running: RunningProxy): Promise<void> {
+async function untilSignal({ shell }: CommandParts, { running, reload, greeting }: Listening): Promise<void> {
+  const cancelReload = shell.isInteractive ? () => {} : shell.onSignal(["SIGHUP"], reload);
+  shell.stdout.write(greeting.out);
+  shell.stderr.write(greeting.err);
   let signals = 0;
   const { promise, resolve, reject } = deferred();
   const ending: EndSignal[] = ["SIGINT", "SIGTERM"];
@@ -163,6 +194,46 @@ async function untilSignal({ shell }: CommandParts, running: RunningProxy): Prom
   });
   await promise;
   cancel();
+  cancelReload();
+}
+
+/** The same for one of several processes: the one above them gets the signals. */
+async function untilOrdered(
+  worker: SupervisedWorker,
+  { running, reload, greeting, shell }: Listening & Pick<CommandParts, "shell">,
+): Promise<void> {
+  const cancel = shell.onSignal(["SIGINT", "SIGTERM", "SIGHUP"], () => {}); // a terminal sends them to all of its processes
+  const { promise, resolve, reject } = deferred();
+  worker.greet(greeting);
+  worker.onOrder((order) => {
+    if (order === "reload") void reload();
+    else running.stop().then(resolve, reject);
+  });
+  await promise;
+  cancel();
+}
+
+/** How many processes are asked for. */
+function readWorkers(flags: Flags, { shell }: CommandParts): number {
+  const text = flags.value("workers");
+  if (text === undefined) return 1;
+  const count = text === "auto" ? shell.workers.cores : Number(text);
+  if (text !== "auto" && !/^[1-9]\d{0,2}$/.test(text) || count > maxWorkers) {
+    throw new UsageError(`The option "--workers" takes "auto" or a number from 1 to ${maxWorkers}, not "${text}"`);
+  }
+  if (flags.has("demo")) throw new UsageError('"--demo" shows one process: leave out "--workers"');
+  return count;
+}
+
+async function superviseWorkers(count: number, { shell, runtime }: CommandParts): Promise<ExitCode> {
+  const { supervise } = await import("./workers.ts");
+  return await supervise({ shell, runtime, count, workers: shell.workers });
+}
+
+/** Undefined in a process that is alone. */
+async function supervisedWorker({ shell }: CommandParts): Promise<SupervisedWorker | undefined> {
+  const supervised = shell.workers.supervisor;
+  return supervised && new (await import("./workers.ts")).SupervisedWorker(supervised);
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {

@@ -111,6 +111,40 @@ export interface Output {
   writeSoon(text: string): void;
 }
 
+/** One end of a line between two processes. What is sent is JSON; what the other end cannot get any more is lost. */
+export interface Link {
+  /** Sends. */
+  send(message: unknown): void;
+  /** Calls a listener with each message. */
+  onMessage(listener: (message: unknown) => void): void;
+}
+
+/** Another process like this one, which serves the same port. */
+export interface Worker extends Link {
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+/** What a worker knows of the process that started it. */
+export interface Supervised {
+  /** The line to it. A worker ends when that process does. */
+  readonly link: Link;
+  /** Its number among all workers, from 0. */
+  readonly slot: number;
+  /** How many there are. */
+  readonly count: number;
+}
+
+/** How a process gets others like it. */
+export interface Workers {
+  /** How many processors there are. */
+  readonly cores: number;
+  /** There in a worker. */
+  readonly supervisor?: Supervised | undefined;
+  /** Starts a process with the arguments of this one, to serve a port together; which one, the first of them says. */
+  start(place: { readonly slot: number; readonly count: number; readonly port?: number | undefined }): Worker;
+}
+
 /** The machine, as a shell sees it. */
 export interface Shell {
   /** Arguments of the command line, without the program's name. */
@@ -136,4 +170,6 @@ export interface Shell {
   onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
   /** Ends the process. */
   exit(code: number): never;
+  /** Several processes on one port. */
+  readonly workers: Workers;
 }

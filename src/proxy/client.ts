@@ -4,9 +4,12 @@
  */
 import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
+import type { Clock } from "../contracts/runtime.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/mesh_state.ts";
+import type { CounterReplicator, Replication } from "../state/replication/counter_replicator.ts";
+import type { SharedWindow } from "../state/replication/shared_window.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Window of the limit of requests. */
@@ -44,6 +47,9 @@ export class Client implements RequestClient {
   #budget: Budget | undefined;
   #rpm = Infinity;
   readonly #requests: SlidingWindow;
+  /** Exchanges counts with other processes, once it does. */
+  readonly #replicator: CounterReplicator | undefined;
+  #sharedRequests: SharedWindow | undefined;
 
   /**
    * @param context The same client under earlier settings, whose requests and spending still count; and the state of
@@ -52,6 +58,7 @@ export class Client implements RequestClient {
   constructor(name: string, limits: ClientLimits, { before, state }: ClientContext = {}) {
     this.name = name;
     this.#state = state;
+    this.#replicator = state?.replicator;
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
     this.#apply(limits, before);
   }
@@ -77,17 +84,35 @@ export class Client implements RequestClient {
   /**
    * Counts a request.
    *
-   * @param now Monotonic ms.
+   * @returns A promise where other processes count with it.
    * @throws {RateLimitError} When it exceeds the limit of a minute; it does not count then.
    */
-  admit(now: number): void {
-    if (this.#requests.sum(now) >= this.#rpm) {
-      throw new RateLimitError(`The client "${this.name}" may send ${this.#rpm} requests a minute (rpm)`, {
-        code: "rate_limit_exceeded",
-        retryAfterMs: this.#requests.fallsTo(now, this.#rpm - 1) - now,
-      });
-    }
+  admit(clock: Clock): Promise<void> | undefined {
+    const replication = this.#rpm === Infinity ? undefined : this.#replicator?.replication;
+    if (replication !== undefined) return this.#admitShared(replication, clock);
+    this.#admitHere(clock.monotonic());
+  }
+
+  /** While the store is unavailable this process counts by itself. */
+  async #admitShared(replication: Replication, clock: Clock): Promise<void> {
+    const { SharedWindow } = await import("../state/replication/shared_window.ts");
+    this.#sharedRequests ??= new SharedWindow(`client ${this.name}`, clock);
+    const waitMs = await replication.admit(this.#sharedRequests, this.#rpm);
+    if (waitMs === undefined) return this.#admitHere(clock.monotonic());
+    if (waitMs > 0) throw this.#tooMany(waitMs);
+    this.#requests.add(clock.monotonic(), 1);
+  }
+
+  #admitHere(now: number): void {
+    if (this.#requests.sum(now) >= this.#rpm) throw this.#tooMany(this.#requests.fallsTo(now, this.#rpm - 1) - now);
     this.#requests.add(now, 1);
+  }
+
+  #tooMany(retryAfterMs: number): RateLimitError {
+    return new RateLimitError(`The client "${this.name}" may send ${this.#rpm} requests a minute (rpm)`, {
+      code: "rate_limit_exceeded",
+      retryAfterMs,
+    });
   }
 
   /**

@@ -47,7 +47,7 @@ export interface Exchange {
    */
   readonly body: (options: BodyOptions) => Promise<Uint8Array>;
   /** Gives the request its slot, where it has no body or reads that by itself. To be called once. */
-  readonly begin: () => void;
+  readonly begin: () => Promise<void> | undefined;
   /** To be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

@@ -37,6 +37,11 @@ export interface HandlerOptions {
   readonly isDraining?: () => boolean;
   /** Whether it stops: new requests are refused. */
   readonly isStopping?: () => boolean;
+  /**
+   * How many processes share `proxy.max_concurrent`: this one has its part of it.
+   * @default 1
+   */
+  readonly processes?: number;
 }
 
 /** Options of a handler, and the instance that this one takes over from. */
@@ -57,6 +62,8 @@ export class ProxyInstance {
   readonly #originPolicy: OriginPolicy;
   readonly #isDraining: () => boolean;
   readonly #isStopping: () => boolean;
+  /** Slots of this process. */
+  readonly #slots: number;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #runtimeClients: ClientSlot;
   readonly #startedAt: number;
@@ -67,7 +74,7 @@ export class ProxyInstance {
   #onIdle: (() => void) | undefined;
 
   constructor(mesh: Engine, options: InstanceOptions) {
-    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, before } = options;
+    const { tokens = [], host, isDraining = no, isStopping = no, processes = 1, runtimeClients, before } = options;
     this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined
       ? {
@@ -81,6 +88,7 @@ export class ProxyInstance {
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
+    this.#slots = Math.max(1, Math.floor(proxy.maxConcurrent / processes));
     this.#mesh = mesh;
     mesh.statistics.metrics ??= new RequestMetrics();
     mesh.addSink(this.#shared.records);
@@ -167,13 +175,14 @@ export class ProxyInstance {
     };
     const begin = () => {
       this.#checkSlots();
-      incoming.client?.admit(this.#mesh.runtime.clock.monotonic());
       this.#shared.inFlight++;
       hasSlot = true;
+      return incoming.client?.admit(this.#mesh.runtime.clock);
     };
     const body: Exchange["body"] = async (options) => {
       const bytes = await this.#read(incoming, options);
-      begin();
+      const admitted = begin();
+      if (admitted !== undefined) await admitted;
       return bytes;
     };
     this.#checkSlots(); // nothing is read for a request that is refused anyway
@@ -201,7 +210,7 @@ export class ProxyInstance {
       runtimeClients: this.#runtimeClients.clients,
       records: this.#shared.records,
       body: (time) => this.#read(incoming, time),
-      begin: () => {},
+      begin: () => undefined,
       onEnd: () => {},
     };
   }
@@ -235,7 +244,7 @@ export class ProxyInstance {
       new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
     if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
     const { maxConcurrent } = this.#proxy;
-    if (this.#shared.inFlight >= maxConcurrent) {
+    if (this.#shared.inFlight >= this.#slots) {
       throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
     }
   }

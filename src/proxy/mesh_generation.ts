@@ -10,6 +10,7 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { Shared } from "../contracts/storage.ts";
 import { Engine } from "../engine/engine.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
@@ -31,6 +32,8 @@ export interface GenerationParts {
   readonly sinks?: readonly Observability[];
   /** A further sink, for what no console sink of the configuration takes. */
   readonly console?: Observability;
+  /** What this process shares with others on the same port. */
+  readonly shared?: Shared;
 }
 
 /** One mesh under one configuration. */
@@ -45,10 +48,10 @@ export class MeshGeneration {
   /**
    * @param before The generation that it will take over from: what both configure keeps its state, counts and budgets.
    */
-  constructor({ connectors, runtime, sinks = [], console }: GenerationParts, before?: MeshGeneration) {
+  constructor({ connectors, runtime, sinks = [], console, shared }: GenerationParts, before?: MeshGeneration) {
     this.#console = console;
     this.#before = before;
-    this.#store = new ConfiguredStore(() => this.mesh, before && before.#store);
+    this.#store = new ConfiguredStore(() => this.mesh, { before: before && before.#store, shared });
     this.mesh = new Engine({
       connectors,
       runtime,

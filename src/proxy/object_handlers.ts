@@ -24,7 +24,7 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
   }
   const body = new UploadBody(request, { maxBytes: proxy.uploadLimit, clock: mesh.runtime.clock });
-  begin();
+  await begin();
   try {
     const source = await formSource(body, boundary);
     const pool = request.headers.get("x-mesh-pool") ?? source.pool;

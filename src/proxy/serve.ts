@@ -33,6 +33,8 @@ export interface ServeOptions {
 }
 
 interface ServeParts extends GenerationParts {
+  /** How many processes serve the port together, this one included. @default {1} */
+  readonly processes?: number;
   readonly shell: Pick<Shell, "serve">;
 }
 
@@ -84,6 +86,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     host,
     isDraining: () => phase.isDraining,
     isStopping: () => phase.isStopping,
+    processes: parts.processes ?? 1,
   });
   const { server, stopWatching } = await serveOn(proxy, {
     runtime,

@@ -8,6 +8,7 @@ import { MeshError } from "../errors.ts";
 interface Builtins {
   "node:crypto": typeof import("node:crypto");
   "node:buffer": typeof import("node:buffer");
+  "node:cluster": import("node:cluster").Cluster;
   "node:fs": typeof import("node:fs");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
@@ -29,9 +30,11 @@ interface NodeProcess {
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly getBuiltinModule?: (name: string) => unknown;
-  on(event: string, listener: () => void): unknown;
+  on(event: string, listener: (message: unknown) => void): unknown;
   off(event: string, listener: () => void): unknown;
   exit(code: number): never;
+  /** There in a process that another one started with a line to itself. */
+  readonly send?: (message: unknown, handle: undefined, options: undefined, done: () => void) => unknown;
 }
 
 /** The process; undefined where there is none, as in browsers. */

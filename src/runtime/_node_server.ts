@@ -22,6 +22,7 @@ import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
+import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;
 /** Longer than load balancers keep an idle connection (60 s as a rule), which else send a request into one that closes. */
@@ -52,7 +53,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
-    server.listen(port, host, resolve);
+    server.listen(listenOptions(port, host), resolve);
   });
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });

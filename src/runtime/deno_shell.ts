@@ -17,11 +17,12 @@ import { responseOf } from "../util/response_of.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { outputOf } from "./_output.ts";
 import { callAfter } from "./_timers.ts";
+import { isWorker, workersOf } from "./_workers.ts";
 
 const lastWaitMs = 1_000;
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener !== "deno" || options.tls !== undefined) {
+  if (options.listener !== "deno" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
   const { host, port, onListen } = options;
@@ -118,5 +119,6 @@ export function denoShell(): Shell {
     serve,
     onSignal,
     exit: (code) => Deno.exit(code),
+    workers: workersOf(),
   };
 }

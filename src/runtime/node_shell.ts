@@ -7,6 +7,7 @@ import type { EndSignal, Output, ReloadSignal, Shell } from "../contracts/shell.
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { serveNode } from "./_node_server.ts";
 import { outputOf } from "./_output.ts";
+import { workersOf } from "./_workers.ts";
 
 /** How long a full pipe is left alone before the next try, ms. */
 const fullPipeMs = 2;
@@ -69,5 +70,6 @@ export function nodeShell(): Shell {
     serve: serveNode,
     onSignal,
     exit: (code) => process.exit(code),
+    workers: workersOf(),
   };
 }

@@ -33,6 +33,11 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["proxy", "--token", "  "], '"--token" needs a value'],
   [["proxy", "--token", "good-token", "--token="], '"--token" needs a value'],
   [["proxy", "--log-level", "loud"], "debug, info, warning, error, critical", '"loud"'],
+  ...["0", "-1", "1.5", "two", "257", "1000", "1e1", "Auto"].map(
+    (count) => [["proxy", `--workers=${count}`], "--workers", "1 to 256"] as const,
+  ),
+  [["proxy", "--workers"], '"--workers" needs a value'],
+  [["proxy", "--demo", "--workers", "2"], '"--demo"', '"--workers"'],
   [["proxy", "--demo", "--config", "mesh.json"], '"--demo"', '"--config"'],
   [["secrets"], "set, import, list, delete"],
   [["secrets", "get", "KEY"], "set, import, list, delete"],

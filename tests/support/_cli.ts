@@ -91,6 +91,7 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
       tasks.add(entry);
       return () => void tasks.delete(entry);
     },
+    workers: serverShell().workers,
     exit(code) {
       exits.push(code);
       throw new Exited();
@@ -206,6 +207,7 @@ export function inTime<T>(
 
 /** A command as a process of its own. */
 export interface ChildCommand extends AsyncDisposable {
+  readonly pid: number;
   /** What it has written so far. */
   readonly out: string;
   readonly err: string;
@@ -272,6 +274,7 @@ export function spawnCommand(
       written,
     );
   return {
+    pid: child.pid!,
     get out() {
       return written.out;
     },

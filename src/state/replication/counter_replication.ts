@@ -14,6 +14,7 @@ import type {
   Replication,
 } from "./counter_replicator.ts";
 import { RateReplica } from "./rate_replica.ts";
+import type { SharedWindow } from "./shared_window.ts";
 
 /**
  * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,
@@ -123,6 +124,16 @@ export class CounterReplication implements Replication {
     const { shared, onUnavailable } = this.#target;
     if (this.#isUnavailable) return onUnavailable === "open";
     return await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant)) ?? onUnavailable === "open";
+  }
+
+  /** Admits a request of a minute; undefined where the store does not say in time. */
+  async admit(window: SharedWindow, limit: number): Promise<number | undefined> {
+    if (this.#isUnavailable) return undefined;
+    const asked = window.take(this.#target.shared, limit).catch(() => {
+      this.#setUnavailable(true);
+      return undefined;
+    });
+    return await this.#withTimeout(asked);
   }
 
   #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
+import type { SharedWindow } from "./shared_window.ts";
 
 /** A sum, as one process has it. */
 export interface ReplicatedCounter {
@@ -72,6 +73,10 @@ export interface Replication {
   sync(): Promise<void>;
   /** The same for a request, which waits no longer than for a reservation. */
   refresh(): Promise<void>;
+  /**
+   * Admits a request of a minute, or not: 0, or the time until one may be admitted, ms; undefined while the store is unavailable.
+   */
+  admit(window: SharedWindow, limit: number): Promise<number | undefined>;
   /** Asks for room in sums, for all of it or none. */
   reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<boolean>;
 }

@@ -1,0 +1,68 @@
+/**
+ * Processes that serve one port together, by `node:cluster`, which Deno has too. No process hands connections on: one
+ * that is handed to a process that dies would stay open and unanswered.
+ * @module
+ */
+import type { Worker as ClusterWorker } from "node:cluster";
+import type { ListenOptions } from "node:net";
+import type { Link, Worker, Workers } from "../contracts/shell.ts";
+import { builtin, nodeProcess } from "./_node_builtin.ts";
+
+/** Says of a process that it was started by {@linkcode workersOf}, and which one it is. */
+const variable = "MODELMESH_WORKER";
+
+/** Whether this process is one of several on a port, which only Node's server can share. */
+export function isWorker(): boolean {
+  return nodeProcess()?.env[variable] !== undefined;
+}
+
+/** On Deno each worker binds the port: handing connections on (2.9.6) stalls beside messages on the same line. */
+const bindsItself = "Deno" in globalThis;
+
+/** How this process listens: alone, or where the others of its kind do. */
+export function listenOptions(port: number, host: string): ListenOptions {
+  if (!isWorker() || !bindsItself) return { port, host };
+  return { port: Number(placeOf()[2] || port), host, exclusive: true, reusePort: true };
+}
+
+/** Slot, count and, once it is known, port. */
+function placeOf(): string[] {
+  return (nodeProcess()?.env[variable] ?? "").split("/");
+}
+
+/** How this process starts others like it. */
+export function workersOf(): Workers {
+  return {
+    get supervisor() {
+      if (!isWorker()) return undefined;
+      const [slot = 0, count = 1] = placeOf().map(Number);
+      return { slot, count, link: linkToSupervisor() };
+    },
+    get cores() {
+      return builtin("node:os").availableParallelism();
+    },
+    start({ slot, count, port = "" }) {
+      const cluster = builtin("node:cluster");
+      if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none of them owns
+      return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}` }));
+    },
+  };
+}
+
+function workerOf(worker: ClusterWorker): Worker {
+  return {
+    ended: new Promise((resolve) => worker.once("exit", (code) => resolve(code))),
+    send(message) {
+      if (worker.isConnected()) worker.send(message as object, undefined, () => {}); // it may be gone by now: it has no use for it
+    },
+    onMessage: (listener) => void worker.on("message", listener),
+  };
+}
+
+function linkToSupervisor(): Link {
+  const process = nodeProcess()!;
+  return {
+    send: (message) => void process.send?.(message, undefined, undefined, () => {}),
+    onMessage: (listener) => process.on("message", listener),
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * What several processes share, in the memory of the one that owns it, and the line by which the others reach it.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../contracts/storage.ts";
+import { ConnectorError } from "../../errors.ts";
+
+/** Sums whose time is over are deleted so often, ms. */
+const sweepMs = 60_000;
+
+interface Sum {
+  value: number;
+  readonly expiresAt: number;
+}
+
+/** Sums in memory. Every call is one turn of the event loop. */
+export class SharedSums {
+  readonly #sums = new Map<string, Sum>();
+  readonly #clock: Pick<Clock, "now">;
+  #sweptAt: number;
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+    this.#sweptAt = clock.now();
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#sums.size;
+  }
+
+  /** As {@linkcode Shared.add}. */
+  add(changes: readonly SharedChange[]): number[] {
+    this.#sweep();
+    return changes.map((change) => this.#set(change, this.#value(change) + change.by));
+  }
+
+  /** As {@linkcode Shared.reserve}. */
+  reserve(claims: readonly SharedReservation[]): SharedGrant {
+    this.#sweep();
+    const isGranted = claims.every((claim) => this.#value(claim) + claim.amount <= claim.limit);
+    return {
+      isGranted,
+      sums: claims.map((claim) => this.#set(claim, this.#value(claim) + (isGranted ? claim.amount : 0))),
+    };
+  }
+
+  #value({ key, atLeast = -Infinity }: SharedSum): number {
+    return Math.max(this.#sums.get(key)?.value ?? 0, atLeast);
+  }
+
+  #set({ key, expiresAt }: SharedSum, value: number): number {
+    const known = this.#sums.get(key);
+    if (known !== undefined) known.value = value;
+    else if (value !== 0) this.#sums.set(key, { value, expiresAt });
+    return value;
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now();
+    if (now - this.#sweptAt < sweepMs) return;
+    this.#sweptAt = now;
+    for (const [key, { expiresAt }] of this.#sums) if (expiresAt <= now) this.#sums.delete(key);
+  }
+}
+
+/** What a process asks the owner for. */
+export type SharedCall =
+  | { readonly id: number; readonly add: readonly SharedChange[] }
+  | { readonly id: number; readonly reserve: readonly SharedReservation[] }
+  | { readonly id: number; readonly publish: SharedNews };
+
+/** A message that was published. */
+interface SharedNews {
+  readonly channel: string;
+  readonly message: string;
+}
+
+/** What the owner says: an answer, or news for all. */
+export type SharedReply =
+  | { readonly id: number; readonly sums: readonly number[]; readonly isGranted: boolean }
+  | { readonly news: SharedNews };
+
+/** The owner's side. */
+export class SharedOwner {
+  readonly #sums: SharedSums;
+  readonly #tellAll: (reply: SharedReply) => void;
+
+  /** @param tellAll Sends to every process there is. */
+  constructor(sums: SharedSums, tellAll: (reply: SharedReply) => void) {
+    this.#sums = sums;
+    this.#tellAll = tellAll;
+  }
+
+  /** The answer to a call. */
+  answer(call: SharedCall): SharedReply {
+    const { id } = call;
+    if ("add" in call) return { id, sums: this.#sums.add(call.add), isGranted: true };
+    if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve) };
+    this.#tellAll({ news: call.publish });
+    return { id, sums: [], isGranted: true };
+  }
+}
+
+interface Waiting {
+  readonly resolve: (grant: SharedGrant) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The side of a process that does not own it. */
+export class LinkedShared implements Shared {
+  readonly #send: (call: SharedCall) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #receivers = new Map<string, Set<(message: string) => void>>();
+  #calls = 0;
+  #isClosed = false;
+
+  /** @param send To the owner. */
+  constructor(send: (call: SharedCall) => void) {
+    this.#send = send;
+  }
+
+  async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
+    if (changes.length === 0) return [];
+    return (await this.#call((id) => ({ id, add: changes }))).sums;
+  }
+
+  async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
+    if (claims.length === 0) return { isGranted: true, sums: [] };
+    return await this.#call((id) => ({ id, reserve: claims }));
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    await this.#call((id) => ({ id, publish: { channel, message } }));
+  }
+
+  subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
+    const receivers = this.#receivers.get(channel) ?? new Set();
+    this.#receivers.set(channel, receivers.add(receive));
+    return Promise.resolve(() => {
+      receivers.delete(receive);
+      return Promise.resolve();
+    });
+  }
+
+  /** Takes what the owner says. */
+  receive(reply: SharedReply): void {
+    if ("news" in reply) {
+      const { channel, message } = reply.news;
+      for (const receive of this.#receivers.get(channel) ?? []) receive(message);
+      return;
+    }
+    const { id, isGranted, sums } = reply;
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.resolve({ isGranted, sums });
+  }
+
+  /** The owner is gone: every call fails. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.values()) reject(gone());
+    this.#waiting.clear();
+  }
+
+  #call(callOf: (id: number) => SharedCall): Promise<SharedGrant> {
+    if (this.#isClosed) return Promise.reject(gone());
+    const id = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#send(callOf(id));
+    });
+  }
+}
+
+function gone(): ConnectorError {
+  return new ConnectorError("The process that owns the counts is gone", undefined, "unavailable");
+}
