@@ -28,6 +28,14 @@ import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
+type ModelList = NonNullable<OpenAiCompatible["list"]>;
+
+/** Where OpenAI's API has its list. */
+const openAiList = { path: "models", members: ["data", "id"] } as const;
+
+/** Far more than there are models: a server that never ends its list must not keep us. */
+const maxPages = 20;
+
 /**
  * Makes a connector of a declaration.
  *
@@ -108,7 +116,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** One complete response, its bytes kept. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
-    if (this.#vendor.withoutChat !== undefined) return super.chat(request, options);
+    if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
       const { readWhole } = await nativeReaderOf(request.native);
       return await readWhole(await this.#postNative(request, options));
@@ -120,7 +128,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** A streamed response, each event's text kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    if (this.#vendor.withoutChat !== undefined) return super.stream(request, options);
+    if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
     return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => answerOf(body).body,
@@ -135,17 +143,24 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const { withoutChat } = this.#vendor;
-    const body = await this.#get(withoutChat?.probePath ?? "models", options);
-    if (withoutChat !== undefined) return modelsOf(this.#vendor);
-    return listed(body).map(({ id }) => this.known(id) ?? { id });
+    const { path, members, next }: ModelList = this.#vendor.list ?? openAiList;
+    const ids = new Set<string>();
+    let page: string | undefined = path;
+    for (let number = 1; page !== undefined && number <= maxPages; number++) {
+      const body = await this.#get(page, options);
+      if (members === undefined) return modelsOf(this.#vendor);
+      for (const { id } of listed(body, members)) ids.add(id);
+      page = next?.(body, number);
+    }
+    return [...ids].map((id) => this.known(id) ?? { id });
   }
 
   /** Asks `GET /models` of a vendor whose list says more than ids. */
   async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
     const { describe } = this.#vendor;
     if (describe === undefined) return undefined;
-    return listed(await this.#get("models", options)).map((entry) => ({ ...describe(entry), id: entry.id }));
+    const body = await this.#get(openAiList.path, options);
+    return listed(body, openAiList.members).map(({ id, entry }) => ({ ...describe(entry), id }));
   }
 
   /** Asks a vendor that reports it what is left of the account. */
@@ -162,7 +177,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
-    const text = await readText(await this.#send({ url: this.#urlOf(path), method: "GET" }, options));
+    const text = await readText(await this.#send({ url: new URL(this.#urlOf(path)).href, method: "GET" }, options));
     // some vendors list their models, or voices, without an object around the list
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
@@ -240,10 +255,16 @@ function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletio
   return { body: completion, isAsItCame: !renamed.includes(true) };
 }
 
-/** The models of a list. */
-function listed({ data }: JsonObject): readonly (JsonObject & { readonly id: string })[] {
-  if (!Array.isArray(data)) {
-    throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
+/** The models of a page, by id. */
+function listed(body: JsonObject, [list, id]: NonNullable<ModelList["members"]>): readonly ListedModel[] {
+  const entries = body[list];
+  if (!Array.isArray(entries)) {
+    throw new UpstreamError(`The provider's model list has no ${list}`, { kind: "invalid_response" });
   }
-  return data.filter((entry) => typeof entry?.id === "string");
+  return entries.flatMap((entry) => typeof entry?.[id] === "string" ? { id: entry[id], entry } : []);
+}
+
+interface ListedModel {
+  readonly id: string;
+  readonly entry: JsonObject;
 }

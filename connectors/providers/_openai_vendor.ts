@@ -75,11 +75,20 @@ export interface OpenAiCompatible {
   readonly authorize?: (credential: string) => Record<string, string>;
   /** Where a path of the API is for a model, in place of `<baseUrl>/<path>`. */
   readonly address?: (path: string, model?: string) => string;
-  /**
-   * For a vendor that has no chat, and no list of models. The path answers a `GET`, costs nothing, and proves that the
-   * vendor is there and takes the key.
-   */
-  readonly withoutChat?: { readonly probePath: string };
+  /** Whether it has no chat; such a vendor has no list of models at `models` either. */
+  readonly withoutChat?: boolean;
+  /** Its list of models, when that is not `GET <baseUrl>/models` in OpenAI's shape. */
+  readonly list?: {
+    /** Below the vendor's address; answers a `GET`, costs nothing, and proves that the vendor is there and takes the key. */
+    readonly path: string;
+    /**
+     * Where a page has its models, and where each of these has its id; left out, the answer lists no models, and they are
+     * those of the catalogue.
+     */
+    readonly members?: readonly [list: string, id: string];
+    /** The path of the page after one, of which there is the body and the number; undefined after the last. */
+    readonly next?: (page: JsonObject, number: number) => string | undefined;
+  };
   /** What an entry of its list of models says beside the id, where it says more. */
   readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
   /** Where it reports what is left of the account: a path below its address, and how the answer is read. */

@@ -16,7 +16,8 @@ export const assemblyai: OpenAiCompatible = {
   baseUrl: "https://api.assemblyai.com/v2",
   detection: { keys: ["ASSEMBLYAI_API_KEY"], baseUrl: ["ASSEMBLYAI_BASE_URL"] },
   authorize: (credential) => ({ authorization: credential }),
-  withoutChat: { probePath: "transcript?limit=1" },
+  withoutChat: true,
+  list: { path: "transcript?limit=1" },
   models: () => knownModels(entries),
   operations: { transcription: lazily(async () => (await import("./_assemblyai.ts")).assemblyAiTranscription) },
 };

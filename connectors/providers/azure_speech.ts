@@ -23,7 +23,8 @@ export const azureSpeech: OpenAiCompatible = {
   },
   authorize: (credential) => ({ "ocp-apim-subscription-key": credential }),
   parameters: { refuse: ["stream_format"] },
-  withoutChat: { probePath: "voices/list" },
+  withoutChat: true,
+  list: { path: "voices/list" },
   models: () => knownModels(entries),
   attributes: {
     region: {

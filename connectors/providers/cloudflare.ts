@@ -20,6 +20,10 @@ const codes: Readonly<Record<string, string>> = {
   6003: "invalid_api_key",
 };
 
+/** Models of a page of the list, which is not part of the compatible API. */
+const pageSize = 100;
+const modelsPath = `../models/search?per_page=${pageSize}`;
+
 /** Cloudflare Workers AI. */
 export const cloudflare: OpenAiCompatible = {
   id: "cloudflare.workers-ai.v1",
@@ -32,6 +36,12 @@ export const cloudflare: OpenAiCompatible = {
   },
   parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
   models: () => knownModels(entries),
+  list: {
+    path: modelsPath,
+    members: ["result", "name"],
+    next: ({ result }, number) =>
+      (result as readonly unknown[]).length < pageSize ? undefined : `${modelsPath}&page=${number + 1}`,
+  },
   readError(body, status) {
     const { errors } = Object(body);
     const { code, message } = Object(Array.isArray(errors) ? errors[0] : undefined);

@@ -1,14 +1,18 @@
 /**
- * Cohere: chat by its compatibility base, embeddings and reranking by its own API, which alone has sizes of vectors.
+ * Cohere: chat by its compatibility base, embeddings, reranking and the list of models by its own API, which alone has
+ * sizes of vectors.
  *
  * Sources: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters);
- * cohere-openapi.yaml, `POST /v2/embed` and `POST /v2/rerank`.
+ * cohere-openapi.yaml, `POST /v2/embed` and `POST /v2/rerank`; docs.cohere.com/reference/list-models.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
 import { embeddingsLazily, rerankLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
+
+/** A list as long as a page may be. */
+const modelsPath = "v1/models?page_size=1000";
 
 /** Cohere. */
 export const cohere: OpenAiCompatible = {
@@ -22,6 +26,14 @@ export const cohere: OpenAiCompatible = {
     refuse: ["n", "top_logprobs"],
   },
   models: () => knownModels(entries),
+  list: {
+    path: `../../${modelsPath}`,
+    members: ["models", "name"],
+    next: ({ next_page_token: token }) =>
+      typeof token === "string" && token !== ""
+        ? `../../${modelsPath}&page_token=${encodeURIComponent(token)}`
+        : undefined,
+  },
   operations: {
     embeddings: embeddingsLazily({
       path: "../../v2/embed",

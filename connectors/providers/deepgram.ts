@@ -18,7 +18,8 @@ export const deepgram: OpenAiCompatible = {
   detection: { keys: ["DEEPGRAM_API_KEY"], baseUrl: ["DEEPGRAM_BASE_URL"] },
   authorize: (credential) => ({ authorization: `Token ${credential}` }),
   parameters: { refuse: ["stream_format"] },
-  withoutChat: { probePath: "projects" },
+  withoutChat: true,
+  list: { path: "projects" },
   models: () => knownModels(entries),
   readError: (body, status) => readOpenAiError({ message: Object(body).err_msg, ...Object(body) }, status),
   operations: {

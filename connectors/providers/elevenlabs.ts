@@ -18,7 +18,8 @@ export const elevenlabs: OpenAiCompatible = {
   detection: { keys: ["ELEVENLABS_API_KEY", "ELEVEN_API_KEY"], baseUrl: ["ELEVENLABS_BASE_URL"] },
   authorize: (credential) => ({ "xi-api-key": credential }),
   parameters: { refuse: ["stream_format"] },
-  withoutChat: { probePath: "models" },
+  withoutChat: true,
+  list: { path: "models" },
   models: () => knownModels(entries),
   readError(body, status) {
     const { detail } = Object(body);

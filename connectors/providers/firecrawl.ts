@@ -16,7 +16,8 @@ export const firecrawl: OpenAiCompatible = {
   vendor: "firecrawl",
   baseUrl: "https://api.firecrawl.dev/v2",
   detection: { keys: ["FIRECRAWL_API_KEY"], baseUrl: ["FIRECRAWL_BASE_URL"] },
-  withoutChat: { probePath: "team/credit-usage" },
+  withoutChat: true,
+  list: { path: "team/credit-usage" },
   models: () => knownModels(entries),
   operations: {
     search: searchLazily({

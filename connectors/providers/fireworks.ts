@@ -1,7 +1,7 @@
 /**
  * Fireworks AI.
  *
- * Source: docs.fireworks.ai.
+ * Source: docs.fireworks.ai. Efforts of GLM 5: docs.fireworks.ai/guides/reasoning, as langchain-ai/deepagents reads it.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

@@ -19,7 +19,8 @@ export const jina: OpenAiCompatible = {
   vendor: "jina",
   baseUrl: "https://api.jina.ai/v1",
   detection: { keys: ["JINA_API_KEY"], baseUrl: ["JINA_BASE_URL"] },
-  withoutChat: { probePath: "models" },
+  withoutChat: true,
+  list: { path: "models" },
   models: () => knownModels(entries),
   operations: {
     embeddings: embeddingsLazily({

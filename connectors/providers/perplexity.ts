@@ -2,6 +2,9 @@
  * Perplexity, whose models search the web before they answer. Citations are extra fields of the response; usage comes
  * with every chunk of a stream without being asked for. `POST /search` is a search without a model.
  *
+ * It lists the models of its agents (`GET /v1/models`), not those of chat. The list of the account's asynchronous requests
+ * proves that it takes the key (google/osv-scalibr validates keys by it).
+ *
  * Source: docs.perplexity.ai.
  * @module
  */
@@ -23,6 +26,7 @@ export const perplexity: OpenAiCompatible = {
     refuse: ["n", "stop", "logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),
+  list: { path: "async/chat/completions" },
   operations: {
     search: searchLazily({
       path: "search",

@@ -17,7 +17,8 @@ export const serper: OpenAiCompatible = {
   vendor: "serper",
   baseUrl: "https://google.serper.dev",
   detection: { keys: ["SERPER_API_KEY"], baseUrl: ["SERPER_BASE_URL"] },
-  withoutChat: { probePath: "account" },
+  withoutChat: true,
+  list: { path: "account" },
   models: () => knownModels(entries),
   authorize: (credential) => ({ "x-api-key": credential }),
   readError(body, status) {

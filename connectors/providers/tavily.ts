@@ -17,7 +17,8 @@ export const tavily: OpenAiCompatible = {
   vendor: "tavily",
   baseUrl: "https://api.tavily.com",
   detection: { keys: ["TAVILY_API_KEY"], baseUrl: ["TAVILY_BASE_URL"] },
-  withoutChat: { probePath: "usage" },
+  withoutChat: true,
+  list: { path: "usage" },
   models: () => knownModels(entries),
   readError(body, status) {
     const error = readOpenAiError(Object(Object(body).detail).error === undefined ? body : Object(body).detail, status);

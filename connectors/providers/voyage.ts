@@ -16,7 +16,8 @@ export const voyage: OpenAiCompatible = {
   vendor: "voyage",
   baseUrl: "https://api.voyageai.com/v1",
   detection: { keys: ["VOYAGE_API_KEY"], baseUrl: ["VOYAGE_BASE_URL"] },
-  withoutChat: { probePath: "models" },
+  withoutChat: true,
+  list: { path: "models" },
   models: () => knownModels(entries),
   operations: {
     embeddings: embeddingsLazily({

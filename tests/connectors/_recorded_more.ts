@@ -2,6 +2,7 @@
  * The same of further vendors, clouds and servers.
  * @module
  */
+import { entries as perplexityModels } from "../../connectors/providers/catalogue/perplexity.ts";
 import { chunk, counted, counts, end, fault, hello, list, perMinute, type Recorded } from "./_recorded_parts.ts";
 
 /** What servers of vLLM's kind answer errors with. */
@@ -11,6 +12,14 @@ const plainFault = (code: number, type: string, message: string) => ({
   type,
   param: null,
   code,
+});
+
+/** A page of the list of Workers AI. */
+const workersModels = (names: readonly string[]) => ({
+  success: true,
+  errors: [],
+  messages: [],
+  result: names.map((name) => ({ id: crypto.randomUUID(), source: 1, name, task: { name: "Text Generation" } })),
 });
 
 /** By connector. */
@@ -25,6 +34,19 @@ export const recordedMore: Readonly<Record<string, Recorded>> = {
     ],
     events: [...hello(), end("stop", { usage: counts })],
     usage: [10, 5],
+    ownList: {
+      pages: [
+        ["/v1/models?page_size=1000", {
+          models: [{ name: "one", is_deprecated: false, endpoints: ["chat"], context_length: 128_000 }],
+          next_page_token: "a=",
+        }],
+        ["/v1/models?page_size=1000&page_token=a%3D", {
+          models: [{ name: "two", endpoints: ["embed"] }, { name: "one" }],
+          next_page_token: "",
+        }],
+      ],
+      ids: ["one", "two"],
+    },
   },
   "perplexity.search.v1": {
     errors: [
@@ -40,6 +62,11 @@ export const recordedMore: Readonly<Record<string, Recorded>> = {
       end("stop", { usage: { ...counts, cost: { total_cost: 0.1 } }, citations: ["https://a.example/"] }),
     ],
     usage: [10, 5],
+    // the list of its API is of other models
+    ownList: {
+      pages: [["/v1/async/chat/completions", { requests: [], next_token: null }]],
+      ids: perplexityModels.map(({ id }) => id),
+    },
   },
   "cerebras.api.v1": {
     errors: [
@@ -194,6 +221,13 @@ export const recordedMore: Readonly<Record<string, Recorded>> = {
     ],
     events: [...hello({ p: "abcdef" }), end(), counted({ p: "abc" })],
     usage: [10, 5],
+    ownList: {
+      pages: [
+        ["/models/search?per_page=100", workersModels(Array.from({ length: 100 }, () => "one"))],
+        ["/models/search?per_page=100&page=2", workersModels(["two"])],
+      ],
+      ids: ["one", "two"],
+    },
   },
   "azure.openai.v1": {
     errors: [
@@ -222,6 +256,8 @@ export const recordedMore: Readonly<Record<string, Recorded>> = {
       { "x-ratelimit-remaining-requests": "99", "x-ratelimit-remaining-tokens": "99998" },
       { requests: { remaining: 99 }, tokens: { remaining: 99_998 } },
     ],
+    // what could be deployed, not what is
+    ownList: { pages: [["/v1/models", list()]], ids: [] },
     events: [
       {
         id: "",

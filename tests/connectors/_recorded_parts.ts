@@ -17,8 +17,13 @@ export interface Recorded {
   readonly thoughts?: string;
   /** Tokens read and written in that stream; null where it reports none. */
   readonly usage: readonly [number, number] | null;
-  /** What `GET /models` answers for the models `one` and `two`; left out where it is not known. */
+  /** What `GET /models` answers for the models `one` and `two`. */
   readonly models?: unknown;
+  /** Where it is asked for its models and what it answers, page by page, where that is another path, and what is listed then. */
+  readonly ownList?: {
+    readonly pages: readonly (readonly [path: string, body: unknown])[];
+    readonly ids: readonly string[];
+  };
 }
 
 const head = { id: "c1", object: "chat.completion.chunk", created: 1_790_000_000, model: "one" };

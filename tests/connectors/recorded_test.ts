@@ -6,7 +6,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
-import { json, type Script, status, whole } from "../support/upstream.ts";
+import { emptyBody, html200, json, type Script, status, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { type Call, connected, failureOf, sceneOf } from "./_provider_calls.ts";
 import { recorded } from "./_recorded.ts";
@@ -84,17 +84,28 @@ for (const [id, facts] of Object.entries(all)) {
       it("its headers say what is left", () => assertEquals(readRateHeaders(new Headers(headers), now), reading));
     }
 
-    if (facts.models !== undefined) {
-      it("lists its models", async () => {
-        const listed = await over(json(facts.models), async ({ upstream }) => {
-          const { provider, options } = connected({ connector: id }, upstream);
-          const ids = (await provider.listModels(options)).map((model) => model.id);
-          assertEquals([upstream.requests[0]!.method, upstream.requests[0]!.path], ["GET", "/v1/models"]);
-          return ids;
-        });
-        assertEquals(listed, ["one", "two"]);
+    const { pages, ids } = facts.ownList ?? { pages: [["/v1/models", facts.models] as const], ids: ["one", "two"] };
+    it("lists its models", async () => {
+      await over(pages.map(([_, body]) => json(body)), async ({ upstream }) => {
+        const { provider, options } = connected({ connector: id }, upstream);
+        const listed = await provider.listModels(options);
+        assertEquals(listed.map((model) => model.id), ids);
+        assertEquals(
+          upstream.requests.map(({ method, path }) => [method, path]),
+          pages.map(([path]) => ["GET", path]),
+        );
       });
-    }
+    });
+
+    it("fails to list them when it answers with a web page, nothing or an error", async () => {
+      for (const script of [html200(), emptyBody(), status(401), status(404)]) {
+        await over(script, async ({ upstream }) => {
+          const { provider, options } = connected({ connector: id }, upstream);
+          const error = await failureOf(() => provider.listModels(options));
+          assert(UpstreamError.isInstance(error), String(error));
+        });
+      }
+    });
   });
 }
 

@@ -372,6 +372,8 @@ Deno.test("models that reason get the nearest effort that their vendor's pages n
     ["xai.grok.v1", "grok-4.3", "none low medium high"],
     ["xai.grok.v1", "grok-4.5", "low medium high"],
     ["groq.api.v1", "openai/gpt-oss-120b", "low medium high"],
+    ["huggingface.inference.v1", "openai/gpt-oss-120b", "low medium high"],
+    ["fireworks.api.v1", "accounts/fireworks/models/glm-5p2", "none high max"],
   ] as const;
   const all = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
   for (const [id, name, taken] of rows) {

@@ -11,6 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TR",
     window: 1_048_576,
     maxOutput: 131_072,
+    efforts: "none high max",
     isDefault: true,
     pricing: [{ input: 1.4, output: 4.4, cached_input: 0.14 }],
     source: ["genai-prices, LiteLLM", "2026-08-21"],
