@@ -81,7 +81,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     super(settings.id, modelsOf(vendor));
     this.#vendor = vendor;
     const { baseUrl = "" } = vendor;
-    const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings);
+    const variable = (name: string) => runtime.env?.(name)?.trim() || undefined;
+    const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, variable);
     this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.dialects = dialectsOf(vendor, settings);

@@ -29,22 +29,21 @@ export const azureSpeech: OpenAiCompatible = {
   attributes: {
     region: {
       type: "text",
-      about:
-        "The resource's region, such as `westeurope`; else the variable `AZURE_SPEECH_REGION` where the provider is " +
-        "detected.",
+      about: "The resource's region, such as `westeurope`; else `AZURE_SPEECH_REGION`.",
     },
   },
   operations: { speech: lazily(async () => (await import("./_azure_speech.ts")).azureSpeechCall) },
 };
 
-function addressOf(settings: ProviderSettings): string {
-  const region = settings.region ?? (settings.config as Record<string, unknown> | undefined)?.region;
-  if (typeof region === "string" && /^[a-z0-9]+$/i.test(region)) {
-    return `https://${region}.tts.speech.microsoft.com/cognitiveservices`;
+function addressOf(settings: ProviderSettings, variable: (name: string) => string | undefined): string {
+  const { region = (settings.config as Record<string, unknown> | undefined)?.region } = settings;
+  const name = region ?? variable("AZURE_SPEECH_REGION");
+  if (typeof name === "string" && /^[a-z0-9]+$/i.test(name)) {
+    return `https://${name}.tts.speech.microsoft.com/cognitiveservices`;
   }
   throw new ConfigError([{
     path: `providers.${settings.id}.config.region`,
-    message: region === undefined
+    message: name === undefined
       ? "The resource's region is missing: set it, or the variable AZURE_SPEECH_REGION, or a base_url"
       : 'Expected a region such as "westeurope"',
   }]);

@@ -51,7 +51,7 @@ export const cloudflare: OpenAiCompatible = {
   attributes: {
     account_id: {
       type: "text",
-      about: "The account's id; else the variable `CLOUDFLARE_ACCOUNT_ID` where the provider is detected.",
+      about: "The account's id; else `CLOUDFLARE_ACCOUNT_ID`.",
     },
   },
   operations: {
@@ -60,8 +60,9 @@ export const cloudflare: OpenAiCompatible = {
   },
 };
 
-function addressOf(settings: ProviderSettings): string {
-  const accountId = settings.account_id ?? (settings.config as Record<string, unknown> | undefined)?.account_id;
+function addressOf(settings: ProviderSettings, variable: (name: string) => string | undefined): string {
+  const { account_id = (settings.config as Record<string, unknown> | undefined)?.account_id } = settings;
+  const accountId = account_id ?? variable("CLOUDFLARE_ACCOUNT_ID");
   if (typeof accountId !== "string" || accountId === "") {
     throw new ConfigError([{
       path: `providers.${settings.id}.config.account_id`,

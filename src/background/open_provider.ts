@@ -3,6 +3,7 @@
  * @module
  */
 import type { Authorities, Runtime } from "../contracts/runtime.ts";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
@@ -15,6 +16,26 @@ export interface OpeningParts {
   readonly hub: Hub;
   /** Is given the keys, so that no record shows them. */
   readonly redactor: Redactor;
+}
+
+/**
+ * Opens providers, one after the other.
+ *
+ * @param instances The providers, their connectors loaded.
+ * @param parts What opening needs.
+ * @throws {ConfigError} With the problems of all whose settings do not fit.
+ */
+export async function openProviders(instances: readonly ProviderInstance[], parts: OpeningParts): Promise<void> {
+  const problems: ConfigProblem[] = [];
+  for (const instance of instances) {
+    try {
+      await openProvider(instance, parts);
+    } catch (error) {
+      if (!ConfigError.isInstance(error)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /**

@@ -5,13 +5,13 @@
 import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { probeAll, probeText } from "./probes.ts";
-import { missingRequirements, resolveSecrets } from "./requirements.ts";
+import { missingRequirements, resolveSecrets, unfitSettings } from "./requirements.ts";
 import { counted } from "./table.ts";
 
 export const check: Command = {
@@ -45,11 +45,14 @@ Exit code: 0 valid, 1 not valid, 2 usage
     await loadPackages(document, mesh);
     const context = configContextOf(mesh);
     const settings = settingsOf(document, context, { source: path, mayLackProviders: true });
-    const problems = await missingRequirements(settings, mesh);
-    if (problems.length > 0) throw new ConfigError(problems, path);
+    const refuse = (problems: readonly ConfigProblem[]) => {
+      if (problems.length > 0) throw new ConfigError(problems, path);
+    };
+    refuse(await missingRequirements(settings, mesh));
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
+    if (secrets !== undefined) refuse(await unfitSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
-    const warnings = [...(secrets ?? settings).warnings, ...retired];
+    const warnings = [...(secrets?.settings ?? settings).warnings, ...retired];
     const probes = has("probe") ? await probeAll(settings, mesh, shell) : undefined;
     const ok = probes?.every((probe) => probe.ok) ?? true;
     if (json) {

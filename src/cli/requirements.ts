@@ -7,7 +7,7 @@ import { under } from "../config/schema/report.ts";
 import { isPlainObject } from "../config/schema/tree.ts";
 import { referencesIn } from "../config/schema/references.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { ConnectorKinds } from "../contracts/connector.ts";
+import type { ConnectorKinds, MeshParts } from "../contracts/connector.ts";
 import { resolveSettings } from "../engine/resolve.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -21,13 +21,49 @@ interface Used {
 }
 
 /**
- * Imports the packages that configured connectors need, and reads the files of certificate authorities.
+ * Imports the packages that configured connectors need, reads the files of certificate authorities, and has providers and
+ * sinks look at their settings.
  *
- * @returns A problem for each that is missing.
+ * @returns A problem for each that is missing or does not fit.
  */
 export async function missingRequirements(settings: Settings, engine: Engine): Promise<ConfigProblem[]> {
   const found = await Promise.all([missingPackages(settings, engine), uselessFiles(settings, engine)]);
-  return found.flat();
+  return [...found.flat(), ...await unfitSettings(settings, engine)];
+}
+
+/**
+ * Makes every provider and sink and throws it away: what a declaration cannot express, such as a region that the
+ * environment may name, is said by the code. One whose settings refer to secrets that are yet to be looked up is left out.
+ *
+ * @returns A problem for each setting that does not fit.
+ */
+export async function unfitSettings(settings: Settings, { catalogue, runtime }: Engine): Promise<ConfigProblem[]> {
+  const isKnown = (given: unknown) => referencePaths(given).size === 0;
+  const mesh: MeshParts = { storage: () => undefined };
+  const makings = [
+    ...[...settings.providers.values()]
+      .filter(({ enabled, instance, config, baseUrl }) => enabled && !instance && isKnown([config, baseUrl]))
+      .map(({ id, connector, config, baseUrl }) => async () =>
+        (await catalogue.load("provider", connector)).create({ id, config, baseUrl }, runtime)
+      ),
+    ...settings.observability
+      .filter(({ config }) => isKnown(config))
+      .map(({ connector, config }) => async () =>
+        (await catalogue.load("observability", connector)).create(config, runtime, mesh)
+      ),
+  ];
+  return (await Promise.all(makings.map(problemsOfMaking))).flat();
+}
+
+async function problemsOfMaking(make: () => Promise<unknown>): Promise<readonly ConfigProblem[]> {
+  try {
+    await make();
+    return [];
+  } catch (error) {
+    if (ConfigError.isInstance(error)) return error.problems;
+    if (ConnectorError.isInstance(error)) return []; // a missing package is reported by its own look
+    throw error;
+  }
 }
 
 async function uselessFiles(settings: Settings, { runtime }: Engine): Promise<readonly ConfigProblem[]> {
@@ -71,18 +107,18 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
 /**
  * Resolves every secret that a configuration names.
  *
- * @returns The number of secrets, and warnings about optional ones.
+ * @returns The number of secrets, and the settings with them.
  * @throws {ConfigError} With a problem for each that is missing.
  * @throws {ConnectorError} When the store fails.
  */
 export async function resolveSecrets(
   document: unknown,
   { settings, mesh }: { readonly settings: Settings; readonly mesh: Engine },
-): Promise<{ readonly count: number; readonly warnings: readonly ConfigProblem[] }> {
+): Promise<{ readonly count: number; readonly settings: Settings }> {
   const paths = referencePaths(document);
   try {
     const resolved = await resolveSettings(settings, mesh);
-    return { count: paths.size, warnings: resolved.settings.warnings };
+    return { count: paths.size, settings: resolved.settings };
   } catch (error) {
     if (!SecretNotFoundError.isInstance(error)) throw error;
     const message = (name: string) => `the secret "${name}" is not in the store "${settings.secrets!.store}"`;

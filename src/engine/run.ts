@@ -5,7 +5,7 @@
 import { askProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { Monitoring } from "../background/monitoring.ts";
-import { openProvider } from "../background/open_provider.ts";
+import { openProviders } from "../background/open_provider.ts";
 import { Outages } from "../background/outages.ts";
 import { RecoveryTimer } from "../background/recovery.ts";
 import { isRetiring } from "../config/check/is_retiring.ts";
@@ -125,7 +125,7 @@ export class EngineRun {
     const { context } = this.#parts;
     const open = async (known: Known) => {
       const made = assemble(plan, context, known);
-      for (const instance of made.registry.instances) await openProvider(instance, context);
+      await openProviders(made.registry.instances, context);
       return made;
     };
     const first = await open({});

@@ -57,6 +57,59 @@ describe("modelmesh check, where a package is missing", () => {
   });
 });
 
+describe("modelmesh check, where settings do not fit their connector", () => {
+  const providers = Object.fromEntries(
+    ["azure.tts.v1", "cloudflare.workers-ai.v1", "azure.openai.v1", "aws.bedrock.v1"].map((
+      id,
+    ) => [id, { api_key: "key-0123456789abcdef" }]),
+  );
+  const observability = { statistics: { connector: "mesh.prometheus.v1" } };
+  const missing = [
+    "providers.azure.tts.v1.config.region",
+    "providers.cloudflare.workers-ai.v1.config.account_id",
+    "providers.azure.openai.v1.config.endpoint",
+    "providers.aws.bedrock.v1.config.region",
+    "observability.statistics",
+  ];
+  const files = { "mesh.json": JSON.stringify({ providers, observability }) };
+  const pathsOf = (out: string) => JSON.parse(out).problems.map(({ path }: { path: string }) => path);
+
+  it("names all that are missing, as the start does", async () => {
+    const { code, out } = await runCommand(["check", "mesh.json", "--json"], { files });
+    assertEquals([code, pathsOf(out)], [1, missing]);
+    const withoutSinks = JSON.stringify({ providers });
+    const start = await runCommand(["proxy", "--config", "mesh.json"], { files: { "mesh.json": withoutSinks } });
+    assertEquals(start.code, 1);
+    for (const path of missing.slice(0, 4)) assertStringIncludes(start.err, `${path}: `);
+  });
+
+  it("takes what is missing from the environment, as the start does", async () => {
+    const env = {
+      AZURE_SPEECH_REGION: "westeurope",
+      CLOUDFLARE_ACCOUNT_ID: "account",
+      AZURE_RESOURCE_NAME: "acme",
+      AWS_REGION: "eu-central-1",
+    };
+    const { code, out } = await runCommand(["check", "mesh.json", "--json"], { files, env });
+    assertEquals([code, pathsOf(out)], [1, ["observability.statistics"]]);
+  });
+
+  it("looks at what a secret stands for once that is known", async () => {
+    const config = { region: "${secrets:REGION}" };
+    const document = {
+      providers: { "azure.tts.v1": { api_key: "key-0123456789abcdef", config } },
+      secrets: { store: "mesh.dotenv.v1", path: "keys.env" },
+    };
+    const check = (region: string, args: readonly string[]) =>
+      runCommand(["check", "mesh.json", "--json", ...args], {
+        files: { "mesh.json": JSON.stringify(document), "keys.env": `REGION=${region}\n` },
+      });
+    assertEquals((await check("west/europe", [])).code, 0);
+    assertEquals((await check("westeurope", ["--secrets"])).code, 0);
+    assertEquals(pathsOf((await check("west/europe", ["--secrets"])).out), ["providers.azure.tts.v1.config.region"]);
+  });
+});
+
 describe("modelmesh check --secrets", () => {
   const config = textOf({
     proxy: { auth: { tokens: ["${secrets:CLIENT}"] } },
