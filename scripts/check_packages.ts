@@ -10,6 +10,7 @@ import { fromFileUrl } from "./npm/files.ts";
 import { buildPackage } from "./npm/package.ts";
 import { killAll, run } from "./npm/process.ts";
 import { commandLine } from "./npm/proofs/command_line.ts";
+import { examples } from "./npm/proofs/examples.ts";
 import { linters } from "./npm/proofs/linters.ts";
 import { pageProofs } from "./npm/proofs/pages.ts";
 import { runtimes } from "./npm/proofs/runtimes.ts";
@@ -23,7 +24,15 @@ const lanes = 2;
 /** The longest that one proof may take, with the packages it installs, seconds. */
 const limitSeconds = 420;
 
-const proofs: readonly Proof[] = [...tarball, ...runtimes, ...commandLine, ...types, ...pageProofs, ...linters];
+const proofs: readonly Proof[] = [
+  ...tarball,
+  ...runtimes,
+  ...commandLine,
+  ...types,
+  ...pageProofs,
+  ...examples,
+  ...linters,
+];
 
 /** Builds into a folder of its own: another build may be at work on `npm/`. */
 async function pack(folder: string): Promise<string> {

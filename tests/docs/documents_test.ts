@@ -20,15 +20,27 @@ Deno.test("api.md lists what the source exports (if not: deno task reference)", 
 Deno.test("every link of a page leads to a file that is there, and to a heading that it has", async () => {
   const broken: string[] = [];
   for (const page of pages) {
-    const text = withoutCode(await read(page));
-    for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^(https?:|mailto:)/.test(target)) continue;
+    for (const target of linksOf(await read(page))) {
       const url = new URL(target, new URL(page, root));
       const linked = await Deno.readTextFile(new URL(url.pathname, root)).catch(async () =>
         await Deno.stat(url).then(() => "", () => undefined)
       );
       if (linked === undefined) broken.push(`${page}: ${target}`);
       else if (url.hash !== "" && !anchorsOf(linked).includes(url.hash.slice(1))) broken.push(`${page}: ${target}`);
+    }
+  }
+  assertEquals(broken, []);
+});
+
+Deno.test("what a page of the packages links to is in them, too", async () => {
+  const { publish } = JSON.parse(await read("deno.json")) as { publish: { include: readonly string[] } };
+  const isPublished = (path: string) =>
+    publish.include.some((included) => included.endsWith("/") ? path.startsWith(included) : path === included);
+  const broken: string[] = [];
+  for (const page of pages.filter(isPublished)) {
+    for (const target of linksOf(await read(page))) {
+      const path = new URL(target, new URL(page, root)).href.slice(root.href.length).replace(/#.*/, "");
+      if (!isPublished(path) && !publish.include.includes(`${path}/`)) broken.push(`${page}: ${target}`);
     }
   }
   assertEquals(broken, []);
@@ -41,6 +53,12 @@ Deno.test("every configuration of a page is one that the product accepts", async
     }
   }
 });
+
+/** Where a page's links lead, but for those to other sites. */
+function linksOf(text: string): string[] {
+  const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  return targets.filter((target) => !/^(https?:|mailto:)/.test(target));
+}
 
 /** Fenced YAML, but what says that it is not checked, and why. */
 function configurationsOf(text: string): { text: string; line: number }[] {
@@ -65,7 +83,15 @@ async function problemsOf(text: string): Promise<readonly string[]> {
 }
 
 async function markdownFiles(): Promise<string[]> {
-  const paths = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md", "api.md"];
+  const paths = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "api.md",
+    "examples/README.md",
+  ];
   for (const folder of ["docs", "docs/decisions"]) {
     for await (const { name } of Deno.readDir(new URL(`${folder}/`, root))) {
       if (name.endsWith(".md")) paths.push(`${folder}/${name}`);

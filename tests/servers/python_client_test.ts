@@ -6,20 +6,8 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { drawn, images } from "../support/_images.ts";
 import { operationStage } from "../support/_operations.ts";
+import { findPython } from "../support/_python.ts";
 import { answer, embeddings, json, ok, type Script, status } from "../support/upstream.ts";
-
-/** The interpreter; undefined where it lacks a package. */
-function findPython(name: string): string | undefined {
-  const python = Deno.env.get("OPENAI_PYTHON") ?? "python3";
-  try {
-    return new Deno.Command(python, { args: ["-c", `import ${name}`], stdout: "null", stderr: "null" }).outputSync()
-        .success
-      ? python
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 const openai = `import io, json, sys, openai
 client = openai.OpenAI(base_url=sys.argv[1] + '/v1', api_key='any', max_retries=0)
