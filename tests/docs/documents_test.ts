@@ -32,6 +32,12 @@ Deno.test("every link of a page leads to a file that is there, and to a heading 
   assertEquals(broken, []);
 });
 
+Deno.test("docs/README.md has every page of docs", async () => {
+  const index = linksOf(await read("docs/README.md"));
+  const own = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== "docs/README.md");
+  assertEquals(own.filter((page) => !index.includes(page.slice("docs/".length))), []);
+});
+
 Deno.test("what a page of the packages links to is in them, too", async () => {
   const { publish } = JSON.parse(await read("deno.json")) as { publish: { include: readonly string[] } };
   const isPublished = (path: string) =>
