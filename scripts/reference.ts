@@ -1,27 +1,38 @@
 /**
- * Writes `api.md`, and the tables of `README.md` that come from the source: capabilities, error codes. A test fails while
- * they are stale.
+ * Writes `api.md`, and the tables of other pages that come from the source: capabilities and error codes of `README.md`, kinds of
+ * events and reasons of `docs/observability.md`. A test fails while they are stale.
  * @module
  */
 import { apiPage } from "./reference/api.ts";
 import { capabilityTable } from "./reference/capabilities.ts";
 import { programErrors, requestErrors } from "./reference/errors.ts";
+import { eventKinds, standbyReasons } from "./reference/events.ts";
 
-const readme = new URL("../README.md", import.meta.url);
-
-/**
- * A text with its tables as they have to be.
- *
- * @param text Has a comment before and after each table: `<!-- errors -->` and `<!-- /errors -->`.
- */
-export function withReference(text: string): string {
-  const tables: Readonly<Record<string, () => string>> = {
+/** Tables by page, and by the name in the comments around them. */
+const tables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": {
     capabilities: capabilityTable,
     errors: () => table(["Code", "Status", "Cause", "What to do"], lines(requestErrors)),
     "program-errors": () =>
       table(["Code", "Cause", "What to do"], lines(programErrors).map((cells) => cells.toSpliced(1, 1))),
-  };
-  return Object.entries(tables).reduce((all, [name, write]) => {
+  },
+  "docs/observability.md": {
+    events: () => table(["`event`", "When", "`from`, `to`", "`reason`"], lines(eventKinds)),
+    reasons: () => table(["Reason", "The model is in standby because", "Setting"], lines(standbyReasons)),
+  },
+};
+
+/** The pages with such tables. */
+export const referencePages: readonly string[] = Object.keys(tables);
+
+/**
+ * A text with its tables as they have to be.
+ *
+ * @param page Its path.
+ * @param text Has a comment before and after each table: `<!-- errors -->` and `<!-- /errors -->`.
+ */
+export function withReference(page: string, text: string): string {
+  return Object.entries(tables[page]!).reduce((all, [name, write]) => {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
     const [start, stop] = [all.indexOf(begin), all.indexOf(end)];
     if (start < 0 || stop < start) throw new Error(`There is no ${begin} … ${end}`);
@@ -38,6 +49,9 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 if (import.meta.main) {
-  await Deno.writeTextFile(readme, withReference(await Deno.readTextFile(readme)));
+  for (const page of referencePages) {
+    const url = new URL(`../${page}`, import.meta.url);
+    await Deno.writeTextFile(url, withReference(page, await Deno.readTextFile(url)));
+  }
   await Deno.writeTextFile(new URL("../api.md", import.meta.url), await apiPage());
 }

@@ -42,11 +42,18 @@ const operationNames: Readonly<Record<string, string>> = {
   "search": "retrieval",
 };
 
+/** What they call requests in other words than those of the operation. */
+const dialectNames: Readonly<Record<string, string>> = {
+  "completions": "text_completion",
+  "generateContent": "generate_content",
+};
+
 /**
  * The value of `gen_ai.operation.name`.
  *
  * @param operation As records have it.
+ * @param dialect As records have it.
  */
-export function operationNameOf(operation: string): string {
-  return operationNames[operation] ?? operation;
+export function operationNameOf(operation: string, dialect: string = ""): string {
+  return dialectNames[dialect] ?? operationNames[operation] ?? operation;
 }

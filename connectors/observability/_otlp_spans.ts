@@ -38,17 +38,18 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
   const [, traceId = hex(32), parentSpanId] =
     /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-/.exec(record.traceparent ?? "") ??
       [];
-  const operation = operationNameOf(record.operation ?? "chat");
+  const { operation = "chat", dialect } = record;
+  const [asked, performed] = [operationNameOf(operation, dialect), operationNameOf(operation)];
   const startedAt = endedAt - (record.duration_ms ?? 0);
   const root: Span = {
     traceId,
     spanId: hex(16),
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    name: `${operation} ${record.pool}`,
+    name: `${asked} ${record.pool}`,
     kind: serverKind,
     startTimeUnixNano: nanosOf(startedAt),
     endTimeUnixNano: nanosOf(endedAt),
-    attributes: requestAttributes(record, operation),
+    attributes: requestAttributes(record, asked),
     status: status >= 500 ? { code: errorStatus, message: `status ${status}` } : {},
   };
   const children = tries.map((one): Span => {
@@ -59,11 +60,11 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
       traceId,
       spanId: hex(16),
       parentSpanId: root.spanId,
-      name: `${operation} ${one.model}`,
+      name: `${performed} ${one.model}`,
       kind: clientKind,
       startTimeUnixNano: nanosOf(one.startedAt),
       endTimeUnixNano: nanosOf(lastsOn ? endedAt : one.startedAt + one.ms),
-      attributes: tryAttributes(one, record, operation),
+      attributes: tryAttributes(one, record, performed),
       status: isServed ? {} : { code: errorStatus, message: one.outcome },
     };
   });

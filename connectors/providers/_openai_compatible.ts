@@ -28,14 +28,6 @@ import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-type ModelList = NonNullable<OpenAiCompatible["list"]>;
-
-/** Where OpenAI's API has its list. */
-const openAiList = { path: "models", members: ["data", "id"] } as const;
-
-/** Far more than there are models: a server that never ends its list must not keep us. */
-const maxPages = 20;
-
 /**
  * Makes a connector of a declaration.
  *
@@ -81,8 +73,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     super(settings.id, modelsOf(vendor));
     this.#vendor = vendor;
     const { baseUrl = "" } = vendor;
-    const variable = (name: string) => runtime.env?.(name)?.trim() || undefined;
-    const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, variable);
+    const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, runtime.env);
     this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.dialects = dialectsOf(vendor, settings);
@@ -144,24 +135,18 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
-    const { path, members, next }: ModelList = this.#vendor.list ?? openAiList;
-    const ids = new Set<string>();
-    let page: string | undefined = path;
-    for (let number = 1; page !== undefined && number <= maxPages; number++) {
-      const body = await this.#get(page, options);
-      if (members === undefined) return modelsOf(this.#vendor);
-      for (const { id } of listed(body, members)) ids.add(id);
-      page = next?.(body, number);
-    }
-    return [...ids].map((id) => this.known(id) ?? { id });
+    const { list } = this.#vendor;
+    const ids = list === undefined
+      ? listed(await this.#get("models", options)).map(({ id }) => id)
+      : await (await import("./_own_list.ts")).idsOf(list, (path) => this.#get(path, options));
+    return ids?.map((id) => this.known(id) ?? { id }) ?? modelsOf(this.#vendor);
   }
 
   /** Asks `GET /models` of a vendor whose list says more than ids. */
   async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
     const { describe } = this.#vendor;
     if (describe === undefined) return undefined;
-    const body = await this.#get(openAiList.path, options);
-    return listed(body, openAiList.members).map(({ id, entry }) => ({ ...describe(entry), id }));
+    return listed(await this.#get("models", options)).map((entry) => ({ ...describe(entry), id: entry.id }));
   }
 
   /** Asks a vendor that reports it what is left of the account. */
@@ -256,16 +241,10 @@ function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletio
   return { body: completion, isAsItCame: !renamed.includes(true) };
 }
 
-/** The models of a page, by id. */
-function listed(body: JsonObject, [list, id]: NonNullable<ModelList["members"]>): readonly ListedModel[] {
-  const entries = body[list];
-  if (!Array.isArray(entries)) {
-    throw new UpstreamError(`The provider's model list has no ${list}`, { kind: "invalid_response" });
+/** The models of a list. */
+function listed({ data }: JsonObject): readonly (JsonObject & { readonly id: string })[] {
+  if (!Array.isArray(data)) {
+    throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
   }
-  return entries.flatMap((entry) => typeof entry?.[id] === "string" ? { id: entry[id], entry } : []);
-}
-
-interface ListedModel {
-  readonly id: string;
-  readonly entry: JsonObject;
+  return data.filter((entry) => typeof entry?.id === "string");
 }

@@ -53,12 +53,12 @@ export interface OpenAiCompatible {
   /** Prefix of its models' names. */
   readonly vendor: string;
   /**
-   * Address with version prefix, or what makes it of the entry's settings and the environment, and throws a `ConfigError`
-   * when they do not fit; left out when it has to be configured.
+   * Address with version prefix, or what makes it of the entry's settings and variables of the environment, and throws a
+   * `ConfigError` when they do not fit; left out when it has to be configured.
    */
   readonly baseUrl?:
     | string
-    | ((settings: ProviderSettings, variable: (name: string) => string | undefined) => string);
+    | ((settings: ProviderSettings, env?: (name: string) => string | undefined) => string);
   /** How it is found in the environment. */
   readonly detection?: Detection;
   /** Known models; a function, where a bundler shall be able to leave the list out together with the vendor. */

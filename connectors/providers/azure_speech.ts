@@ -35,15 +35,15 @@ export const azureSpeech: OpenAiCompatible = {
   operations: { speech: lazily(async () => (await import("./_azure_speech.ts")).azureSpeechCall) },
 };
 
-function addressOf(settings: ProviderSettings, variable: (name: string) => string | undefined): string {
+function addressOf(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
   const { region = (settings.config as Record<string, unknown> | undefined)?.region } = settings;
-  const name = region ?? variable("AZURE_SPEECH_REGION");
+  const name = region ?? env?.("AZURE_SPEECH_REGION")?.trim();
   if (typeof name === "string" && /^[a-z0-9]+$/i.test(name)) {
     return `https://${name}.tts.speech.microsoft.com/cognitiveservices`;
   }
   throw new ConfigError([{
     path: `providers.${settings.id}.config.region`,
-    message: name === undefined
+    message: !name
       ? "The resource's region is missing: set it, or the variable AZURE_SPEECH_REGION, or a base_url"
       : 'Expected a region such as "westeurope"',
   }]);

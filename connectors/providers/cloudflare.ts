@@ -60,9 +60,9 @@ export const cloudflare: OpenAiCompatible = {
   },
 };
 
-function addressOf(settings: ProviderSettings, variable: (name: string) => string | undefined): string {
+function addressOf(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
   const { account_id = (settings.config as Record<string, unknown> | undefined)?.account_id } = settings;
-  const accountId = account_id ?? variable("CLOUDFLARE_ACCOUNT_ID");
+  const accountId = account_id ?? env?.("CLOUDFLARE_ACCOUNT_ID")?.trim();
   if (typeof accountId !== "string" || accountId === "") {
     throw new ConfigError([{
       path: `providers.${settings.id}.config.account_id`,

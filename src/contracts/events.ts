@@ -73,6 +73,8 @@ export interface RoutingRecord {
   readonly request_id: string;
   /** What kind of endpoint was asked. */
   readonly operation?: OperationName;
+  /** In whose words, where not OpenAI's for the operation: the endpoint, such as `messages` or `completions`. */
+  readonly dialect?: string;
   /** The pool's capability; null for a fixed list with nothing in common. */
   readonly capability: string | null;
   /** The pool. */

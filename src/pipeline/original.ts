@@ -43,12 +43,13 @@ interface NativeText {
 export class OriginalRequest {
   /** Members that our form of the request lacks. */
   readonly dropped: readonly string[];
-  readonly #dialect: string;
+  /** Whose words they are: the dialect's name. */
+  readonly dialect: string;
   readonly #native: NativeForm | undefined;
 
   /** @param parts What it is made of. */
   constructor({ dialect, dropped, native }: OriginalParts) {
-    this.#dialect = dialect;
+    this.dialect = dialect;
     this.dropped = dropped;
     this.#native = native;
   }
@@ -94,12 +95,12 @@ export class OriginalRequest {
     const { text, edits, headers } = this.#native;
     const own = edits(model.info.id, inChat);
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
-    const request = { dialect: this.#dialect, text: editMembers(text, { ...own, ...hidden }), headers };
+    const request = { dialect: this.dialect, text: editMembers(text, { ...own, ...hidden }), headers };
     return { request, edited: Object.keys(own) };
   }
 
   #isSpokenBy({ instance, info }: ModelEntry): boolean {
     const dialects = instance.provider?.dialects;
-    return (typeof dialects === "function" ? dialects(info.id) : dialects)?.includes(this.#dialect) === true;
+    return (typeof dialects === "function" ? dialects(info.id) : dialects)?.includes(this.dialect) === true;
   }
 }

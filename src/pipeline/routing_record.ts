@@ -71,6 +71,7 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     routing_latency_ms: Math.max(0, Math.round((clock.monotonic() - context.startedAt - context.awayMs) * 1000) / 1000),
     attempts: context.attempts,
     // at the end: what follows a spread is added to the object bit by bit
+    ...(request.original && { dialect: request.original.dialect }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.possiblyBilled && { possibly_billed: true }),

@@ -189,7 +189,7 @@ export class UsageTracker {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     }
     const cost = this.costOf(load);
-    if (cost === undefined) return { reason: "budget", until: Infinity };
+    if (cost === undefined) return { reason: "no_price", until: Infinity };
     const wall = clock.now();
     let until = 0;
     for (const budget of budgets) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);

@@ -1,7 +1,7 @@
 /** Models that providers offer by themselves, beside those that a configuration says they have. */
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ConfigError, create, type MeshClient, ModelNotFoundError } from "../../mod.ts";
+import { ConfigError, create, type MeshClient, ModelNotFoundError, NoActiveModelError } from "../../mod.ts";
 import { engineOf } from "../../src/engine/engine_of.ts";
 import { fakeClock, messages } from "../support/_library.ts";
 import { answer, type Behaviour, hang, json, startUpstream, status } from "../support/upstream.ts";
@@ -16,12 +16,13 @@ function vendor(list: Behaviour = status(500)) {
   return startUpstream(({ path }) => path === "/v1/models" ? list : answer());
 }
 
-function clientOf(url: string, entry: object, models: object = {}): MeshClient {
+function clientOf(url: string, entry: object, models: object = {}, more: object = {}): MeshClient {
   return create({
     config: {
       providers: { "openai.llm.v1": { base_url: url, api_key: "key-0123456789", ...entry } },
       models,
       pools: { chat: { capability: "chat-completion" } },
+      ...more,
     },
     clock: fakeClock(),
   });
@@ -121,5 +122,30 @@ describe("A provider that is asked for its models", () => {
       await client.ready();
       assertEquals([members(client), asked(upstream.requests) - before], [names, calls]);
     }
+  });
+});
+
+describe("Under a budget, a model that a provider offers without a price", () => {
+  const list = json({ object: "list", data: [{ id: "brand-new", object: "model" }] });
+  const entry = { discovery: { enumerate_models: true } };
+  const asks = (client: MeshClient, model: string) => () => client.chat.completions.create({ model, messages });
+
+  it("is left out, and the error and explain() say why: what it would cost is unknown, and not 0", async () => {
+    await using upstream = await vendor(list);
+    await using client = clientOf(upstream.url, entry, {}, { budget: { daily_limit: 1 } });
+    const error = await assertRejects(asks(client, "openai.brand-new"), NoActiveModelError);
+    assertEquals([error.code, error.reasons], ["no_active_model", { "openai.brand-new": "no_price" }]);
+    const { excluded } = await client.explain({ model: "openai.brand-new", messages });
+    assertEquals(excluded, [{ model: "openai.brand-new", reason: "no_price" }]);
+    assertEquals(upstream.calls, 1); // for the list
+  });
+
+  it("serves once its price is configured, or without a budget", async () => {
+    await using upstream = await vendor(list);
+    await using free = clientOf(upstream.url, entry);
+    await asks(free, "openai.brand-new")();
+    const priced = { "openai.brand-new": { provider: "openai.llm.v1", pricing: { input: 1, output: 1 } } };
+    await using client = clientOf(upstream.url, entry, priced, { budget: { daily_limit: 1 } });
+    await asks(client, "openai.brand-new")();
   });
 });

@@ -117,4 +117,26 @@ describe("A routing record", () => {
     await becomes(() => site.routings().length, 1);
     assertEquals(site.routings()[0]!.status, 499);
   });
+
+  it("names the endpoint whose words the client used, where these are not OpenAI's chat", async () => {
+    await using site = await startSite(answer());
+    const bodies = {
+      "chat/completions": { messages: [{ role: "user", content: "Hi" }] },
+      "completions": { prompt: "Hi" },
+      "messages": { max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
+      "responses": { input: "Hi" },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const sent = { method: "POST", headers, body: JSON.stringify({ model: "chat", ...body }) };
+      const response = await fetch(`${site.proxy.url}/v1/${path}`, sent);
+      assertEquals([path, response.status], [path, 200]);
+      await response.text();
+    }
+    assertEquals(site.routings().map(({ operation, dialect }) => [operation, dialect]), [
+      ["chat", undefined],
+      ["chat", "completions"],
+      ["chat", "messages"],
+      ["chat", "responses"],
+    ]);
+  });
 });

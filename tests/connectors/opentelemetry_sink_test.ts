@@ -147,6 +147,18 @@ Deno.test("the OpenTelemetry sink names operations by the semantic conventions, 
       assertEquals(value, { stringValue: name });
     }
   }
+  const dialects = {
+    "completions": "text_completion",
+    "generateContent": "generate_content",
+    "messages": "chat",
+    "responses": "chat",
+  };
+  for (const [dialect, name] of Object.entries(dialects)) {
+    const record = { operation: "chat", dialect, pool: "p", model: "m", duration_ms: 1 } as unknown as RoutingRecord;
+    const tries = [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }];
+    // the client asked in words of its own, the model is asked to chat
+    assertEquals(spansOf(record, tries, 5).map((span) => span.name), [`${name} p`, "chat m"]);
+  }
   const zeros = [
     `00-${"0".repeat(32)}-b7ad6b7169203331-01`,
     `00-0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}-01`,

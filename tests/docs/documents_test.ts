@@ -1,16 +1,18 @@
 /** What people read: links lead somewhere, tables come from the source, configurations hold. */
 import { assertEquals } from "@std/assert";
 import { parse } from "@std/yaml";
-import { withReference } from "../../scripts/reference.ts";
+import { referencePages, withReference } from "../../scripts/reference.ts";
 import { apiPage } from "../../scripts/reference/api.ts";
 import { ConfigError, create } from "../../mod.ts";
 
 const root = new URL("../../", import.meta.url);
 const pages: readonly string[] = await markdownFiles();
 
-Deno.test("the tables of README.md are those of the source (if not: deno task reference)", async () => {
-  const text = await read("README.md");
-  assertEquals(withReference(text), text);
+Deno.test("the tables of pages are those of the source (if not: deno task reference)", async () => {
+  for (const page of referencePages) {
+    const text = await read(page);
+    assertEquals(withReference(page, text), text);
+  }
 });
 
 Deno.test("api.md lists what the source exports (if not: deno task reference)", async () => {

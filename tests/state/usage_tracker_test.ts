@@ -74,7 +74,7 @@ describe("A request is denied", () => {
     ["by the pool's", { info: priced, pool: 30_000 }, ["budget", dayMs]],
     ["by that of all", { info: priced, all: 30_000 }, ["budget", dayMs]],
     ["by no budget that it fits in", { info: priced, all: 40_000 }],
-    ["by a budget for good where no price is known", { all: 40_000 }, ["budget", Infinity]],
+    ["under a budget for good where no price is known", { all: 40_000 }, ["no_price", Infinity]],
     ["by no budget where it is free", { info: { pricing: [{ input: 0, output: 0 }] }, all: 0 }],
     ["by what requests under way reserve of the pool's limit", {
       routing: { deactivation: { tokenLimit: 20 } },

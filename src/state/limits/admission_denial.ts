@@ -8,6 +8,7 @@ export interface AdmissionDenial {
   /**
    * - `rate_limited`: a limit of the vendor would be exceeded
    * - `budget`: the money is spent or reserved
+   * - `no_price`: there is a budget, and what the request would cost is not known
    * - `storage_unavailable`: other processes spend the same money, and what they spend cannot be known now
    * - `request_limit`, `token_limit`, `budget_limit`: requests under way reserve what the pool still allows the model
    * - `min_delta`: too soon after the last request
@@ -16,6 +17,7 @@ export interface AdmissionDenial {
   readonly reason:
     | "rate_limited"
     | "budget"
+    | "no_price"
     | "storage_unavailable"
     | "request_limit"
     | "token_limit"

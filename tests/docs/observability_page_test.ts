@@ -1,0 +1,59 @@
+/** `docs/observability.md` names what there is: every header and every metric, with its labels. */
+import { assertEquals } from "@std/assert";
+import type { RoutingRecord } from "../../mod.ts";
+import { addRoutingHeaders } from "../../src/proxy/routing_headers.ts";
+import { readPrometheus } from "../support/prometheus.ts";
+import { startTestProxy } from "../support/proxy.ts";
+import { recorder } from "../support/sinks.ts";
+import { ok, startUpstream, status, stream } from "../support/upstream.ts";
+
+const page = await Deno.readTextFile(new URL("../../docs/observability.md", import.meta.url));
+
+/** Cells of the table under a heading. */
+function rowsOf(header: string): string[][] {
+  const lines = page.slice(page.indexOf(`| ${header} |`)).split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("|"));
+  return lines.slice(2, end).map((line) => line.slice(1, -1).split(" | ").map((cell) => cell.trim()));
+}
+
+const namesIn = (text = "") => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+
+Deno.test("docs/observability.md has every header of a response", () => {
+  const headers: Record<string, string> = { "x-request-id": "r1" };
+  const routing = {
+    ...{ pool: "p", model: "m", provider: "a", attempts: 1, fallback_chain: [], routing_latency_ms: 1 },
+  } as unknown as RoutingRecord;
+  addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1 });
+  const documented = rowsOf("Header | What").flatMap(([names]) => namesIn(names));
+  assertEquals(documented.toSorted(), Object.keys(headers).toSorted());
+});
+
+Deno.test("docs/observability.md has every metric, with its labels", async () => {
+  await using a = await startUpstream(status(500));
+  await using b = await startUpstream(({ json }) => json().stream === true ? stream({}) : ok());
+  const broken = {
+    ...recorder(),
+    emit() {
+      throw new Error("broken");
+    },
+  };
+  await using proxy = await startTestProxy({
+    upstreams: { a: a.url, b: b.url },
+    pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 9 }, strategy: "priority", model_priority: ["a"] },
+    config: {
+      models: { a: { provider: "a" }, b: { provider: "b", pricing: { input: 1, output: 1 } } },
+    },
+  });
+  proxy.mesh.addSink(broken);
+  for (const body of [{}, { stream: true }]) await (await proxy.chat(body)).text();
+  const scraped = readPrometheus(await (await fetch(`${proxy.url}/metrics`)).text());
+  const found = [...scraped].map(([name, { samples }]) => {
+    const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
+    return [name, [...labels].filter((label) => label !== "le")] as const;
+  });
+  const documented = rowsOf("Metric | Labels").flatMap(([names, labels]) =>
+    namesIn(names).map((name) => [name, namesIn(labels?.split(";")[0])] as const)
+  );
+  const byName = (one: readonly [string, unknown], other: readonly [string, unknown]) => one[0] < other[0] ? -1 : 1;
+  assertEquals(documented.toSorted(byName), found.toSorted(byName));
+});
