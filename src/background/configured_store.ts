@@ -147,7 +147,7 @@ export class ConfiguredStore implements StateStore {
   #storeBesideOthers(): StateStore | undefined {
     const { hub, runtime: { clock } } = this.#mesh();
     if (this.#shared === undefined) return undefined;
-    return replicatedStore(this.#shared, undefined, { clock, hub, onUnavailable: "open" });
+    return replicatedStore(this.#shared, undefined, { clock, hub, onUnavailable: "closed", isLocal: true });
   }
 
   /** What several processes share they share under every policy. */

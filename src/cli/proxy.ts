@@ -71,7 +71,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     try {
       const config = demo?.config ?? path;
       const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
-      const beside = worker && { shared: worker.shared, processes: worker.count };
+      const beside = worker && { shared: worker.shared, slots: worker.slots };
       const running = await startProxy({ connectors, runtime, shell, console, ...beside }, {
         tokens: flags.all("token"),
         ...(config === undefined ? {} : { config }),

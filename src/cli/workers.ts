@@ -12,6 +12,7 @@ import {
   type SharedReply,
   SharedSums,
 } from "../state/replication/shared_sums.ts";
+import { Slots } from "../proxy/slots.ts";
 import type { ExitCode } from "./command.ts";
 
 /** A worker that lasted so long ended for a reason of its own, and gets a successor at once, ms. */
@@ -39,8 +40,8 @@ export class SupervisedWorker {
   readonly shared: LinkedShared;
   /** The first one speaks for all. */
   readonly isFirst: boolean;
-  /** How many there are. */
-  readonly count: number;
+  /** Requests at once, of all workers. */
+  readonly slots: Slots;
   readonly #supervised: Supervised;
   #follow: (order: Order) => void = (order) => this.#early = order;
   /** An order from before it could be followed. */
@@ -49,8 +50,8 @@ export class SupervisedWorker {
   constructor(supervised: Supervised) {
     const { link, slot, count } = this.#supervised = supervised;
     this.isFirst = slot === 0;
-    this.count = count;
     this.shared = new LinkedShared((call) => link.send({ shared: call } satisfies FromWorker));
+    this.slots = new Slots({ shared: this.shared, processes: count });
     link.onMessage((message) => {
       const said = message as ToWorker;
       if ("shared" in said) this.shared.receive(said.shared);
@@ -82,9 +83,18 @@ export function supervise(parts: SupervisorParts): Promise<ExitCode> {
   return new Supervisor(parts).run();
 }
 
+/** A worker, where it listens, and its number among all that were started. */
+interface Running {
+  readonly slot: number;
+  readonly worker: Worker;
+  readonly number: number;
+}
+
 class Supervisor {
   readonly #parts: SupervisorParts;
+  readonly #sums: SharedSums;
   readonly #owner: SharedOwner;
+  #started = 0;
   /** By slot. */
   readonly #workers = new Map<number, Worker>();
   /** Slots whose worker listens. */
@@ -99,7 +109,8 @@ class Supervisor {
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    this.#owner = new SharedOwner(new SharedSums(parts.runtime.clock), (reply) => this.#tellAll({ shared: reply }));
+    this.#sums = new SharedSums(parts.runtime.clock);
+    this.#owner = new SharedOwner(this.#sums, (reply) => this.#tellAll({ shared: reply }));
   }
 
   async run(): Promise<ExitCode> {
@@ -116,12 +127,18 @@ class Supervisor {
     const worker = workers.start({ slot, count, port: this.#greeting?.port });
     const startedAt = clock.monotonic();
     this.#workers.set(slot, worker);
-    worker.onMessage((message) => this.#receive(slot, worker, message as FromWorker));
-    worker.ended.then((code) => this.#ended(slot, code, clock.monotonic() - startedAt));
+    const number = this.#started++;
+    worker.onMessage((message) => {
+      if (this.#workers.get(slot) === worker) this.#receive({ slot, worker, number }, message as FromWorker);
+    });
+    worker.ended.then((code) => {
+      this.#sums.end(number);
+      this.#ended(slot, code, clock.monotonic() - startedAt);
+    });
   }
 
-  #receive(slot: number, worker: Worker, message: FromWorker): void {
-    if ("shared" in message) worker.send({ shared: this.#owner.answer(message.shared) } satisfies ToWorker);
+  #receive({ slot, worker, number }: Running, message: FromWorker): void {
+    if ("shared" in message) worker.send({ shared: this.#owner.answer(message.shared, number) } satisfies ToWorker);
     else if ("listening" in message) this.#listens(slot, message.listening);
   }
 

@@ -121,7 +121,7 @@ export interface Link {
 
 /** Another process like this one, which serves the same port. */
 export interface Worker extends Link {
-  /** Its exit code, once it has ended; null when a signal ended it. */
+  /** Its exit code, once it has ended and all of its messages have come; null when a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 

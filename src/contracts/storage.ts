@@ -80,6 +80,12 @@ export interface SharedSum {
 export interface SharedChange extends SharedSum {
   /** A whole number; 0 reads. */
   readonly by: number;
+  /**
+   * Of `by`, the change of what this process leases: the store subtracts that when the process ends. A store that does
+   * not know of ends ignores it.
+   * @default 0
+   */
+  readonly leased?: number;
 }
 
 /** A reservation of a part of a sum. */
@@ -88,6 +94,8 @@ export interface SharedReservation extends SharedSum {
   readonly amount: number;
   /** What the sum may come to. */
   readonly limit: number;
+  /** Whether the amount is leased, as in {@linkcode SharedChange}. @default false */
+  readonly isLeased?: boolean;
 }
 
 /** The result of reservations. */

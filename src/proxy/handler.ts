@@ -9,7 +9,7 @@ import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
-import { type HandlerOptions, ProxyInstance, type RequestFacts } from "./instance.ts";
+import { type HandlerOptions, ProxyInstance, type ProxyOptions, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
 
 /** From request to response; never throws. */
@@ -42,6 +42,11 @@ export interface Handler extends RequestHandler {
  * ```
  */
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
+  return handlerOf(mesh, options);
+}
+
+/** As {@linkcode createHandler}, also in one of several processes. */
+export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
   let instance: ProxyInstance | undefined;
   let current = engineOf(mesh);
   const runtimeClients = new ClientSlot();

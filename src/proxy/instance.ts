@@ -21,6 +21,7 @@ import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { RecordRing } from "./record_ring.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { routeOf } from "./routes.ts";
+import { Slots } from "./slots.ts";
 
 /** Characters of a path that are logged. */
 const maxLoggedPath = 200;
@@ -37,15 +38,16 @@ export interface HandlerOptions {
   readonly isDraining?: () => boolean;
   /** Whether it stops: new requests are refused. */
   readonly isStopping?: () => boolean;
-  /**
-   * How many processes share `proxy.max_concurrent`: this one has its part of it.
-   * @default 1
-   */
-  readonly processes?: number;
+}
+
+/** Options of a handler in one of several processes. */
+export interface ProxyOptions extends HandlerOptions {
+  /** Counts requests at once; of its own unless given. */
+  readonly slots?: Slots | undefined;
 }
 
 /** Options of a handler, and the instance that this one takes over from. */
-interface InstanceOptions extends HandlerOptions {
+interface InstanceOptions extends ProxyOptions {
   readonly runtimeClients: ClientSlot;
   readonly before?: ProxyInstance;
 }
@@ -62,8 +64,6 @@ export class ProxyInstance {
   readonly #originPolicy: OriginPolicy;
   readonly #isDraining: () => boolean;
   readonly #isStopping: () => boolean;
-  /** Slots of this process. */
-  readonly #slots: number;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #runtimeClients: ClientSlot;
   readonly #startedAt: number;
@@ -74,11 +74,12 @@ export class ProxyInstance {
   #onIdle: (() => void) | undefined;
 
   constructor(mesh: Engine, options: InstanceOptions) {
-    const { tokens = [], host, isDraining = no, isStopping = no, processes = 1, runtimeClients, before } = options;
+    const { tokens = [], host, isDraining = no, isStopping = no, slots = new Slots(), runtimeClients, before } =
+      options;
     this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined
       ? {
-        inFlight: 0,
+        slots,
         bodies: new BodyMemory(),
         uploads: new BodyMemory(),
         lines: new LogRateLimit(),
@@ -88,7 +89,6 @@ export class ProxyInstance {
     this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
-    this.#slots = Math.max(1, Math.floor(proxy.maxConcurrent / processes));
     this.#mesh = mesh;
     mesh.statistics.metrics ??= new RequestMetrics();
     mesh.addSink(this.#shared.records);
@@ -165,19 +165,25 @@ export class ProxyInstance {
 
   async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
     if (!entry.isWork) return await entry.handle(this.#exchange(incoming));
+    const { slots } = this.#shared;
+    const { maxConcurrent } = this.#proxy;
     let isOver = false;
     let hasSlot = false;
     const onEnd = () => {
       if (isOver) return;
       isOver = true;
-      if (hasSlot) this.#shared.inFlight--;
+      if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
     const begin = () => {
       this.#checkSlots();
-      this.#shared.inFlight++;
-      hasSlot = true;
-      return incoming.client?.admit(this.#mesh.runtime.clock);
+      const admit = (isTaken: boolean) => {
+        if (!isTaken) throw this.#overloaded();
+        hasSlot = true;
+        return incoming.client?.admit(this.#mesh.runtime.clock);
+      };
+      const taken = slots.take(maxConcurrent);
+      return typeof taken === "boolean" ? admit(taken) : taken.then(admit);
     };
     const body: Exchange["body"] = async (options) => {
       const bytes = await this.#read(incoming, options);
@@ -240,14 +246,18 @@ export class ProxyInstance {
 
   /** Refuses requests while stopping, and when all slots are taken. */
   #checkSlots(): void {
-    const refuse = (message: string, code: "overloaded" | "shutting_down") =>
-      new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-    if (this.#isStopping()) throw refuse("The proxy is shutting down", "shutting_down");
-    const { maxConcurrent } = this.#proxy;
-    if (this.#shared.inFlight >= this.#slots) {
-      throw refuse(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
-    }
+    if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
+    if (this.#shared.slots.isFull(this.#proxy.maxConcurrent)) throw this.#overloaded();
   }
+
+  #overloaded(): HttpError {
+    const { maxConcurrent } = this.#proxy;
+    return unavailable(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
+  }
+}
+
+function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
+  return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
 }
 
 /** The tokens of clients, of the command line and of administrators alone. */
@@ -285,8 +295,7 @@ function checkedRoute(entry: RouteEntry | undefined, { request, path }: Incoming
 
 /** Counts over all instances of one proxy. */
 interface SharedCounts {
-  /** Slots taken. */
-  inFlight: number;
+  readonly slots: Slots;
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
   readonly lines: LogRateLimit;

@@ -13,9 +13,10 @@ import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import type { WatchedServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
-import { createHandler } from "./handler.ts";
+import { handlerOf } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
 import { Reloader } from "./reload.ts";
+import type { Slots } from "./slots.ts";
 
 /** How long open responses may take once the proxy stops, ms. */
 const graceMs = 30_000;
@@ -33,8 +34,8 @@ export interface ServeOptions {
 }
 
 interface ServeParts extends GenerationParts {
-  /** How many processes serve the port together, this one included. @default {1} */
-  readonly processes?: number;
+  /** Counts requests at once; of its own unless given. */
+  readonly slots?: Slots | undefined;
   readonly shell: Pick<Shell, "serve">;
 }
 
@@ -81,12 +82,12 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   const port = options.port ?? proxy.port;
   const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
   const phase: Phase = { isDraining: false, isStopping: false };
-  const handler = createHandler(first.mesh, {
+  const handler = handlerOf(first.mesh, {
     tokens,
     host,
     isDraining: () => phase.isDraining,
     isStopping: () => phase.isStopping,
-    processes: parts.processes ?? 1,
+    slots: parts.slots,
   });
   const { server, stopWatching } = await serveOn(proxy, {
     runtime,

@@ -26,6 +26,8 @@ interface Builtins {
 interface NodeProcess {
   readonly argv: readonly string[];
   readonly platform: string;
+  /** Of the process that started it; another one once that has ended. */
+  readonly ppid: number;
   readonly env: Record<string, string | undefined>;
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;

@@ -7,6 +7,7 @@ import type { Worker as ClusterWorker } from "node:cluster";
 import type { ListenOptions } from "node:net";
 import type { Link, Worker, Workers } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
+import { callAfter } from "./_timers.ts";
 
 /** Says of a process that it was started by {@linkcode workersOf}, and which one it is. */
 const variable = "MODELMESH_WORKER";
@@ -30,6 +31,12 @@ function placeOf(): string[] {
   return (nodeProcess()?.env[variable] ?? "").split("/");
 }
 
+/** Messages of a process that has ended have come by then, ms. */
+const lastMessagesMs = 100;
+
+/** So often a process looks whether the one that started it is there, ms. */
+const orphanMs = 500;
+
 /** How this process starts others like it. */
 export function workersOf(): Workers {
   return {
@@ -50,8 +57,14 @@ export function workersOf(): Workers {
 }
 
 function workerOf(worker: ClusterWorker): Worker {
+  const isSilent = new Promise<void>((resolve) => worker.once("disconnect", resolve));
   return {
-    ended: new Promise((resolve) => worker.once("exit", (code) => resolve(code))),
+    ended: new Promise((resolve) =>
+      worker.once("exit", (code) => {
+        callAfter(lastMessagesMs, () => resolve(code)); // Deno (2.9.6) does not always say that the line has ended
+        void isSilent.then(() => resolve(code));
+      })
+    ),
     send(message) {
       if (worker.isConnected()) worker.send(message as object, undefined, () => {}); // it may be gone by now: it has no use for it
     },
@@ -61,6 +74,10 @@ function workerOf(worker: ClusterWorker): Worker {
 
 function linkToSupervisor(): Link {
   const process = nodeProcess()!;
+  const { ppid } = process;
+  // the end of the line says it at once, but Deno (2.9.6) may miss it
+  const look = (): unknown => process.ppid === ppid ? callAfter(orphanMs, look) : process.exit(1);
+  look();
   return {
     send: (message) => void process.send?.(message, undefined, undefined, () => {}),
     onMessage: (listener) => process.on("message", listener),

@@ -11,9 +11,10 @@ function processes(count: number, clock = fakeClock()) {
   const all: LinkedShared[] = [];
   const owner = new SharedOwner(sums, (reply) => all.forEach((one) => one.receive(reply)));
   while (all.length < count) {
+    const process = all.length;
     const one: LinkedShared = new LinkedShared(async (call) => {
       await Promise.resolve();
-      one.receive(JSON.parse(JSON.stringify(owner.answer(JSON.parse(JSON.stringify(call))))));
+      one.receive(JSON.parse(JSON.stringify(owner.answer(JSON.parse(JSON.stringify(call)), process))));
     });
     all.push(one);
   }
@@ -45,6 +46,22 @@ describe("Sums that one process owns", () => {
     assertEquals(await a!.add([{ key: "x", expiresAt, by: 1, atLeast: 10 }]), [11]);
     const claim = { key: "x", expiresAt, amount: 5, limit: 100, atLeast: 40 };
     assertEquals(await a!.reserve([claim]), { isGranted: true, sums: [45] });
+  });
+
+  it("lose what a process leased and did not give back, when it ends", async () => {
+    const { all: [a, b], sums } = processes(2);
+    const claim = { key: "x", expiresAt, limit: 100, isLeased: true };
+    await a!.reserve([{ ...claim, amount: 30 }]);
+    await b!.reserve([{ ...claim, amount: 20 }]);
+    assertEquals((await a!.reserve([{ ...claim, amount: 99 }])).isGranted, false); // leases nothing
+    // of 30 that a leased, 10 are settled at 4
+    await a!.add([{ key: "x", expiresAt, by: -6, leased: -10 }]);
+    sums.end(0);
+    assertEquals(await b!.add([{ key: "x", expiresAt, by: 0 }]), [24]);
+    sums.end(0);
+    assertEquals(await b!.add([{ key: "x", expiresAt, by: -20, leased: -20 }]), [4]);
+    sums.end(1);
+    assertEquals(await a!.add([{ key: "x", expiresAt, by: 0 }]), [4]);
   });
 
   it("are forgotten when their time is over", async () => {

@@ -83,7 +83,8 @@ export class Budget implements CounterSource {
   readonly #months: WindowCounter;
   readonly #name: string;
   readonly #alertAt: readonly number[];
-  #isShared = false;
+  /** There where other processes spend it, too: has them know what changed. */
+  #report: (() => void) | undefined;
 
   /**
    * @param name Whose money it is, where several processes spend it.
@@ -104,8 +105,8 @@ export class Budget implements CounterSource {
   }
 
   /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
-  startReplication(): void {
-    this.#isShared = true;
+  startReplication(report: () => void): void {
+    this.#report = report;
     for (const { windows } of [this.#days, this.#months]) windows.length = 0;
   }
 
@@ -141,6 +142,7 @@ export class Budget implements CounterSource {
       isPresent: true,
       atLeast: reached,
       own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
+      leased: what === "spent" ? 0 : reserved - unconfirmed,
       apply(others, total) {
         if (what === "taken") {
           window.othersTaken = others;
@@ -186,6 +188,7 @@ export class Budget implements CounterSource {
     this.confirm(reservation);
     reservation.windows = undefined;
     for (const window of windows) window.settle(reservation.nano, actual);
+    this.#report?.(); // of a process that ends the store subtracts what it reserved: not what it spent, too
     return this.#alertAt.length === 0 ? noSteps : this.#stepsReached(windows);
   }
 
@@ -258,7 +261,7 @@ export class Budget implements CounterSource {
    * @param snapshot As it was stored; what makes no sense in it is left out.
    */
   restore(snapshot: BudgetSnapshot): void {
-    if (this.#isShared) return;
+    if (this.#report !== undefined) return;
     this.#days.restore(snapshot.days);
     this.#months.restore(snapshot.months);
   }
@@ -271,7 +274,7 @@ export class Budget implements CounterSource {
    * @param known As it was stored when this one looked last; undefined when it was not.
    */
   merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
-    if (this.#isShared) return;
+    if (this.#report !== undefined) return;
     this.#days.merge(stored.days, known?.days);
     this.#months.merge(stored.months, known?.months);
   }

@@ -53,6 +53,8 @@ export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOpt
 interface ReplicatedStoreOptions extends Required<StateInOptions> {
   readonly clock: Clock;
   readonly hub: Tracer;
+  /** What is shared is in another process of this machine. @default false */
+  readonly isLocal?: boolean;
 }
 
 /**
@@ -64,9 +66,9 @@ interface ReplicatedStoreOptions extends Required<StateInOptions> {
 export function replicatedStore(
   shared: Shared,
   records: CodedStorage | undefined,
-  { clock, hub, onUnavailable }: ReplicatedStoreOptions,
+  { clock, hub, onUnavailable, isLocal = false }: ReplicatedStoreOptions,
 ): StateStore {
   const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
   const store = records && new SnapshotStore({ ...parts, storage: records });
-  return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, id: crypto.randomUUID() });
+  return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
 }

@@ -9,6 +9,7 @@ import type {
   CounterReplicator,
   CounterRequest,
   CounterSource,
+  OwnPart,
   RateReplicaParts,
   ReplicatedCounter,
   Replication,
@@ -35,6 +36,8 @@ interface ReplicationTarget {
   readonly onOutage: () => void;
   /** Wall clock for expiry, and for time limits. */
   readonly clock: Clock;
+  /** The store is in another process of this machine, without which this one ends: requests wait for it. @default false */
+  readonly isLocal?: boolean;
 }
 
 /**
@@ -50,6 +53,8 @@ export class CounterReplication implements Replication {
   #syncing: Promise<void> = Promise.resolve();
   /** The one after it, where a caller waits for that. */
   #next: Promise<void> | undefined;
+  /** What has something to report in this turn. */
+  readonly #reporting = new Set<CounterSource>();
 
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
     this.#replicator = replicator;
@@ -76,11 +81,23 @@ export class CounterReplication implements Replication {
    * two at once would report the same twice.
    */
   sync(): Promise<void> {
-    const { shared } = this.#target;
     return this.#next ??= this.#syncing.then(() => {
       this.#next = undefined;
-      return this.#syncing = this.#sync(shared);
+      return this.#syncing = this.#sync(this.#replicator.sources);
     });
+  }
+
+  /** Sends what one source has counted before this turn of the event loop is over: this process may end after it. */
+  report(source: CounterSource): void {
+    if (this.#isUnavailable) return; // the next sync reports it
+    if (this.#reporting.size === 0) {
+      queueMicrotask(() => {
+        const sources = [...this.#reporting];
+        this.#reporting.clear();
+        void this.#sync(sources);
+      });
+    }
+    this.#reporting.add(source);
   }
 
   /** The same for a request, which waits no longer than for a reservation. */
@@ -88,25 +105,34 @@ export class CounterReplication implements Replication {
     if (!this.#isUnavailable) await this.#withTimeout(this.sync());
   }
 
-  async #sync(shared: Shared): Promise<void> {
-    const wall = this.#target.clock.now();
-    const parts = this.#replicator.sources.flatMap((source) => [...source.counters(wall)]).filter((part) =>
-      this.#hasChanged(part)
-    );
-    const deltas = parts.map((part) => ({
-      part,
-      account: this.#acknowledgedOf(part),
-      by: part.own - this.#acknowledgedOf(part).amount,
-    }));
-    const cancel = this.#target.clock.after(maxResponseMs, () => this.#setUnavailable(true));
+  async #sync(sources: readonly CounterSource[]): Promise<void> {
+    const { shared, clock } = this.#target;
+    const wall = clock.now();
+    const parts = sources.flatMap((source) => [...source.counters(wall)]).filter((part) => this.#hasChanged(part));
+    const deltas = parts.map((part) => {
+      const account = this.#acknowledgedOf(part);
+      const { amount, leased, pending } = account;
+      const change = {
+        amount: part.own - amount - pending.amount,
+        leased: (part.leased ?? 0) - leased - pending.leased,
+      };
+      add(pending, change);
+      return { part, account, change };
+    });
+    const cancel = this.#target.isLocal ? () => {} : clock.after(maxResponseMs, () => this.#setUnavailable(true));
     try {
-      const totals = await shared.add(deltas.map(({ part, by }) => ({ ...sumOf(part), by })));
-      deltas.forEach(({ part, account, by }, index) => applyTotal(part, account, by, totals[index]!));
+      const totals = await shared.add(
+        deltas.map(({ part, change: { amount, leased } }) => ({ ...sumOf(part), by: amount, leased })),
+      );
+      deltas.forEach(({ part, account, change }, index) =>
+        applyTotal(part, account, { change, total: totals[index]! })
+      );
       this.#setUnavailable(false);
-      this.#forget(parts);
+      if (sources === this.#replicator.sources) this.#forget(parts);
     } catch {
       this.#setUnavailable(true); // the next sync reports it again
     } finally {
+      for (const { account, change } of deltas) subtract(account.pending, change);
       cancel();
     }
   }
@@ -137,6 +163,7 @@ export class CounterReplication implements Replication {
   }
 
   #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {
+    if (this.#target.isLocal) return asked;
     return new Promise((resolve) => {
       let steps = 0;
       let cancel: Cancel;
@@ -163,12 +190,14 @@ export class CounterReplication implements Replication {
       ...sumOf(counter),
       amount,
       limit,
+      isLeased: true,
     }));
     try {
       const { isGranted, sums } = await shared.reserve(reservations);
-      wanted.forEach(({ counter, amount }, index) =>
-        applyTotal(counter, accounts[index]!, isGranted ? amount : 0, sums[index]!)
-      );
+      wanted.forEach(({ counter, amount }, index) => {
+        const granted = isGranted ? amount : 0;
+        applyTotal(counter, accounts[index]!, { change: { amount: granted, leased: granted }, total: sums[index]! });
+      });
       if (isGranted) onGrant();
       return isGranted;
     } catch {
@@ -177,14 +206,15 @@ export class CounterReplication implements Replication {
     }
   }
 
-  #hasChanged({ key, own, isPresent }: ReplicatedCounter): boolean {
-    return isPresent || own !== (this.#replicator.acknowledged.get(key)?.amount ?? 0);
+  #hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
+    const known = this.#replicator.acknowledged.get(key);
+    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
   }
 
   #acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
     const known = this.#replicator.acknowledged.get(key);
     if (known !== undefined) return known;
-    const made = { amount: 0 };
+    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
     this.#replicator.acknowledged.set(key, made);
     return made;
   }
@@ -213,7 +243,21 @@ function sumOf({ key, expiresAt, atLeast }: ReplicatedCounter) {
   return { key, expiresAt, ...(atLeast === undefined ? {} : { atLeast }) };
 }
 
-function applyTotal(part: ReplicatedCounter, account: Acknowledged, by: number, total: number): void {
-  account.amount += by;
+/** Answers come in the order of what was sent, so a total has this process's part as it is acknowledged now. */
+function applyTotal(
+  part: ReplicatedCounter,
+  account: Acknowledged,
+  { change, total }: { readonly change: OwnPart; readonly total: number },
+): void {
+  add(account, change);
   part.apply(Math.max(0, total - account.amount), total);
+}
+
+function add(part: OwnPart, change: OwnPart): void {
+  part.amount += change.amount;
+  part.leased += change.leased;
+}
+
+function subtract(part: OwnPart, { amount, leased }: OwnPart): void {
+  add(part, { amount: -amount, leased: -leased });
 }

@@ -13,6 +13,8 @@ export interface ReplicatedCounter {
   readonly expiresAt: number;
   /** This process's part of it, all in all. */
   readonly own: number;
+  /** Of `own`, what ends with this process. @default 0 */
+  readonly leased?: number;
   /** It counts now; else only its changes are reported. */
   readonly isPresent: boolean;
   /** What all together are known to have reached, for a sum that only grows. */
@@ -34,8 +36,12 @@ export interface CounterRequest {
 export interface CounterSource {
   /** Its sums. */
   counters(wall: number): Iterable<ReplicatedCounter>;
-  /** It is shared from now on: what it was given of an earlier process is in the store already. */
-  startReplication?(): void;
+  /**
+   * It is shared from now on: what it was given of an earlier process is in the store already.
+   *
+   * @param report To be called when others have to know at once what has changed.
+   */
+  startReplication?(report: () => void): void;
 }
 
 /** What a `RateReplica` is made of. */
@@ -55,10 +61,17 @@ export interface RateReplicaParts {
   readonly addOthers: (at: number, amount: number) => void;
 }
 
-/** What the store has acknowledged of a sum. */
-export interface Acknowledged {
-  /** Of this process's part. */
+/** This process's part of a sum. */
+export interface OwnPart {
   amount: number;
+  /** Of it, what ends with this process. */
+  leased: number;
+}
+
+/** What the store has acknowledged of this process's part. */
+export interface Acknowledged extends OwnPart {
+  /** Sent, and not acknowledged yet. */
+  readonly pending: OwnPart;
 }
 
 /** What exchanges the sums with other processes. */
@@ -71,7 +84,9 @@ export interface Replication {
   replicaOf(rate: RateReplicaParts): CounterSource;
   /** Reports all that has been counted to the store, and applies what the others have counted. Never throws. */
   sync(): Promise<void>;
-  /** The same for a request, which waits no longer than for a reservation. */
+  /** Reports what one source has counted, without waiting for the next turn. */
+  report(source: CounterSource): void;
+  /** As {@linkcode Replication.sync}, for a request: it waits no longer than for a reservation. */
   refresh(): Promise<void>;
   /**
    * Admits a request of a minute, or not: 0, or the time until one may be admitted, ms; undefined while the store is unavailable.
@@ -98,7 +113,7 @@ export class CounterReplicator {
   /** Has a source's sums shared, now or once it opens. */
   register(source: CounterSource): void {
     this.sources.push(source);
-    if (this.#replication !== undefined) source.startReplication?.();
+    if (this.#replication !== undefined) this.#start(source);
   }
 
   /** The same for a rate, which has sums only once they are shared. */
@@ -111,7 +126,11 @@ export class CounterReplicator {
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
-    if (isNew) { for (const source of this.sources) source.startReplication?.(); }
+    if (isNew) { for (const source of this.sources) this.#start(source); }
     for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
+  }
+
+  #start(source: CounterSource): void {
+    source.startReplication?.(() => this.#replication?.report(source));
   }
 }

@@ -28,6 +28,8 @@ interface ReplicatedStoreParts {
   readonly onUnavailable: "open" | "closed";
   readonly clock: Clock;
   readonly hub: Tracer;
+  /** What is shared is in another process of this machine, without which this one ends. */
+  readonly isLocal: boolean;
   /** Distinguishes this process from the others. */
   readonly id: string;
 }

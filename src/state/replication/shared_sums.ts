@@ -14,9 +14,11 @@ interface Sum {
   readonly expiresAt: number;
 }
 
-/** Sums in memory. Every call is one turn of the event loop. */
+/** Sums in memory. Every call is one turn of the event loop, and of one process. */
 export class SharedSums {
   readonly #sums = new Map<string, Sum>();
+  /** By process and key: what ends with the process. */
+  readonly #leases = new Map<number, Map<string, number>>();
   readonly #clock: Pick<Clock, "now">;
   #sweptAt: number;
 
@@ -31,19 +33,41 @@ export class SharedSums {
   }
 
   /** As {@linkcode Shared.add}. */
-  add(changes: readonly SharedChange[]): number[] {
+  add(changes: readonly SharedChange[], process: number): number[] {
     this.#sweep();
-    return changes.map((change) => this.#set(change, this.#value(change) + change.by));
+    return changes.map((change) => {
+      this.#lease(process, change.key, change.leased ?? 0);
+      return this.#set(change, this.#value(change) + change.by);
+    });
   }
 
   /** As {@linkcode Shared.reserve}. */
-  reserve(claims: readonly SharedReservation[]): SharedGrant {
+  reserve(claims: readonly SharedReservation[], process: number): SharedGrant {
     this.#sweep();
     const isGranted = claims.every((claim) => this.#value(claim) + claim.amount <= claim.limit);
+    for (const { key, amount, isLeased } of isGranted ? claims : []) if (isLeased) this.#lease(process, key, amount);
     return {
       isGranted,
       sums: claims.map((claim) => this.#set(claim, this.#value(claim) + (isGranted ? claim.amount : 0))),
     };
+  }
+
+  /** A process has ended: what it leased is subtracted. */
+  end(process: number): void {
+    for (const [key, amount] of this.#leases.get(process) ?? []) {
+      const sum = this.#sums.get(key);
+      if (sum !== undefined) sum.value -= amount;
+    }
+    this.#leases.delete(process);
+  }
+
+  #lease(process: number, key: string, change: number): void {
+    if (change === 0) return;
+    const leases = this.#leases.get(process) ?? new Map<string, number>();
+    const amount = (leases.get(key) ?? 0) + change;
+    if (amount === 0) leases.delete(key);
+    else leases.set(key, amount);
+    this.#leases.set(process, leases);
   }
 
   #value({ key, atLeast = -Infinity }: SharedSum): number {
@@ -61,7 +85,11 @@ export class SharedSums {
     const now = this.#clock.now();
     if (now - this.#sweptAt < sweepMs) return;
     this.#sweptAt = now;
-    for (const [key, { expiresAt }] of this.#sums) if (expiresAt <= now) this.#sums.delete(key);
+    for (const [key, { expiresAt }] of this.#sums) {
+      if (expiresAt > now) continue;
+      this.#sums.delete(key);
+      for (const leases of this.#leases.values()) leases.delete(key);
+    }
   }
 }
 
@@ -93,11 +121,11 @@ export class SharedOwner {
     this.#tellAll = tellAll;
   }
 
-  /** The answer to a call. */
-  answer(call: SharedCall): SharedReply {
+  /** The answer to a call of a process. */
+  answer(call: SharedCall, process: number): SharedReply {
     const { id } = call;
-    if ("add" in call) return { id, sums: this.#sums.add(call.add), isGranted: true };
-    if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve) };
+    if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
+    if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve, process) };
     this.#tellAll({ news: call.publish });
     return { id, sums: [], isGranted: true };
   }
