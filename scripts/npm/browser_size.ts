@@ -4,23 +4,40 @@
  */
 import { build, type Metafile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
+import { optionalPackages } from "./optional_packages.ts";
 import { std } from "./std.ts";
 
 /** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. */
 export const limitBytes = 49_152;
 
+/** The most that it may weigh with what its first chat call loads, bytes. */
+export const callLimitBytes = 55_296;
+
 /** What its first chat call loads beside. */
 export const firstCall: readonly string[] = ["src/engine/run.ts"];
 
+/** The entry, by the name that consumers know. */
+const browserEntry = "@modelmesh/core/browser";
+
 /** A program with one provider: the least that is of use. */
 export const oneProvider = `
-  import { BrowserBaseProvider, create, createBrowserProviderConfig } from "./browser.ts";
+  import { BrowserBaseProvider, create, createBrowserProviderConfig } from "${browserEntry}";
   const config = createBrowserProviderConfig({ baseUrl: "https://api.example.com/v1", apiKey: "k", models: ["m"] });
   export const client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
 `;
 
 /** A program that uses everything. */
-export const wholeEntry = `export * from "./browser.ts";`;
+export const wholeEntry = `export * from "${browserEntry}";`;
+
+/** Has the sources stand for the package. */
+const sources: Plugin = {
+  name: "sources",
+  setup(build) {
+    build.onResolve({ filter: /^@modelmesh\/core\/browser$/ }, () => {
+      return { path: fromFileUrl(new URL("browser.ts", root)), sideEffects: false };
+    });
+  },
+};
 
 /** Says of every module what `package.json` says of them: importing one has no effect but its names. */
 const pure: Plugin = {
@@ -51,18 +68,24 @@ export interface PageBundle {
 export interface BundleOptions {
   /** False keeps what the program reaches and does not use. Default: true. */
   readonly isShaken?: boolean;
+  /** A project that has the package, or the package itself, as a path. Default: this repository's sources. */
+  readonly folder?: string;
 }
 
 /**
  * Bundles a program as a consumer's bundler does, minified.
  *
- * @param source Its text; `./` is this repository's folder.
+ * @param source Its text; `./` is this repository's folder, or the project's.
  * @param options What to change.
  */
-export async function bundleForPage(source: string, { isShaken = true }: BundleOptions = {}): Promise<PageBundle> {
+export async function bundleForPage(
+  source: string,
+  { isShaken = true, folder }: BundleOptions = {},
+): Promise<PageBundle> {
+  const resolveDir = folder ?? fromFileUrl(root).replace(/\/$/, "");
   const { metafile, outputFiles } = await build({
-    absWorkingDir: fromFileUrl(root),
-    stdin: { contents: source, resolveDir: fromFileUrl(root), sourcefile: "page.ts", loader: "ts" },
+    absWorkingDir: resolveDir,
+    stdin: { contents: source, resolveDir, sourcefile: "page.ts", loader: "ts" },
     outdir: "page",
     bundle: true,
     splitting: true,
@@ -71,14 +94,15 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
     target: "es2022",
     platform: "browser",
     treeShaking: isShaken,
-    plugins: isShaken ? [std, pure] : [std],
+    ...(folder === undefined
+      ? { plugins: [sources, std, ...isShaken ? [pure] : []] }
+      : { external: Object.keys(optionalPackages) }),
     metafile: true,
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
-  const files = new Map(outputFiles.map(({ path, text }) => [path.slice(fromFileUrl(root).length), text]));
-  const join = (paths: ReadonlySet<string>) =>
-    [...files.keys()].filter((path) => paths.has(path)).map((path) => files.get(path)!).join("");
+  const files = new Map(outputFiles.map(({ path, text }) => [path.slice(resolveDir.length + 1), text]));
+  const join = (paths: ReadonlySet<string>) => [...paths].map((path) => files.get(path)!).join("");
   const eager = eagerOutputs(metafile, "page.ts");
   const called = new Set([...eager, ...firstCall.flatMap((path) => [...eagerOutputs(metafile, path)])]);
   const text = join(eager);
@@ -95,21 +119,26 @@ export async function bundleForPage(source: string, { isShaken = true }: BundleO
   };
 }
 
-/**
- * An entry and what it imports, but for what it loads when it needs it.
- *
- * @param metafile What was built.
- * @param entry The entry's path.
- */
-export function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
+/** What an entry imports and then itself, in the order of execution, but for what it loads when it needs it. */
+function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
   const eager = new Set<string>();
-  const queue = Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === entry);
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+  const entered = new Set<string>();
+  const visit = (path: string): void => {
+    if (entered.has(path)) return;
+    entered.add(path);
+    for (const { kind, path: used } of outputs[path]!.imports) {
+      if (kind === "import-statement" && used in outputs) visit(used);
+    }
     eager.add(path);
-    const { imports } = outputs[path]!;
-    queue.push(...imports.filter(({ kind }) => kind === "import-statement").map((used) => used.path));
-  }
+  };
+  Object.keys(outputs).filter((path) => isOf(entry, outputs[path]!.entryPoint)).forEach(visit);
   return eager;
+}
+
+/** Whether a module is the one of a source: in the package, what is loaded on demand is a chunk of its name. */
+function isOf(source: string, module: string | undefined): boolean {
+  const chunk = source.replace(/^.*\//, "/chunks/").replace(/\.ts$/, "-");
+  return module === source || module !== undefined && module.includes(chunk);
 }
 
 /**

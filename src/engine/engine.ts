@@ -18,7 +18,6 @@ import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
 import type { Answer } from "../pipeline/answer.ts";
-import { perform } from "../pipeline/perform.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
@@ -187,7 +186,7 @@ export class Engine implements Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {
-      return await perform(request, this.routeDeps);
+      return await this.#run!.perform(request, this.routeDeps);
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;

@@ -1,5 +1,6 @@
 /**
- * A run of an engine: its start, and what goes on beside requests from then on. Imported when an engine starts.
+ * A run of an engine: its start, what performs requests, and what goes on beside them from then on. Imported when it
+ * starts.
  * @module
  */
 import { askProviders } from "../background/ask_providers.ts";
@@ -15,6 +16,7 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ReportedMesh, StatisticsReports } from "../observe/statistics_reports.ts";
+import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
@@ -50,6 +52,8 @@ export class EngineRun {
   readonly monitoring: Monitoring = new Monitoring();
   /** Pools without an active model. */
   readonly outages: Outages;
+  /** Answers a request. */
+  readonly perform: typeof perform = perform;
   readonly #recovery: RecoveryTimer;
   #reports: StatisticsReports | undefined;
 

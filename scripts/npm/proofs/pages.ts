@@ -2,7 +2,7 @@
  * Bundlers make pages of the package, and leave out what a page does not use.
  * @module
  */
-import { eagerOutputs, gzipSize, limitBytes, serverTraces } from "../browser_size.ts";
+import { bundleForPage, callLimitBytes, gzipSize, limitBytes, oneProvider, serverTraces } from "../browser_size.ts";
 import { type Metafile, version as esbuildVersion } from "../esbuild.ts";
 import { optionalPackages } from "../optional_packages.ts";
 import { must, type Project, type Proof, versions, type Workshop } from "../workshop.ts";
@@ -27,14 +27,6 @@ async function bundle(project: Project, file: string): Promise<string> {
   return await project.read(output);
 }
 
-/** What a page loads at once, of a bundle in parts. */
-async function loadedAtOnce(project: Project, file: string): Promise<string> {
-  const options = ["--bundle", "--splitting", "--minify", "--format=esm", "--outdir=parts", "--metafile=parts.json"];
-  await project.run([project.program("esbuild"), file, ...options]);
-  const eager = eagerOutputs(JSON.parse(await project.read("parts.json")) as Metafile, file);
-  return (await Promise.all([...eager].map((path) => project.read(path)))).join("");
-}
-
 function checkPage(text: string): void {
   const traces = serverTraces(text);
   must(traces.length === 0, `The bundle has what only servers have:\n${traces.join("\n")}`);
@@ -48,8 +40,12 @@ export const pageProofs: readonly Proof[] = [
       const project = await pages(workshop);
       const text = await bundle(project, "page.js");
       checkPage(text);
-      const bytes = await gzipSize(await loadedAtOnce(project, "page.js"));
-      must(bytes <= limitBytes, `It weighs ${bytes} bytes gzipped, more than ${limitBytes}`);
+      const { gzipBytes, callGzipBytes } = await bundleForPage(oneProvider, { folder: project.folder });
+      must(gzipBytes <= limitBytes, `It weighs ${gzipBytes} bytes gzipped, more than ${limitBytes}`);
+      must(
+        callGzipBytes <= callLimitBytes,
+        `With a call it weighs ${callGzipBytes} bytes, more than ${callLimitBytes}`,
+      );
     },
   },
   {
