@@ -20,14 +20,14 @@ export const firstCall: readonly string[] = ["src/engine/run.ts"];
 const browserEntry = "@modelmesh/core/browser";
 
 /** A program with one provider: the least that is of use. */
-export const oneProvider = `
+export const oneProvider: string = `
   import { BrowserBaseProvider, create, createBrowserProviderConfig } from "${browserEntry}";
   const config = createBrowserProviderConfig({ baseUrl: "https://api.example.com/v1", apiKey: "k", models: ["m"] });
   export const client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
 `;
 
 /** A program that uses everything. */
-export const wholeEntry = `export * from "${browserEntry}";`;
+export const wholeEntry: string = `export * from "${browserEntry}";`;
 
 /** Has the sources stand for the package. */
 const sources: Plugin = {
