@@ -131,7 +131,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     local: vendor.local ?? false,
     attributes: vendor.attributes ?? {},
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
-    ...(vendor.parameters === undefined ? {} : { parameters: vendor.parameters }),
+    parameters: { cache_control: false, ...vendor.parameters },
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };

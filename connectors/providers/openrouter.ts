@@ -18,6 +18,7 @@ export const openrouter: OpenAiCompatible = {
   vendor: "openrouter",
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
+  parameters: { cache_control: true },
   models: () => knownModels(entries),
   dialects: { responses: false, completions: false },
   operations: { embeddings: openAiEmbeddings },

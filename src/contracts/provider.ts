@@ -127,6 +127,12 @@ export interface ParameterRules {
    * for them. As they came, which is `reasoning_content` for answers of ours, when left out.
    */
   readonly thoughts?: "reasoning" | "none";
+  /**
+   * Whether it takes marks of what to cache, `cache_control` in messages, parts and tools, as they came; false: they are left
+   * out, since it refuses a request for them.
+   * @default {true}
+   */
+  readonly cache_control?: boolean;
 }
 
 /** What is known of a model from the catalogue, the configuration or its provider. */

@@ -15,6 +15,7 @@ export function mergeRules(
 ): ParameterRules | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const thoughts = other.thoughts ?? one.thoughts;
+  const cacheControl = other.cache_control ?? one.cache_control;
   return {
     rename: { ...one.rename, ...other.rename },
     drop: [...one.drop ?? [], ...other.drop ?? []],
@@ -23,5 +24,6 @@ export function mergeRules(
     fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
     efforts: { ...one.efforts, ...other.efforts },
     ...(thoughts === undefined ? {} : { thoughts }),
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
   };
 }

@@ -338,6 +338,15 @@ describe("A provider of OpenAI's dialect", () => {
     }
   });
 
+  it("gets marks of what to cache where it is said to take them", async () => {
+    await using upstream = await startUpstream(speaking.openai.answer());
+    const settings = { parameters: { cache_control: true } };
+    await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url, settings } });
+    const content = [{ type: "text", text: "Long", cache_control: { type: "ephemeral" } }];
+    await (await proxy.chat({ messages: [{ role: "user", content }] })).body?.cancel();
+    assertEquals(upstream.requests[0]!.json().messages[0].content, content);
+  });
+
   function checkDigits(upstream: Upstream, isEdited: boolean): void {
     const { body, json } = upstream.requests.at(-1)!;
     for (const text of texts) assert(body.includes(text.replaceAll("SEED", big)), body);

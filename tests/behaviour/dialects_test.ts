@@ -246,10 +246,35 @@ describe("Tokens are counted in OpenAI's way, cached ones within the prompt", ()
 
   it("a mark to cache up to reaches the vendors that know it, and no other", async () => {
     const cache_control = { type: "ephemeral", ttl: "1h" };
-    const body = { messages: [{ role: "user", content: [{ type: "text", text: "Long", cache_control }] }] };
+    const tool = { type: "function", function: { name: "f" } };
+    const marked = { type: "text", text: "Long", cache_control };
+    const body = {
+      messages: [
+        { role: "system", content: "Be kind", cache_control },
+        { role: "user", content: [marked] },
+        { role: "assistant", content: "Yes" },
+        { role: "user", content: [marked, { type: "text", text: "Go" }] },
+      ],
+      tools: [{ ...tool, cache_control }],
+      cache_control,
+    };
     const [plain, claude, gemini] = await Promise.all(dialects.map((dialect) => chat(dialect, {}, body)));
-    assertEquals(plain!.sent.json().messages, body.messages);
-    assertEquals(claude!.sent.json().messages[0].content, [{ type: "text", text: "Long", cache_control }]);
+    const { messages, tools, cache_control: own } = plain!.sent.json();
+    assertEquals([messages, tools, own], [
+      [
+        { role: "system", content: "Be kind" },
+        { role: "user", content: "Long" },
+        { role: "assistant", content: "Yes" },
+        { role: "user", content: [{ type: "text", text: "Long" }, { type: "text", text: "Go" }] },
+      ],
+      [tool],
+      undefined,
+    ]);
+    assertEquals(plain!.answer.headers.get("x-mesh-dropped-params"), "cache_control");
+    const asked = claude!.sent.json();
+    assertEquals([asked.system, asked.messages[0].content], [[{ ...marked, text: "Be kind" }], [marked]]);
+    assertEquals([asked.tools[0].cache_control, asked.cache_control], [cache_control, cache_control]);
+    assertEquals(claude!.answer.headers.get("x-mesh-dropped-params"), null);
     assert(!gemini!.sent.body.includes("cache"), gemini!.sent.body);
   });
 });

@@ -11,10 +11,15 @@ const request = { url: "http://localhost/v1/messages", headers: new Headers() };
 
 const text = (value: string) => ({ type: "text", text: value });
 
+/** A block that may have a mark of what to cache. */
+const marked = (block: JsonObject, dice: Dice): JsonObject =>
+  dice.roll(4) > 0 ? block : { ...block, cache_control: { type: "ephemeral", ...(dice.roll(2) ? { ttl: "1h" } : {}) } };
+
 function userBlock(dice: Dice): JsonObject {
-  if (dice.roll(3) > 0) return text(dice.word());
+  if (dice.roll(3) > 0) return marked(text(dice.word()), dice);
   const data = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
-  return { type: "image", source: dice.roll(2) === 0 ? data : { type: "url", url: "https://img.example/1.png" } };
+  const source = dice.roll(2) === 0 ? data : { type: "url", url: "https://img.example/1.png" };
+  return marked({ type: "image", source }, dice);
 }
 
 function toolUses(dice: Dice, turn: number): JsonObject[] {
@@ -30,9 +35,12 @@ function conversation(dice: Dice): JsonObject[] {
   for (let turn = 0; turn < dice.roll(4); turn++) {
     const uses = toolUses(dice, turn);
     const says = uses.length === 0 || dice.roll(2) === 0 ? [text(dice.word())] : [];
-    const results = uses.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: [text(dice.word())] }));
+    const results = uses.map(({ id }) =>
+      marked({ type: "tool_result", tool_use_id: id, content: [text(dice.word())] }, dice)
+    );
     const more = dice.times(2, () => userBlock(dice));
-    turns.push({ role: "assistant", content: [...says, ...uses] });
+    const said = [...says, ...uses];
+    turns.push({ role: "assistant", content: [...said.slice(0, -1), marked(said.at(-1)!, dice)] });
     turns.push({ role: "user", content: [...results, ...(results.length + more.length === 0 ? [text("Go")] : more)] });
   }
   return turns;
@@ -41,11 +49,13 @@ function conversation(dice: Dice): JsonObject[] {
 Deno.test("a request of Messages goes through chat and comes back as it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const tools = [0, 1, 2].map((index) => ({
-      name: `tool_${index}`,
-      description: dice.word(),
-      input_schema: { ...dice.object(1), type: "object" },
-    }));
+    const tools = [0, 1, 2].map((index) =>
+      marked({
+        name: `tool_${index}`,
+        description: dice.word(),
+        input_schema: { ...dice.object(1), type: "object" },
+      }, dice)
+    );
     const choice = [
       { type: "any" },
       { type: "none" },
@@ -54,7 +64,7 @@ Deno.test("a request of Messages goes through chat and comes back as it was", ()
     ][dice.roll(4)]!;
     const asked = {
       ...{ model, max_tokens: 1 + dice.roll(999), stop_sequences: ["END"], temperature: 0.5 },
-      system: [text(dice.word())],
+      system: [marked(text(dice.word()), dice)],
       messages: conversation(dice),
       ...{ tools, tool_choice: choice, metadata: { user_id: "u" } },
     };

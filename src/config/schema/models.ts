@@ -120,6 +120,8 @@ const parameters = () =>
     efforts: recordOf(passThrough()),
     /** How thoughts of earlier answers go back: as `reasoning`, or `none`; as they came unless given. */
     thoughts: oneOf(["reasoning", "none"]),
+    /** Whether `cache_control` in messages and tools goes on; the connector knows unless given. */
+    cache_control: flag(),
   });
 
 const batch = () =>

@@ -58,6 +58,11 @@ export function textOf(content: unknown, where: string, gap: string): string {
   }).join(gap);
 }
 
+/** The block's mark of what to cache, which chat's messages, parts and tools may have, too. */
+export function markOf(block: JsonObject | undefined): { cache_control?: unknown } {
+  return isObject(block?.cache_control) ? { cache_control: block.cache_control } : {};
+}
+
 /** A string member that has to be there. */
 export function stringAt(holder: JsonObject, name: string, where: string): string {
   const value = holder[name];

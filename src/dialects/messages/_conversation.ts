@@ -7,7 +7,7 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { carriedBy } from "./_carried.ts";
-import { blocksOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
+import { blocksOf, markOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
 
 /**
  * Translates a conversation.
@@ -20,8 +20,7 @@ export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
   if (turns === undefined) throw missing("messages");
   if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
   if (turns.length === 0) throw invalid('"messages" has to have at least one message', "messages");
-  const prompt = system === undefined || system === null ? "" : textOf(system, "system", "\n\n");
-  const all: ChatMessage[] = prompt === "" ? [] : [{ role: "system", content: prompt }];
+  const all: ChatMessage[] = systemMessages(system, "system");
   /** Calls without a result yet. */
   let open = new Set<string>();
   turns.forEach((turn, index) => {
@@ -41,13 +40,21 @@ export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
         break;
       }
       case "system":
-        all.push({ role: "system", content: textOf(turn.content, at, "\n\n") });
+        all.push(...systemMessages(turn.content, at));
         break;
       default:
         throw wrongRole(turn.role, `${where}.role`);
     }
   });
   return all;
+}
+
+/** One for all its blocks, with the last of their marks. */
+function systemMessages(content: unknown, where: string): ChatMessage[] {
+  const text = content === undefined || content === null ? "" : textOf(content, where, "\n\n");
+  if (text === "") return [];
+  const marked = Array.isArray(content) ? content.findLast((block) => isObject(block.cache_control)) : undefined;
+  return [{ role: "system", content: plainOf([{ type: "text", text, ...markOf(marked) }]) }];
 }
 
 function wrongRole(role: unknown, where: string): Error {
@@ -67,7 +74,7 @@ function userMessages(blocks: readonly JsonObject[], where: string, open: Readon
   const answered = new Set<string>();
   blocks.forEach((block, index) => {
     const at = `${where}[${index}]`;
-    if (block.type !== "tool_result") return void parts.push(...partsOf(block, at));
+    if (block.type !== "tool_result") return void parts.push(...marked(partsOf(block, at), block));
     const { message, files } = toolResult(block, at);
     const id = message.tool_call_id!;
     if (!open.has(id) || answered.has(id)) throw strayResult(id, `${at}.tool_use_id`, open.has(id));
@@ -103,7 +110,7 @@ function toolResult(block: JsonObject, where: string): { message: ChatMessage; f
   if (block.is_error === true) texts.unshift("The tool failed:");
   if (files.length > 0) texts.push(`(${files.length} more in the next message)`);
   return {
-    message: { role: "tool", tool_call_id: id, content: texts.join("\n") },
+    message: { role: "tool", tool_call_id: id, content: texts.join("\n"), ...markOf(block) },
     files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
   };
 }
@@ -139,6 +146,7 @@ function assistantMessage(blocks: readonly JsonObject[], where: string): ChatMes
     content: text === "" && calls.length > 0 ? null : text,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...markOf(blocks.at(-1)),
   };
 }
 
@@ -153,7 +161,15 @@ function toolCall(block: JsonObject, where: string, state: JsonObject | undefine
   };
 }
 
-/** One text is written as such: some APIs take parts only beside images. */
+/** The mark of a block stands on the last of its parts. */
+function marked(parts: ContentPart[], block: JsonObject): ContentPart[] {
+  const last = parts.at(-1);
+  return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...markOf(block) }];
+}
+
+/** One text without a mark is written as such: some APIs take parts only beside images. */
 function plainOf(parts: ContentPart[]): string | ContentPart[] {
-  return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
+  const [first, second] = parts;
+  const isPlain = second === undefined && first!.type === "text" && !("cache_control" in first!);
+  return isPlain ? first!.text! : parts;
 }

@@ -37,13 +37,13 @@ interface ChatForm {
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
-  const { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, stop_sequences } = body;
+  const { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, stop_sequences, cache_control } = body;
   if (max_tokens === undefined || max_tokens === null) throw missing("max_tokens");
   if (!isWhole(max_tokens) || max_tokens === 0) {
     throw invalid('"max_tokens" has to be a whole number of at least 1', "max_tokens");
   }
   const session = userOf(body.metadata);
-  const plain = { model, models, mesh, max_tokens, stream, temperature, top_p, top_k };
+  const plain = { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, cache_control };
   return {
     chat: withoutEmpty({
       ...plain,

@@ -5,7 +5,7 @@
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import { stringAt } from "./_content.ts";
+import { markOf, stringAt } from "./_content.ts";
 
 /** What a chat request says of tools. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
@@ -44,6 +44,7 @@ function toolOf(tool: unknown, where: string): Tool {
       parameters: schema,
       ...(typeof strict === "boolean" ? { strict } : {}),
     },
+    ...markOf(tool),
   };
 }
 

@@ -8,6 +8,7 @@ import type { ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
+import { withoutCacheControl } from "../cache_control.ts";
 import { withOwnState } from "../own_state.ts";
 
 const none: readonly string[] = [];
@@ -25,7 +26,11 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   const { vendor, connector } = instance;
   const messages = withOwnState(body.messages, { names: connector?.ownState ?? [vendor], thoughts: rules?.thoughts });
   if (messages !== body.messages) edits.messages = messages;
-  return { edits, dropped };
+  if (rules?.cache_control !== false) return { edits, dropped };
+  const unmarked = withoutCacheControl({ ...body, messages });
+  return unmarked === undefined
+    ? { edits, dropped }
+    : { edits: { ...edits, ...unmarked }, dropped: [...dropped, "cache_control"] };
 }
 
 /** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
