@@ -4,48 +4,33 @@
  * Source: Anthropic's Messages API, prompt caching; other APIs cache by themselves.
  * @module
  */
-import type { ChatCompletionRequest, ChatMessage, JsonObject } from "../contracts/openai.ts";
-
-/** The members of a request that have marks, without them. */
-type Unmarked = Partial<Record<"messages" | "tools" | "cache_control", unknown>>;
+import type { ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
+import { isObject } from "../util/is_object.ts";
 
 /**
  * Leaves out the marks of a request: its own, and those of messages, parts and tools.
  *
  * @param body As the client made it.
- * @returns What differs, undefined for a member that goes; undefined where there is no mark.
+ * @returns The members that differ, undefined for one that goes.
  */
-export function withoutCacheControl({ messages, tools, cache_control }: ChatCompletionRequest): Unmarked | undefined {
-  const unmarked: Unmarked = {
-    ...(messages.some(isMarkedMessage) ? { messages: messages.map(unmarkedMessage) } : {}),
-    ...(tools?.some(isMarked) ? { tools: tools.map(withoutMark) } : {}),
-    ...(cache_control === undefined ? {} : { cache_control: undefined }),
-  };
-  return Object.keys(unmarked).length === 0 ? undefined : unmarked;
+export function withoutCacheControl(body: ChatCompletionRequest): JsonObject {
+  const edits: JsonObject = "cache_control" in body ? { cache_control: undefined } : {};
+  for (const name of ["messages", "tools"]) {
+    const list = body[name];
+    if (Array.isArray(list) && list.some(isMarked)) edits[name] = list.map(unmarked);
+  }
+  return edits;
 }
 
-function isMarked(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "cache_control" in value;
+function isMarked(value: unknown): value is JsonObject {
+  return isObject(value) && ("cache_control" in value || Array.isArray(value.content) && value.content.some(isMarked));
 }
 
-function isMarkedMessage(message: ChatMessage): boolean {
-  return isMarked(message) || Array.isArray(message?.content) && message.content.some(isMarked);
-}
-
-function unmarkedMessage(message: ChatMessage): unknown {
-  if (!isMarkedMessage(message)) return message;
-  const plain = withoutMark(message) as JsonObject;
-  return Array.isArray(plain.content) ? { ...plain, content: plainOf(plain.content.map(withoutMark)) } : plain;
-}
-
-/** A part that was there for its mark alone is written as the text it is: not every API takes parts. */
-function plainOf(parts: readonly unknown[]): unknown {
-  const [first, second] = parts as readonly JsonObject[];
-  return second === undefined && first?.type === "text" && typeof first.text === "string" ? first.text : parts;
-}
-
-function withoutMark(value: unknown): unknown {
+/** A text that was a part for its mark alone is written as such: not every API takes parts. */
+function unmarked(value: unknown): unknown {
   if (!isMarked(value)) return value;
-  const { cache_control: _, ...rest } = value as JsonObject;
-  return rest;
+  const { cache_control: _, ...rest } = value;
+  if (!Array.isArray(rest.content)) return rest;
+  const content = rest.content.map(unmarked) as JsonObject[];
+  return { ...rest, content: content.length === 1 && content[0]!.text || content };
 }

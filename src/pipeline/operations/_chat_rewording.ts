@@ -28,9 +28,8 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   if (messages !== body.messages) edits.messages = messages;
   if (rules?.cache_control !== false) return { edits, dropped };
   const unmarked = withoutCacheControl({ ...body, messages });
-  return unmarked === undefined
-    ? { edits, dropped }
-    : { edits: { ...edits, ...unmarked }, dropped: [...dropped, "cache_control"] };
+  Object.assign(edits, unmarked);
+  return { edits, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
 }
 
 /** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
