@@ -225,7 +225,7 @@ describe("What a client used", () => {
   it("is counted per day and pool over all proxies of the storage, as JSON and as CSV", async () => {
     await withClocks(2, async (proxies) => {
       const [one, other] = proxies;
-      // both, since a lock lasts by the clock of whoever waits for it
+      // both, since a lock lasts by the clock of the proxy that waits for it
       const advance = (ms: number) => Promise.all(proxies.map(({ clock }) => clock.advance(ms)));
       const { id, token } = await made(one!);
       await until(async () => (await advance(400), await other!.chat(token) === 200));
