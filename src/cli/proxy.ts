@@ -10,7 +10,8 @@ import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { consoleConnector, severities } from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
-import type { Greeting, SupervisedWorker } from "./workers.ts";
+import type { SupervisedWorker } from "./supervised_worker.ts";
+import type { Greeting } from "./worker_messages.ts";
 import { engineOf } from "../engine/engine_of.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
@@ -71,7 +72,7 @@ Exit code: 0 stopped as asked, 1 could not start, 2 usage
     try {
       const config = demo?.config ?? path;
       const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
-      const beside = worker && { shared: worker.shared, slots: worker.slots };
+      const beside = worker && { shared: worker.shared, slots: worker.slots, overview: worker.overview };
       const running = await startProxy({ connectors, runtime, shell, console, ...beside }, {
         tokens: flags.all("token"),
         ...(config === undefined ? {} : { config }),
@@ -226,14 +227,14 @@ function readWorkers(flags: Flags, { shell }: CommandParts): number {
 }
 
 async function superviseWorkers(count: number, { shell, runtime }: CommandParts): Promise<ExitCode> {
-  const { supervise } = await import("./workers.ts");
+  const { supervise } = await import("./supervisor.ts");
   return await supervise({ shell, runtime, count, workers: shell.workers });
 }
 
 /** Undefined in a process that is alone. */
-async function supervisedWorker({ shell }: CommandParts): Promise<SupervisedWorker | undefined> {
+async function supervisedWorker({ shell, runtime }: CommandParts): Promise<SupervisedWorker | undefined> {
   const supervised = shell.workers.supervisor;
-  return supervised && new (await import("./workers.ts")).SupervisedWorker(supervised);
+  return supervised && new (await import("./supervised_worker.ts")).SupervisedWorker(supervised, runtime.clock);
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {

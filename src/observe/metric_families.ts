@@ -3,8 +3,6 @@
  * @module
  */
 import type { MetricFamily, Sample } from "../contracts/metrics.ts";
-import type { Statistics } from "./statistics.ts";
-
 /** What is true of pools right now. */
 interface PoolsNow {
   readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
@@ -12,7 +10,10 @@ interface PoolsNow {
 
 /** A mesh whose metrics are printed. */
 export interface MeasuredMesh {
-  readonly statistics: Statistics;
+  readonly statistics: {
+    readonly metrics?: { families(): readonly MetricFamily[] };
+    readonly inFlight: number;
+  };
   /** Records that sinks could not deliver, by connector id. */
   readonly hub: { readonly lost: ReadonlyMap<string, number> };
   poolStatus(): PoolsNow;

@@ -4,6 +4,7 @@
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
 import { Histogram } from "./_histogram.ts";
+import type { RoutingRecord } from "../contracts/events.ts";
 import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
 
 /** Upper bounds, seconds. */
@@ -15,12 +16,30 @@ const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.0
 const nanoPerUsd = 1_000_000_000;
 
 /** What a client has sent and spent. */
-interface ClientTotals {
+export interface ClientTotals {
   readonly name: string;
   readonly requests: number;
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_usd: number;
+}
+
+/** What of a request's record is counted here. */
+export const countedMembers = [
+  "pool",
+  "model",
+  "provider",
+  "operation",
+  "client",
+  "status",
+  "duration_ms",
+  "ttft_ms",
+  "routing_latency_ms",
+] as const;
+
+/** What of a request that is over is counted here. */
+export interface CountedRequest extends Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "costNanoUsd"> {
+  readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
 /** What requests of one client to one model took. */
@@ -53,7 +72,7 @@ export class RequestMetrics {
   readonly #rotations = new Map<string, { readonly labels: Labels; value: number }>();
 
   /** Counts a request that is over. */
-  addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
+  addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#consumptionOf(pool, model, provider, client);

@@ -8,9 +8,11 @@ import type { Hub } from "./hub.ts";
 import { type MeasuredMesh, metricFamilies } from "./metric_families.ts";
 import type { Output } from "./output.ts";
 import { RequestMetrics } from "./request_metrics.ts";
+import type { Statistics } from "./statistics.ts";
 
 /** Whose numbers are reported. */
 export interface ReportedMesh extends MeasuredMesh {
+  readonly statistics: Statistics;
   readonly hub: Hub;
   readonly runtime: { readonly clock: Clock };
 }

@@ -7,7 +7,7 @@ import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { DialectWords } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { BodyBounds } from "./body_reader.ts";
-import type { RecordRing } from "./record_ring.ts";
+import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
 
@@ -32,14 +32,12 @@ export interface Exchange {
   readonly caller: () => Caller | undefined;
   /** The same by the tokens of now: a response may outlast a reload, or its sender's token. */
   readonly callerNow: () => Caller | undefined;
-  /** When the proxy was started, monotonic ms. */
-  readonly startedAt: number;
   readonly isDraining: boolean;
   readonly isStopping: () => boolean;
   /** Clients made at runtime; undefined without a storage. */
   readonly runtimeClients: RuntimeClients | undefined;
-  /** The latest records. */
-  readonly records: RecordRing;
+  /** What all processes of the proxy show. */
+  readonly overview: ProxyOverview;
   /**
    * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
    *

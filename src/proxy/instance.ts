@@ -8,7 +8,6 @@ import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
-import { RequestMetrics } from "../observe/request_metrics.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { type AcceptedToken, Authenticator } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
@@ -18,7 +17,7 @@ import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
-import { RecordRing } from "./record_ring.ts";
+import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { routeOf } from "./routes.ts";
 import { Slots } from "./slots.ts";
@@ -44,6 +43,8 @@ export interface HandlerOptions {
 export interface ProxyOptions extends HandlerOptions {
   /** Counts requests at once; of its own unless given. */
   readonly slots?: Slots | undefined;
+  /** What it shows of itself and of other processes; of itself unless given. */
+  readonly overview?: ProxyOverview | undefined;
 }
 
 /** Options of a handler, and the instance that this one takes over from. */
@@ -66,7 +67,6 @@ export class ProxyInstance {
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #runtimeClients: ClientSlot;
-  readonly #startedAt: number;
   /** Requests under way, with or without a slot. */
   #underWay = 0;
   /** Shared with the instances before and after this one, of which it keeps none in memory. */
@@ -74,8 +74,16 @@ export class ProxyInstance {
   #onIdle: (() => void) | undefined;
 
   constructor(mesh: Engine, options: InstanceOptions) {
-    const { tokens = [], host, isDraining = no, isStopping = no, slots = new Slots(), runtimeClients, before } =
-      options;
+    const {
+      tokens = [],
+      host,
+      isDraining = no,
+      isStopping = no,
+      slots = new Slots(),
+      overview,
+      runtimeClients,
+      before,
+    } = options;
     this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined
       ? {
@@ -83,15 +91,14 @@ export class ProxyInstance {
         bodies: new BodyMemory(),
         uploads: new BodyMemory(),
         lines: new LogRateLimit(),
-        records: new RecordRing(),
+        overview: overview ?? new OwnOverview(mesh),
       }
       : before.#shared;
-    this.#startedAt = before === undefined ? mesh.startedAt : before.#startedAt;
     const { proxy = builtInProxy() } = mesh.settings;
     this.#proxy = proxy;
     this.#mesh = mesh;
-    mesh.statistics.metrics ??= new RequestMetrics();
-    mesh.addSink(this.#shared.records);
+    this.#shared.overview.follow(mesh);
+    mesh.addSink(this.#shared.overview.sink);
     const { state } = mesh;
     this.#clients = new Map(proxy.clients.flatMap((client) => {
       const { name } = client;
@@ -210,11 +217,10 @@ export class ProxyInstance {
       proxy: this.#proxy,
       caller: () => this.#authenticator.callerOf(incoming.request),
       callerNow: () => this.#shared.authenticator?.callerOf(incoming.request),
-      startedAt: this.#startedAt,
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
-      records: this.#shared.records,
+      overview: this.#shared.overview,
       body: (time) => this.#read(incoming, time),
       begin: () => undefined,
       onEnd: () => {},
@@ -299,7 +305,7 @@ interface SharedCounts {
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
   readonly lines: LogRateLimit;
-  readonly records: RecordRing;
+  readonly overview: ProxyOverview;
   /** Of the latest instance: what a response shows that goes on over a reload depends on it. */
   authenticator?: Authenticator;
 }

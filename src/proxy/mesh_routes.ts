@@ -10,7 +10,8 @@ import { version } from "../version.ts";
 import type { Client } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
-import type { OwnedRecord } from "./record_ring.ts";
+import type { OwnedRecord } from "./overview/record_ring.ts";
+import { recordStream } from "./overview/record_stream.ts";
 
 /** What belongs to a caller. */
 type Own = Partial<Pick<Client, "name" | "pools">>;
@@ -28,41 +29,47 @@ function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
 }
 
 /** The aggregator's numbers in Prometheus' text format. */
-export function metrics(exchange: Exchange): PlainResponse {
-  const { mesh, headers } = exchange;
+export async function metrics(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, headers, overview } = exchange;
   const own = viewOf(exchange);
+  const { families, inFlight, lost } = await overview.read("families");
+  const measured = {
+    statistics: { metrics: { families: () => families }, inFlight },
+    hub: { lost: new Map(lost) },
+    poolStatus: () => mesh.poolStatus(),
+  };
   headers["content-type"] = prometheusMediaType;
-  return { status: 200, headers, body: prometheusText(metricFamilies(mesh, own)) };
+  return { status: 200, headers, body: prometheusText(metricFamilies(measured, own)) };
 }
 
 /** States, budgets and clients right now. */
-export function status(exchange: Exchange): PlainResponse {
-  const { mesh, headers, startedAt } = exchange;
-  const { clock } = mesh.runtime;
+export async function status(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, headers, overview } = exchange;
   const own = viewOf(exchange);
+  const { uptimeMs, inFlight, clients: all } = await overview.read("clients");
   const pools = Object.entries(mesh.poolStatus()).filter(([name]) => own?.pools?.has(name) ?? true);
-  const clients = (mesh.statistics.metrics?.clients() ?? []).filter(({ name }) => !own || name === own.name);
+  const clients = all.filter(({ name }) => !own || name === own.name);
   return json({
     version,
-    uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
+    uptime_seconds: Math.floor(uptimeMs / 1000),
     pools: Object.fromEntries(pools),
     providers: providersOf(exchange, pools.map(([, pool]) => pool)),
     budgets: budgetsOf(exchange, own),
     ...(clients.length === 0 ? {} : { clients }),
-    in_flight: mesh.statistics.inFlight,
+    in_flight: inFlight,
   }, { headers });
 }
 
 /** Records as they come, those kept after `Last-Event-ID` first, as long as the token is accepted. */
 export function events(exchange: Exchange): PlainResponse {
-  const { mesh, headers, request, records, isStopping } = exchange;
+  const { mesh, headers, request, overview, isStopping } = exchange;
   let own = viewNow(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
   const given = request.headers.get("last-event-id") ?? "";
-  const body = records.stream({
+  const body = recordStream(overview.records, {
     clock: mesh.runtime.clock,
-    after: /^\d{1,15}$/.test(given) ? Number(given) : NaN,
+    after: /^\d{1,15}$/.test(given) ? Number(given) : undefined,
     isVisible: (record) => own === undefined || own !== "gone" && isOwn(record, own),
     isStopping: () => {
       own = viewNow(exchange);

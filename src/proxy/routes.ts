@@ -136,15 +136,15 @@ function oneListedModel(exchange: Exchange): PlainResponse {
   return json(listedFor(exchange, decodeSegment(path.slice(`${prefix}models/`.length))), { headers });
 }
 
-function health({ mesh, caller, startedAt, headers }: Exchange): PlainResponse {
+async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const sender = caller();
   const shown = pools.filter(([name]) => sender?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
-  const uptimeMs = mesh.runtime.clock.monotonic() - startedAt;
-  const details = sender !== undefined ? { version, uptime_seconds: Math.floor(uptimeMs / 1000), pools: counts } : {};
+  const uptime = async () => ({ uptime_seconds: Math.floor((await overview.read("uptime")).uptimeMs / 1000) });
+  const details = sender !== undefined ? { version, ...await uptime(), pools: counts } : {};
   return json({ status, ...details }, { headers, status: status === "unavailable" ? 503 : 200 });
 }
 

@@ -15,6 +15,7 @@ import type { WatchedServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { handlerOf } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
+import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
 
@@ -36,6 +37,8 @@ export interface ServeOptions {
 interface ServeParts extends GenerationParts {
   /** Counts requests at once; of its own unless given. */
   readonly slots?: Slots | undefined;
+  /** What it shows of itself and of other processes; of itself unless given. */
+  readonly overview?: ProxyOverview | undefined;
   readonly shell: Pick<Shell, "serve">;
 }
 
@@ -88,6 +91,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     isDraining: () => phase.isDraining,
     isStopping: () => phase.isStopping,
     slots: parts.slots,
+    overview: parts.overview,
   });
   const { server, stopWatching } = await serveOn(proxy, {
     runtime,

@@ -29,6 +29,8 @@ interface Workers {
   readonly port: number;
   /** Sends a chat request over a connection of its own: its status and the error's code; 0 when it was lost. */
   chat(as?: string): Promise<{ status: number; code: string | undefined }>;
+  /** Sends an administrator's request over a connection of its own: the body of the answer. */
+  ask(line: string, body?: string): Promise<string>;
   /** The ids of the workers there are. */
   pids(): number[];
 }
@@ -55,17 +57,41 @@ async function withWorkers(
   const pids = () => childrenOf(child.pid);
   let hasEnded = false;
   child.code.then(() => hasEnded = true);
-  await test({ child, port, pids, chat: (as = token) => chat(port, as) });
+  await test({
+    child,
+    port,
+    pids,
+    chat: (as = token) => chat(port, as),
+    ask: async (line, body = "") => (await request(port, { line, body, as: admin })).split("\r\n\r\n")[1]!,
+  });
   if (!hasEnded) child.kill("SIGTERM");
   assertEquals(await happens("it stops", child.code), 0, child.err);
 }
 
 async function chat(port: number, as: string) {
   const body = '{"model":"chat","messages":[{"role":"user","content":"Hi"}]}';
-  const head = ["POST /v1/chat/completions HTTP/1.1", "Host: 127.0.0.1", `Authorization: Bearer ${as}`];
-  const more = ["Content-Type: application/json", `Content-Length: ${body.length}`, "Connection: close"];
-  const raw = await sendBytes(port, `${[...head, ...more].join("\r\n")}\r\n\r\n${body}`);
+  const raw = await request(port, { line: "POST /v1/chat/completions", body, as });
   return { status: Number(raw.split(" ")[1] ?? 0), code: /"code":\s*"(\w+)"/.exec(raw)?.[1] };
+}
+
+function request(port: number, { line, body, as }: { line: string; body: string; as: string }): Promise<string> {
+  const head = [`${line} HTTP/1.1`, "Host: 127.0.0.1", `Authorization: Bearer ${as}`];
+  const more = ["Content-Type: application/json", `Content-Length: ${body.length}`, "Connection: close"];
+  return sendBytes(port, `${[...head, ...more].join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** The ids of the first records, as some worker streams them. */
+async function firstRecords(port: number, count: number): Promise<string> {
+  const leave = new AbortController();
+  const headers = { authorization: `Bearer ${admin}`, "last-event-id": "0", connection: "close" };
+  const { body } = await fetch(`http://127.0.0.1:${port}/mesh/events`, { headers, signal: leave.signal });
+  let text = "";
+  for await (const bytes of body!) {
+    text += new TextDecoder().decode(bytes);
+    if (text.split('"type":"routing"').length > 30) break;
+  }
+  leave.abort();
+  return [...text.matchAll(/^id: (\d+)$/gm)].slice(0, count).map(([, id]) => id).join();
 }
 
 function childrenOf(pid: number): number[] {
@@ -168,6 +194,36 @@ const isLinux = process.platform === "linux";
       assert(seen.filter((status) => status === 200).length <= 200);
       assert(upstream.calls <= 200 + lost, `${upstream.calls} calls, ${lost} lost`);
       assertEquals(seen.filter((status) => ![0, 200, 429].includes(status)), []);
+    });
+  });
+
+  it("answer for all: metrics, status, records, and what an administrator does; also what a killed one has done", async () => {
+    await using upstream = await startUpstream(answer);
+    await withWorkers({ upstream }, async (workers) => {
+      const hasCounted = async (count: number) =>
+        JSON.parse(await workers.ask("GET /mesh/status")).clients?.[0].requests === count;
+      assertEquals(await atOnce(20, () => workers.chat()), { 200: 20 });
+      await until(() => hasCounted(20), "they are counted"); // some ms later
+      await killOne(workers);
+      assertEquals(await atOnce(10, () => workers.chat()), { 200: 10 });
+      await until(() => hasCounted(30), "they are counted");
+      const ids = new Set<string>();
+      for (let turn = 0; turn < 8; turn++) { // each over a connection of its own, to any worker
+        const metrics = await workers.ask("GET /metrics");
+        assertMatch(
+          metrics,
+          /modelmesh_requests_total\{pool="chat",model="a",provider="a",client="web",status="200"\} 30\n/,
+        );
+        assertMatch(metrics, /modelmesh_requests_in_flight 0\n/);
+        const status = JSON.parse(await workers.ask("GET /mesh/status"));
+        assertEquals([status.clients[0].name, status.clients[0].requests, status.in_flight], ["web", 30, 0]);
+        ids.add(await firstRecords(workers.port, 31));
+      }
+      assertEquals(ids.size, 1);
+      await workers.ask("POST /mesh/deactivate", '{"model":"a"}');
+      const isDown = async () => JSON.parse(await workers.ask("GET /mesh/status")).pools.chat.active === 0;
+      await until(async () => (await Promise.all(Array.from({ length: 8 }, isDown))).every(Boolean), "all know it");
+      assertEquals(await atOnce(8, () => workers.chat()), { no_active_model: 8 });
     });
   });
 

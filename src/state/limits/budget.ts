@@ -241,9 +241,10 @@ export class Budget implements CounterSource {
   windows(wall: number): BudgetWindow[] {
     const counters = [["day", this.#days], ["month", this.#months]] as const;
     return counters.flatMap(([window, counter]) => {
-      const { spent, reserved, othersSpent, end } = counter.at(wall);
+      const { spent, reserved, othersSpent, othersTaken, end } = counter.at(wall);
       const { limit } = counter;
-      return limit === Infinity ? [] : [{ window, limit, spent: spent + othersSpent, reserved, end }];
+      const all = { spent: spent + othersSpent, reserved: reserved + Math.max(0, othersTaken - othersSpent) };
+      return limit === Infinity ? [] : [{ window, limit, ...all, end }];
     });
   }
 

@@ -1,14 +1,15 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { RecordRing } from "../../src/proxy/record_ring.ts";
+import { RecordRing } from "../../src/proxy/overview/record_ring.ts";
+import { recordStream } from "../../src/proxy/overview/record_stream.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 
 const facts = { isVisible: () => true, isStopping: () => false };
 
 Deno.test("a stream of records begins with the latest 1 000 and a comment, and sends a comment after 15 s of silence", async () => {
-  const ring = new RecordRing();
   const clock = fakeClock();
+  const ring = new RecordRing(clock);
   for (let number = 1; number <= 2_500; number++) ring.emit({ type: "event", pool: String(number) });
-  const stream = ring.stream({ ...facts, clock, after: 0 });
+  const stream = recordStream(ring, { ...facts, clock, after: 0 });
   const lines = String(await stream.read()).split("\n\n");
   assertEquals([lines.length, lines[1_000]], [1_002, ":"]);
   assertMatch(lines[0]!, /^id: 1501\ndata: \{"type":"event","pool":"1501"\}$/);
@@ -24,16 +25,16 @@ Deno.test("a stream of records begins with the latest 1 000 and a comment, and s
 });
 
 Deno.test("a stream of records ends within a second when the proxy stops, and at once when its reader leaves", async () => {
-  const ring = new RecordRing();
   const clock = fakeClock();
+  const ring = new RecordRing(clock);
   let isStopping = false;
-  const stopping = ring.stream({ ...facts, clock, after: NaN, isStopping: () => isStopping });
+  const stopping = recordStream(ring, { ...facts, clock, after: undefined, isStopping: () => isStopping });
   assertEquals(await stopping.read(), ":\n\n");
   const stopped = stopping.read();
   isStopping = true;
   await clock.advance(1_000);
   assertEquals(await stopped, undefined);
-  const left = ring.stream({ ...facts, clock, after: NaN });
+  const left = recordStream(ring, { ...facts, clock, after: undefined });
   assertEquals(await left.read(), ":\n\n");
   const read = left.read();
   left.cancel();

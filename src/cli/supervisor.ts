@@ -1,75 +1,19 @@
 /**
- * `modelmesh proxy --workers`: several processes on one port, and the one above them that keeps them going and owns what
- * they count.
+ * The process above the workers of `modelmesh proxy --workers`: it keeps them going, and owns what they count.
  * @module
  */
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
-import type { EndSignal, Shell, Supervised, Worker, Workers } from "../contracts/shell.ts";
-import {
-  LinkedShared,
-  type SharedCall,
-  SharedOwner,
-  type SharedReply,
-  SharedSums,
-} from "../state/replication/shared_sums.ts";
-import { Slots } from "../proxy/slots.ts";
+import type { EndSignal, Shell, Worker, Workers } from "../contracts/shell.ts";
+import { OverviewOwner } from "../proxy/overview/shared_overview.ts";
+import { SharedOwner, SharedSums } from "../state/replication/shared_sums.ts";
 import type { ExitCode } from "./command.ts";
+import type { FromWorker, Greeting, ToWorker } from "./worker_messages.ts";
 
 /** A worker that lasted so long ended for a reason of its own, and gets a successor at once, ms. */
 const longLifeMs = 1000;
 
 /** Wait for the next worker where one after the other ends, ms: it doubles. */
 const [firstWaitMs, maxWaitMs] = [100, 30_000];
-
-/** What it says when it listens. */
-export interface Greeting {
-  readonly port: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-type FromWorker = { readonly shared: SharedCall } | { readonly listening: Greeting };
-
-/** What a worker is to do. */
-export type Order = "stop" | "reload";
-
-type ToWorker = { readonly shared: SharedReply } | { readonly order: Order };
-
-/** A worker's side: what it shares with the others, and what it is asked to do. */
-export class SupervisedWorker {
-  readonly shared: LinkedShared;
-  /** The first one speaks for all. */
-  readonly isFirst: boolean;
-  /** Requests at once, of all workers. */
-  readonly slots: Slots;
-  readonly #supervised: Supervised;
-  #follow: (order: Order) => void = (order) => this.#early = order;
-  /** An order from before it could be followed. */
-  #early: Order | undefined;
-
-  constructor(supervised: Supervised) {
-    const { link, slot, count } = this.#supervised = supervised;
-    this.isFirst = slot === 0;
-    this.shared = new LinkedShared((call) => link.send({ shared: call } satisfies FromWorker));
-    this.slots = new Slots({ shared: this.shared, processes: count });
-    link.onMessage((message) => {
-      const said = message as ToWorker;
-      if ("shared" in said) this.shared.receive(said.shared);
-      else if ("order" in said) this.#follow(said.order);
-    });
-  }
-
-  /** Says that it listens. */
-  greet(greeting: Greeting): void {
-    this.#supervised.link.send({ listening: greeting } satisfies FromWorker);
-  }
-
-  /** Calls a task for each order. */
-  onOrder(follow: (order: Order) => void): void {
-    this.#follow = follow;
-    if (this.#early !== undefined) follow(this.#early);
-  }
-}
 
 interface SupervisorParts {
   readonly shell: Shell;
@@ -94,6 +38,7 @@ class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #sums: SharedSums;
   readonly #owner: SharedOwner;
+  readonly #overview: OverviewOwner;
   #started = 0;
   /** By slot. */
   readonly #workers = new Map<number, Worker>();
@@ -109,8 +54,10 @@ class Supervisor {
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    this.#sums = new SharedSums(parts.runtime.clock);
-    this.#owner = new SharedOwner(this.#sums, (reply) => this.#tellAll({ shared: reply }));
+    const { clock } = parts.runtime;
+    this.#sums = new SharedSums(clock);
+    this.#overview = new OverviewOwner(clock);
+    this.#owner = new SharedOwner(this.#sums, (reply) => this.#sendAll({ shared: reply }));
   }
 
   async run(): Promise<ExitCode> {
@@ -133,13 +80,18 @@ class Supervisor {
     });
     worker.ended.then((code) => {
       this.#sums.end(number);
+      this.#overview.end(number);
       this.#ended(slot, code, clock.monotonic() - startedAt);
     });
   }
 
   #receive({ slot, worker, number }: Running, message: FromWorker): void {
-    if ("shared" in message) worker.send({ shared: this.#owner.answer(message.shared, number) } satisfies ToWorker);
-    else if ("listening" in message) this.#listens(slot, message.listening);
+    const answer = (reply: ToWorker) => worker.send(reply);
+    if ("shared" in message) return answer({ shared: this.#owner.answer(message.shared, number) });
+    if ("report" in message) return this.#overview.receive(number, message.report);
+    if ("listening" in message) return this.#listens(slot, message.listening);
+    if (!("question" in message)) return; // one of the runtime's own
+    void this.#overview.answer(message.question).then((found) => answer({ answer: found, id: message.id }));
   }
 
   #listens(slot: number, greeting: Greeting): void {
@@ -181,7 +133,7 @@ class Supervisor {
     const ending: EndSignal[] = ["SIGINT", "SIGTERM"];
     if (shell.isInteractive) ending.push("SIGHUP");
     const cancels = [shell.onSignal(ending, (signal) => this.#stop(signal))];
-    if (!shell.isInteractive) cancels.push(shell.onSignal(["SIGHUP"], () => this.#tellAll({ order: "reload" })));
+    if (!shell.isInteractive) cancels.push(shell.onSignal(["SIGHUP"], () => this.#sendAll({ order: "reload" })));
     return cancels;
   }
 
@@ -192,7 +144,7 @@ class Supervisor {
     this.#isStopping = true;
     shell.stderr.write(`${signal}: finishing open responses, up to 30 s; once more to stop at once\n`);
     for (const cancel of this.#restarts.values()) cancel();
-    this.#tellAll({ order: "stop" });
+    this.#sendAll({ order: "stop" });
     this.#endIfEmpty();
   }
 
@@ -200,7 +152,7 @@ class Supervisor {
     if (this.#workers.size === 0) this.#end(0);
   }
 
-  #tellAll(message: ToWorker): void {
+  #sendAll(message: ToWorker): void {
     for (const worker of this.#workers.values()) worker.send(message);
   }
 }

@@ -1,0 +1,108 @@
+/**
+ * The latest records of a proxy, for `/mesh/events`.
+ * @module
+ */
+import type { Observability } from "../../contracts/observability.ts";
+import type { Cancel, Clock } from "../../contracts/runtime.ts";
+
+/** Records that are kept. */
+const capacity = 1_000;
+
+/** What of a record says whose it is. */
+export interface OwnedRecord {
+  readonly type: string;
+  readonly pool?: string;
+  readonly client?: string;
+  /** Of events: its kind. */
+  readonly event?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Records that follow each other. */
+export interface RecordPage {
+  /** The id of the latest record there is; the first one has 1. */
+  readonly latest: number;
+  readonly records: readonly (readonly [id: number, record: OwnedRecord])[];
+}
+
+/** How long records are waited for. */
+interface RecordWait {
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where records are read from. */
+export interface RecordSource {
+  /**
+   * Reads records as soon as there are any, or after a time without.
+   *
+   * @param after The id of the last record that the reader has; null: only the latest id is wanted, at once.
+   * @param wait Its longest time, and what ends it.
+   */
+  next(after: number | null, wait: RecordWait): Promise<RecordPage>;
+}
+
+/** Takes every record; its memory is bounded. */
+export class RecordRing implements Observability, RecordSource {
+  readonly #clock: Clock;
+  readonly #records: (OwnedRecord | undefined)[] = [];
+  #latest = 0;
+  readonly #waiting = new Set<() => void>();
+
+  /** @param clock For waits. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  emit(record: OwnedRecord): void {
+    this.add(record);
+  }
+
+  log(record: OwnedRecord): void {
+    this.add(record);
+  }
+
+  trace(record: OwnedRecord): void {
+    this.add(record);
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Takes a record of any kind. */
+  add(record: OwnedRecord): void {
+    this.#records[++this.#latest % capacity] = record;
+    for (const wake of this.#waiting) wake();
+  }
+
+  async next(after: number | null, { waitMs, signal }: RecordWait): Promise<RecordPage> {
+    if (after === null) return { latest: this.#latest, records: [] };
+    if (after === this.#latest && waitMs > 0) await this.#news(waitMs, signal);
+    return { latest: this.#latest, records: this.#since(after) };
+  }
+
+  #news(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      let cancel: Cancel = () => {};
+      const wake = () => {
+        cancel();
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      cancel = this.#clock.after(waitMs, wake);
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", wake);
+    });
+  }
+
+  /** An id from before a restart may be above the latest one. */
+  #since(after: number): RecordPage["records"] {
+    const records: [number, OwnedRecord][] = [];
+    for (let id = Math.max(after, this.#latest - capacity) + 1; id <= this.#latest; id++) {
+      records.push([id, this.#records[id % capacity]!]);
+    }
+    return records;
+  }
+}

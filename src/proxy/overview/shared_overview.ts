@@ -1,0 +1,199 @@
+/**
+ * What several processes of one proxy show as one: each reports what it sees, and the one above them adds it up.
+ * @module
+ */
+import type { Observability } from "../../contracts/observability.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { FinishedRequest, RefusedRequest } from "../../observe/hub_events.ts";
+import { countedMembers, type CountedRequest, RequestMetrics } from "../../observe/request_metrics.ts";
+import type { Overview, OverviewPart, ProxyOverview } from "./overview.ts";
+import { type OwnedRecord, type RecordPage, RecordRing, type RecordSource } from "./record_ring.ts";
+
+/** Reports are sent so often at most, ms. */
+const reportMs = 10;
+
+/** What a process has seen since its last report. */
+export interface OverviewReport {
+  readonly records: readonly OwnedRecord[];
+  readonly finished: readonly CountedRequest[];
+  readonly refused: readonly RefusedRequest[];
+  readonly rotations: readonly (readonly [pool: string, reason: string])[];
+  /** Right now. */
+  readonly inFlight: number;
+  /** Since the process began. */
+  readonly lost: Overview["lost"];
+}
+
+/** What a process asks for. */
+export type OverviewQuestion = { readonly after: number | null; readonly waitMs: number } | {
+  readonly part: OverviewPart;
+};
+
+/** The side of the process above. */
+export class OverviewOwner {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #records: RecordRing;
+  readonly #metrics = new RequestMetrics();
+  /** What is true of each process. */
+  readonly #processes = new Map<number, Pick<OverviewReport, "inFlight" | "lost">>();
+  /** Of processes that have ended. */
+  readonly #lost = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+    this.#records = new RecordRing(clock);
+  }
+
+  /** Adds a process's report. */
+  receive(process: number, { records, finished, refused, rotations, inFlight, lost }: OverviewReport): void {
+    for (const record of records) this.#records.add(record);
+    for (const request of finished) this.#metrics.addRequest(request);
+    for (const request of refused) this.#metrics.addRefused(request);
+    for (const [pool, reason] of rotations) this.#metrics.addRotation(pool, reason);
+    this.#processes.set(process, { inFlight, lost });
+  }
+
+  /** A process has ended; what it has counted stays. */
+  end(process: number): void {
+    addLost(this.#lost, this.#processes.get(process)?.lost ?? []);
+    this.#processes.delete(process);
+  }
+
+  /** The answer to a question. */
+  async answer(question: OverviewQuestion): Promise<RecordPage | Overview> {
+    if ("after" in question) return await this.#records.next(question.after, question);
+    const lost = new Map(this.#lost);
+    let inFlight = 0;
+    for (const one of this.#processes.values()) {
+      inFlight += one.inFlight;
+      addLost(lost, one.lost);
+    }
+    return {
+      uptimeMs: this.#clock.monotonic() - this.#startedAt,
+      inFlight,
+      clients: question.part === "clients" ? this.#metrics.clients() : [],
+      families: question.part === "families" ? this.#metrics.families() : [],
+      lost: [...lost],
+    };
+  }
+}
+
+function addLost(sums: Map<string, number>, lost: Overview["lost"]): void {
+  for (const [sink, count] of lost) sums.set(sink, (sums.get(sink) ?? 0) + count);
+}
+
+/** The line of a process to the one above. */
+interface OverviewLine {
+  readonly clock: Clock;
+  readonly report: (report: OverviewReport) => void;
+  readonly ask: (question: OverviewQuestion) => Promise<unknown>;
+}
+
+/** The side of a process below. */
+export class SharedOverview implements ProxyOverview {
+  readonly sink: Observability;
+  readonly records: RecordSource;
+  readonly #line: OverviewLine;
+  #mesh: Engine | undefined;
+  #isReporting = false;
+  #seen = nothingSeen();
+
+  constructor(line: OverviewLine) {
+    this.#line = line;
+    const add = (record: OwnedRecord) => this.#see("records", record);
+    this.sink = { emit: add, log: add, trace: add, flush: () => Promise.resolve() };
+    this.records = {
+      next: async (after, { waitMs }) => {
+        this.#report();
+        return await line.ask({ after, waitMs }) as RecordPage;
+      },
+    };
+  }
+
+  follow(mesh: Engine): void {
+    this.#mesh = mesh;
+    const { hub, statistics } = mesh;
+    hub.on("request_started", () => this.#reportSoon());
+    if (statistics.metrics instanceof ReportingMetrics) return;
+    statistics.metrics = new ReportingMetrics({
+      finished: (request) => this.#see("finished", request),
+      refused: (request) => this.#see("refused", request),
+      rotated: (pool, reason) => this.#see("rotations", [pool, reason]),
+    });
+  }
+
+  async read(part: OverviewPart): Promise<Overview> {
+    this.#report();
+    return await this.#line.ask({ part }) as Overview;
+  }
+
+  #see<Kind extends keyof Seen>(kind: Kind, what: Seen[Kind][number]): void {
+    (this.#seen[kind] as unknown[]).push(what);
+    this.#reportSoon();
+  }
+
+  #reportSoon(): void {
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    this.#line.clock.after(reportMs, () => {
+      this.#isReporting = false;
+      this.#report();
+    });
+  }
+
+  /** What is sent arrives before any question that is sent later. */
+  #report(): void {
+    const seen = this.#seen;
+    this.#seen = nothingSeen();
+    const { statistics, hub } = this.#mesh!;
+    this.#line.report({ ...seen, inFlight: statistics.inFlight, lost: [...hub.lost] });
+  }
+}
+
+interface Seen {
+  readonly records: OwnedRecord[];
+  readonly finished: CountedRequest[];
+  readonly refused: RefusedRequest[];
+  readonly rotations: (readonly [pool: string, reason: string])[];
+}
+
+function nothingSeen(): Seen {
+  return { records: [], finished: [], refused: [], rotations: [] };
+}
+
+/** What is done with what is counted. */
+interface CountReceiver {
+  readonly finished: (request: CountedRequest) => void;
+  readonly refused: (request: RefusedRequest) => void;
+  readonly rotated: (pool: string, reason: string) => void;
+}
+
+/** Counts for this process's own sinks, and reports what it counts. */
+class ReportingMetrics extends RequestMetrics {
+  readonly #receiver: CountReceiver;
+
+  constructor(receiver: CountReceiver) {
+    super();
+    this.#receiver = receiver;
+  }
+
+  override addRequest(request: FinishedRequest): void {
+    super.addRequest(request);
+    const { record, tries, tokensIn, tokensOut, costNanoUsd } = request;
+    const counted = Object.fromEntries(countedMembers.map((name) => [name, record[name]])) as CountedRequest["record"];
+    this.#receiver.finished({ record: counted, tries, tokensIn, tokensOut, costNanoUsd });
+  }
+
+  override addRefused(request: RefusedRequest): void {
+    super.addRefused(request);
+    this.#receiver.refused(request);
+  }
+
+  override addRotation(pool: string, reason: string): void {
+    super.addRotation(pool, reason);
+    this.#receiver.rotated(pool, reason);
+  }
+}
