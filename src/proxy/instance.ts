@@ -143,7 +143,7 @@ export class ProxyInstance {
       if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       const response = await this.#respond(checkedRoute(entry, incoming), incoming);
-      return request.method === "HEAD" ? { ...response, body: null } : response;
+      return request.method === "HEAD" ? withoutBody(response) : response;
     } catch (error) {
       const { signal } = request;
       const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
@@ -278,6 +278,17 @@ function acceptedTokens(
     ...accepted,
     isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
   }));
+}
+
+/** The response to HEAD: the headers of GET, its length among them where that is known. */
+function withoutBody({ body, ...response }: PlainResponse): PlainResponse {
+  if (body === null) return { ...response, body };
+  if (isStream(body)) {
+    body.cancel();
+    return { ...response, body: null };
+  }
+  const { length } = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  return { ...response, headers: { ...response.headers, "content-length": String(length) }, body: null };
 }
 
 function notAdministrator(): HttpError {

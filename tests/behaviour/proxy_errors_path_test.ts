@@ -49,7 +49,26 @@ describe("A path or method the proxy does not know", () => {
     });
     // `fetch` says text/plain for a string without a content type
     await assertRefused(response, { status: 415, code: "unsupported_media_type" });
-    const head = await fetch(`${proxy.url}/v1/models`, { method: "HEAD" });
-    assertEquals([head.status, await head.text()], [200, ""]);
   });
+
+  for (const listener of ["node", "deno"] as const) {
+    it(`answers HEAD with the headers of GET, and no body (${listener})`, async () => {
+      await using upstream = await startUpstream(answer());
+      await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, listener });
+      const headers = { accept: "*/*", "accept-encoding": "identity" };
+      for (const path of ["/v1/models", "/v1/models/chat", "/health", "/metrics", "/ui", "/mesh/status"]) {
+        const get = await fetch(`${proxy.url}${path}`, { headers });
+        const { byteLength: length } = await get.arrayBuffer();
+        const head = await fetch(`${proxy.url}${path}`, { method: "HEAD", headers });
+        assertEquals([path, head.status, await head.text()], [path, 200, ""]);
+        for (const name of ["content-type", "cache-control"]) {
+          assertEquals(head.headers.get(name), get.headers.get(name), path);
+        }
+        // times differ, and so may their digits
+        if (path !== "/mesh/status") assertEquals([path, head.headers.get("content-length")], [path, String(length)]);
+      }
+      const events = await fetch(`${proxy.url}/mesh/events`, { method: "HEAD" });
+      assertEquals([events.headers.get("content-type"), await events.text()], ["text/event-stream", ""]);
+    });
+  }
 });

@@ -8,7 +8,6 @@ describe("A proxy under 500 streams at once for a minute", () => {
   it("leaks no memory, timer or listener, lets no rejection go unhandled, and counts every request", async () => {
     await using folder = await makeFolder();
     const result = await soak({ seconds: 60, streams: 500, folder: folder.path });
-    // in one minute a runtime has not taken all the memory yet that it will keep
-    assertEquals(problemsOf(result, 0.25), [], JSON.stringify(result));
+    assertEquals(problemsOf(result), [], JSON.stringify(result));
   });
 });

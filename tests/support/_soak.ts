@@ -10,6 +10,7 @@ import { type CommandLine, programCommand } from "./_programs.ts";
 
 /** How long, and how much at once. */
 export interface SoakOptions {
+  /** How long memory is measured, once 20 s are over. */
   readonly seconds: number;
   readonly streams: number;
   /** A folder for the request log. */
@@ -75,6 +76,9 @@ const event = (delta: object, finish: string | null = null) =>
       choices: [{ index: 0, delta, finish_reason: finish }],
     })
   }\n\n`;
+
+/** Until as many streams end as begin, and the runtime has taken the memory for all of them. */
+const warmUpSeconds = 20;
 
 /** What calls meet, by their number modulo 50; all others are served. */
 const troubles: Readonly<Record<number, (response: ServerResponse) => void>> = {
@@ -265,17 +269,22 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const seen: Record<string, number> = {};
   const clients = Array.from(
     { length: streams },
-    (_, number) => runClient(proxy.url, { until: startedAt + seconds * 1000, seen, number }),
+    (_, number) => runClient(proxy.url, { until: startedAt + (warmUpSeconds + seconds) * 1000, seen, number }),
   );
   const samples: { readonly share: number; readonly rss: number; readonly heapUsed: number }[] = [];
-  const timer = setInterval(async () => {
-    const share = (performance.now() - startedAt) / seconds / 1000;
-    const sample = await proxy.sample();
-    samples.push({ share, ...sample });
-    onSample?.(sample);
-  }, Math.max(500, seconds * 10));
+  let isOver = false;
+  const sampling = (async () => {
+    // one after the other: on a busy machine a sample may take longer than the pause
+    for (; !isOver; await new Promise((resolve) => setTimeout(resolve, Math.max(500, seconds * 10)))) {
+      const share = ((performance.now() - startedAt) / 1000 - warmUpSeconds) / seconds;
+      const sample = await proxy.sample();
+      samples.push({ share, ...sample });
+      onSample?.(sample);
+    }
+  })();
   await Promise.all(clients);
-  clearInterval(timer);
+  isOver = true;
+  await sampling;
   const minAround = (share: number, what: "rss" | "heapUsed") =>
     Math.min(...samples.filter((one) => Math.abs(one.share - share) < 0.07).map((one) => one[what]));
   const after = await settled(proxy);

@@ -12,8 +12,11 @@ import { type ClientsDocument, noClients, settingsOf, type StoredClient } from "
 import { ClientRecords } from "./client_records.ts";
 import { ClientUsage } from "./client_usage.ts";
 
-/** So often the storage is asked whether clients have changed, ms: another proxy's change is known within a second. */
-const lookMs = 400;
+/**
+ * So often the storage is asked whether clients have changed, ms: another proxy's change is known within a second. Each look
+ * is one `stat`, which clouds bill.
+ */
+const lookMs = 800;
 
 /** So often what was counted is added to the storage, ms. */
 const usageMs = 5_000;
