@@ -5,7 +5,8 @@
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { Shared } from "../contracts/storage.ts";
+import type { LocalShared } from "../state/replication/shared_sums.ts";
+import { KeptSums } from "../state/replication/kept_sums.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
@@ -15,6 +16,9 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { StatePersistence, StateStore } from "../state/persistence/state_store.ts";
 import { replicatedStore } from "../state/persistence/state_in.ts";
 import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
+
+/** What several processes count is kept so often where `immediate` asks for it, ms. */
+const immediateMs = 1_000;
 
 /** Who opens a storage. */
 interface StorageUser {
@@ -47,7 +51,7 @@ export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersiste
 /** Keeps the state of one mesh, or of one that takes over from another. */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
-  readonly #shared: Shared | undefined;
+  readonly #shared: LocalShared | undefined;
   #before: ConfiguredStore | undefined;
   #settings: StorageSettings | undefined;
   #storage: CodedStorage | undefined;
@@ -60,7 +64,7 @@ export class ConfiguredStore implements StateStore {
    */
   constructor(
     mesh: () => ConfiguredMesh,
-    { before, shared }: { before?: ConfiguredStore | undefined; shared?: Shared | undefined } = {},
+    { before, shared }: { before?: ConfiguredStore | undefined; shared?: LocalShared | undefined } = {},
   ) {
     this.#mesh = mesh;
     this.#before = before;
@@ -143,11 +147,24 @@ export class ConfiguredStore implements StateStore {
     }
   }
 
-  /** What is shared with the other processes of this proxy lasts as long as the one that owns it. */
-  #storeBesideOthers(): StateStore | undefined {
+  /** What is shared with the other processes of this proxy lasts as long as the one that owns it, unless it is kept. */
+  #storeBesideOthers(
+    kept?: { readonly storage: CodedStorage; readonly settings: StorageSettings },
+  ): StateStore | undefined {
+    const shared = this.#shared;
+    if (shared === undefined) return undefined;
     const { hub, runtime: { clock } } = this.#mesh();
-    if (this.#shared === undefined) return undefined;
-    return replicatedStore(this.#shared, undefined, { clock, hub, onUnavailable: "closed", isLocal: true });
+    const store = replicatedStore(shared, kept?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
+    if (kept === undefined) return store;
+    const { policy, intervalMs } = kept.settings;
+    const sums = {
+      storage: kept.storage,
+      shared,
+      clock,
+      hub,
+      intervalMs: policy === "immediate" ? immediateMs : intervalMs,
+    };
+    return new KeptSums(sums).around(store);
   }
 
   /** What several processes share they share under every policy. */
@@ -163,16 +180,9 @@ export class ConfiguredStore implements StateStore {
         onUnavailable,
       });
     }
-    if (this.#shared !== undefined && policy !== "in-memory") {
-      await storage.close();
-      throw new ConfigError([{
-        path: "storage.connector",
-        message:
-          `"${settings.connector}" keeps what one process counts, and --workers are several: take redis.redis.v1, ` +
-          "or sync_policy: in-memory",
-      }]);
+    if (this.#shared !== undefined) {
+      return this.#storeBesideOthers(policy === "in-memory" ? undefined : { storage, settings });
     }
-    if (this.#shared !== undefined) return this.#storeBesideOthers();
     if (onUnavailable === "closed") {
       const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;
       hub.trace({ severity: "warning", component: "storage", message });

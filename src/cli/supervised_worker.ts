@@ -29,7 +29,7 @@ export class SupervisedWorker {
   constructor({ link, slot, count }: Supervised, clock: Clock) {
     this.#send = (message) => link.send(message);
     this.isFirst = slot === 0;
-    this.shared = new LinkedShared((call) => this.#send({ shared: call }));
+    this.shared = new LinkedShared((call) => this.#send({ shared: call }), this.isFirst);
     this.slots = new Slots({ shared: this.shared, processes: count });
     this.overview = new SharedOverview({
       clock,

@@ -10,7 +10,7 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { Shared } from "../contracts/storage.ts";
+import type { LocalShared } from "../state/replication/shared_sums.ts";
 import { Engine } from "../engine/engine.ts";
 import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
@@ -33,7 +33,7 @@ export interface GenerationParts {
   /** A further sink, for what no console sink of the configuration takes. */
   readonly console?: Observability;
   /** What this process shares with others on the same port. */
-  readonly shared?: Shared;
+  readonly shared?: LocalShared;
 }
 
 /** One mesh under one configuration. */

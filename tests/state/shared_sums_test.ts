@@ -64,6 +64,16 @@ describe("Sums that one process owns", () => {
     assertEquals(await a!.add([{ key: "x", expiresAt, by: 0 }]), [4]);
   });
 
+  it("begin with what was kept, once, and are kept without what processes lease", async () => {
+    const { all: [a, b], clock } = processes(2);
+    await a!.seed([{ key: "x", value: 40, expiresAt }, { key: "old", value: 9, expiresAt: clock.now() }]);
+    await b!.seed([{ key: "x", value: 90, expiresAt }]);
+    await b!.reserve([{ key: "x", expiresAt, amount: 10, limit: 100, isLeased: true }]);
+    await b!.reserve([{ key: "y", expiresAt, amount: 10, limit: 100, isLeased: true }]);
+    assertEquals(await a!.add([{ key: "x", expiresAt, by: 2 }, { key: "old", expiresAt, by: 0 }]), [52, 0]);
+    assertEquals(await a!.sums(), [{ key: "x", value: 42, expiresAt }]);
+  });
+
   it("are forgotten when their time is over", async () => {
     const { all: [a], sums, clock } = processes(1);
     for (let number = 0; number < 100; number++) {

@@ -14,6 +14,24 @@ interface Sum {
   readonly expiresAt: number;
 }
 
+/** A sum as it is kept beyond all processes. */
+export interface KeptSum {
+  readonly key: string;
+  readonly value: number;
+  /** Wall clock, ms. */
+  readonly expiresAt: number;
+}
+
+/** What the processes of one proxy share, which ends with them unless they keep it. */
+export interface LocalShared extends Shared {
+  /** Whether this process is the first of them, which does what one of them has to do. */
+  readonly isFirst: boolean;
+  /** Gives the owner what was kept, unless it was given that before. */
+  seed(sums: readonly KeptSum[]): Promise<void>;
+  /** All sums, without what processes lease. */
+  sums(): Promise<readonly KeptSum[]>;
+}
+
 /** Sums in memory. Every call is one turn of the event loop, and of one process. */
 export class SharedSums {
   readonly #sums = new Map<string, Sum>();
@@ -21,6 +39,7 @@ export class SharedSums {
   readonly #leases = new Map<number, Map<string, number>>();
   readonly #clock: Pick<Clock, "now">;
   #sweptAt: number;
+  #isSeeded = false;
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
@@ -50,6 +69,25 @@ export class SharedSums {
       isGranted,
       sums: claims.map((claim) => this.#set(claim, this.#value(claim) + (isGranted ? claim.amount : 0))),
     };
+  }
+
+  /** As {@linkcode LocalShared.seed}. */
+  seed(sums: readonly KeptSum[]): void {
+    if (this.#isSeeded) return;
+    this.#isSeeded = true;
+    for (const { key, value, expiresAt } of sums) {
+      if (expiresAt > this.#clock.now()) this.#sums.set(key, { value, expiresAt });
+    }
+  }
+
+  /** As {@linkcode LocalShared.sums}. */
+  list(): KeptSum[] {
+    this.#sweep();
+    const all = [...this.#leases.values()];
+    return [...this.#sums].flatMap(([key, { value, expiresAt }]) => {
+      const kept = all.reduce((sum, leases) => sum - (leases.get(key) ?? 0), value);
+      return kept === 0 ? [] : [{ key, value: kept, expiresAt }];
+    });
   }
 
   /** A process has ended: what it leased is subtracted. */
@@ -97,7 +135,9 @@ export class SharedSums {
 export type SharedCall =
   | { readonly id: number; readonly add: readonly SharedChange[] }
   | { readonly id: number; readonly reserve: readonly SharedReservation[] }
-  | { readonly id: number; readonly publish: SharedNews };
+  | { readonly id: number; readonly publish: SharedNews }
+  | { readonly id: number; readonly seed: readonly KeptSum[] }
+  | { readonly id: number; readonly list: true };
 
 /** A message that was published. */
 interface SharedNews {
@@ -105,9 +145,14 @@ interface SharedNews {
   readonly message: string;
 }
 
+interface Answer extends SharedGrant {
+  readonly id: number;
+  readonly kept?: readonly KeptSum[];
+}
+
 /** What the owner says: an answer, or news for all. */
 export type SharedReply =
-  | { readonly id: number; readonly sums: readonly number[]; readonly isGranted: boolean }
+  | Answer
   | { readonly news: SharedNews };
 
 /** The owner's side. */
@@ -126,27 +171,33 @@ export class SharedOwner {
     const { id } = call;
     if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
     if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve, process) };
-    this.#tellAll({ news: call.publish });
-    return { id, sums: [], isGranted: true };
+    if ("publish" in call) this.#tellAll({ news: call.publish });
+    if ("seed" in call) this.#sums.seed(call.seed);
+    return { id, sums: [], isGranted: true, ...("list" in call ? { kept: this.#sums.list() } : {}) };
   }
 }
 
 interface Waiting {
-  readonly resolve: (grant: SharedGrant) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** The side of a process that does not own it. */
-export class LinkedShared implements Shared {
+export class LinkedShared implements LocalShared {
+  readonly isFirst: boolean;
   readonly #send: (call: SharedCall) => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();
   #calls = 0;
   #isClosed = false;
 
-  /** @param send To the owner. */
-  constructor(send: (call: SharedCall) => void) {
+  /**
+   * @param send To the owner.
+   * @param isFirst Whether this process is the first one.
+   */
+  constructor(send: (call: SharedCall) => void, isFirst = false) {
     this.#send = send;
+    this.isFirst = isFirst;
   }
 
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
@@ -156,11 +207,20 @@ export class LinkedShared implements Shared {
 
   async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
     if (claims.length === 0) return { isGranted: true, sums: [] };
-    return await this.#call((id) => ({ id, reserve: claims }));
+    const { isGranted, sums } = await this.#call((id) => ({ id, reserve: claims }));
+    return { isGranted, sums };
   }
 
   async publish(channel: string, message: string): Promise<void> {
     await this.#call((id) => ({ id, publish: { channel, message } }));
+  }
+
+  async seed(sums: readonly KeptSum[]): Promise<void> {
+    await this.#call((id) => ({ id, seed: sums }));
+  }
+
+  async sums(): Promise<readonly KeptSum[]> {
+    return (await this.#call((id) => ({ id, list: true }))).kept ?? [];
   }
 
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
@@ -179,10 +239,9 @@ export class LinkedShared implements Shared {
       for (const receive of this.#receivers.get(channel) ?? []) receive(message);
       return;
     }
-    const { id, isGranted, sums } = reply;
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    waiting?.resolve({ isGranted, sums });
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    waiting?.resolve(reply);
   }
 
   /** The owner is gone: every call fails. */
@@ -192,7 +251,7 @@ export class LinkedShared implements Shared {
     this.#waiting.clear();
   }
 
-  #call(callOf: (id: number) => SharedCall): Promise<SharedGrant> {
+  #call(callOf: (id: number) => SharedCall): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(gone());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
