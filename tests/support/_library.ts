@@ -140,7 +140,7 @@ export function runProgram(
   const { PATH = "", HOME = "", DENO_DIR } = process.env;
   const own = { PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }), ...env };
   return new Promise((resolve) => {
-    const options = { cwd: folder.path, env: own, timeout: patienceMs };
+    const options = { cwd: folder.path, env: own, timeout: 5 * patienceMs }; // some of them work for a minute
     execFile(command, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });

@@ -7,7 +7,7 @@
 import { AssertionError } from "@std/assert";
 
 /** The guard, ms. A grace or a limit that must not be what ends a wait is several times as long. */
-export const patienceMs = 30_000;
+export const patienceMs = 60_000;
 
 /**
  * Awaits an event.
